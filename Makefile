@@ -1,0 +1,44 @@
+# Every target sets up .venv by itself; a stamp file per extra keeps it from doing so twice.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+ifneq ($(wildcard ../shared/data),)
+export ISTHMUS_DATA ?= $(abspath ../shared/data)
+endif
+
+.PHONY: demo test lint types docs bench reproduce clean help
+
+help:  ## list the targets
+	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*## /\t/'
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed-%: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable ".[$*]"
+	@touch $@
+
+demo: $(VENV)/.installed-app  ## quick reproductions and one fit on a shipped table, with a report
+	$(BIN)/python -m isthmus.cli demo --report report
+
+test: $(VENV)/.installed-dev  ## the whole test suite
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+lint: $(VENV)/.installed-dev  ## ruff, check and format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.installed-dev  ## mypy, strict on the pure-maths modules
+	$(BIN)/mypy
+
+docs: $(VENV)/.installed-docs  ## the pages, into docs/_build/html, warnings are errors
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+bench: $(VENV)/.installed-bench  ## ratios against the peers, into benchmarks/results.md
+	$(BIN)/python -m benchmarks $(BENCH_ARGS)
+
+reproduce: $(VENV)/.installed-app  ## every experiment in full, with a report
+	$(BIN)/isthmus reproduce --report report
+
+clean:  ## remove the environment and everything built
+	rm -rf $(VENV) report docs/_build docs/gallery build dist

@@ -1,0 +1,43 @@
+"""Isthmus learns maps between any two spaces.
+
+Everything is one of the three arrows of a square (features φ, regression T,
+pre-images Γ), a tool to choose an arrow, or a tool to make it cheap. The
+families are loaded when they are first touched, so that ``import isthmus``
+costs nothing.
+
+>>> import isthmus
+>>> isthmus.structured.DependencyEstimator()
+DependencyEstimator()
+"""
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+_FAMILIES = (
+    "datasets",
+    "features",
+    "kernels",
+    "linalg",
+    "optimize",
+    "plotting",
+    "preimage",
+    "regression",
+    "reproduce",
+    "structured",
+)
+
+__all__ = ["__version__", *_FAMILIES]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _FAMILIES:
+        return import_module(f"isthmus.{name}")
+    raise AttributeError(
+        f"module 'isthmus' has no attribute {name!r}; it has {', '.join(_FAMILIES)}"
+    )
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

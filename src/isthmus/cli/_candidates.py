@@ -1,0 +1,97 @@
+"""The estimators that ``isthmus fit`` compares."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from isthmus.cli._columns import Columns
+from isthmus.features import KernelPCA
+from isthmus.kernels import Delta, Gaussian
+from isthmus.preimage import CandidatePreimage, FixedPointPreimage, LearnedPreimage
+from isthmus.regression import KernelRidgeCV
+from isthmus.structured import DependencyEstimator
+
+KERNEL_ROWS = 4000
+"""Rows a kernel method learns from at most: its Gram matrix costs O(n²) memory and O(n³) time."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An estimator with the name shown in the table and the rows it can bear."""
+
+    name: str
+    estimator: Any
+    max_rows: int | None = None
+
+
+def candidates(columns: Columns, n_rows: int) -> list[Candidate]:
+    """Estimators for the task, plainest first; each takes the raw input columns."""
+    n_neighbors = max(1, min(10, n_rows // 4))
+    if columns.classes:
+        labels = DependencyEstimator(
+            regressor=_kernel_ridge(columns), y_features=Delta(), preimage=CandidatePreimage()
+        )
+        plain = [
+            Candidate("most frequent label", DummyClassifier()),
+            Candidate("logistic regression", LogisticRegression(max_iter=1000)),
+            Candidate(f"{n_neighbors} nearest neighbours", KNeighborsClassifier(n_neighbors)),
+            Candidate("dependency, labels", labels, KERNEL_ROWS),
+        ]
+        return [_prepared(c, columns, scale_outputs=False) for c in plain]
+    neighbours = KNeighborsRegressor(n_neighbors, weights="distance")
+    linear = DependencyEstimator(regressor=_kernel_ridge(columns))
+    plain = [
+        Candidate("mean", DummyRegressor()),
+        Candidate("ridge", RidgeCV(alphas=np.logspace(-4, 4, 17))),
+        Candidate(f"{n_neighbors} nearest neighbours", neighbours),
+        Candidate("dependency, linear", linear, KERNEL_ROWS),
+    ]
+    if len(columns.outputs) > 1:
+        # Several outputs can be tied to each other: an output kernel sees that, a linear one not.
+        preimages = {"learned": LearnedPreimage(), "fixed point": FixedPointPreimage()}
+        plain += [
+            Candidate(
+                f"dependency, {name}",
+                DependencyEstimator(
+                    regressor=_kernel_ridge(columns),
+                    y_features=KernelPCA(0.99, kernel=Gaussian()),
+                    preimage=preimage,
+                ),
+                KERNEL_ROWS,
+            )
+            for name, preimage in preimages.items()
+        ]
+    return [_prepared(c, columns, scale_outputs=True) for c in plain]
+
+
+def _kernel_ridge(columns: Columns) -> KernelRidgeCV:
+    # Standardised inputs of d columns lie √(2d) apart, which makes the median width
+    # γ = 1/4d; half and a quarter of that width are for targets that vary faster.
+    d = len(columns.numeric_inputs) + sum(map(len, columns.categories.values()))
+    return KernelRidgeCV([Gaussian(), Gaussian(1 / d), Gaussian(4 / d)])
+
+
+def _prepared(candidate: Candidate, columns: Columns, *, scale_outputs: bool) -> Candidate:
+    text = list(columns.categories)
+    # The labels are those of the whole table: a fold may lack one.
+    encoder = OneHotEncoder(
+        categories=[np.array(columns.categories[name], dtype=object) for name in text],
+        handle_unknown="error",
+        sparse_output=False,
+    )
+    inputs = ColumnTransformer(
+        [("numeric", StandardScaler(), columns.numeric_inputs), ("text", encoder, text)]
+        if text
+        else [("numeric", StandardScaler(), columns.numeric_inputs)]
+    )
+    estimator = candidate.estimator
+    if scale_outputs:
+        estimator = TransformedTargetRegressor(estimator, transformer=StandardScaler())
+    return Candidate(candidate.name, make_pipeline(inputs, estimator), candidate.max_rows)

@@ -1,0 +1,115 @@
+"""Collections of objects: the one place that knows arrays from lists."""
+
+from numbers import Number
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils import _safe_indexing, check_array
+from sklearn.utils.validation import _num_samples, validate_data
+
+from isthmus.typing import Objects
+
+
+def n_objects(X: Objects) -> int:
+    """How many objects there are in ``X``."""
+    return int(_num_samples(X))
+
+
+def take(X: Objects, indices: Any) -> Objects:
+    """The objects of ``X`` at ``indices`` (numbers, a mask or a slice).
+
+    >>> take(["a", "b", "c"], [2, 0])
+    ['c', 'a']
+    """
+    if isinstance(indices, slice) and isinstance(X, (list, np.ndarray)):
+        return X[indices]
+    if hasattr(X, "take_columns"):
+        return X.take_columns(indices)
+    return _safe_indexing(X, indices)
+
+
+def check_list(X: Objects, owner: str) -> Objects:
+    """A non-empty collection of objects: arrays stay, anything else becomes a list."""
+    if isinstance(X, (str, bytes)) or not hasattr(X, "__len__"):
+        raise TypeError(
+            f"{owner} expected a collection of objects (a list or an array). "
+            f"Got {X!r:.60} of type {type(X).__name__} instead."
+        )
+    if len(X) == 0:
+        raise ValueError(f"{owner} expected at least one object. Got an empty collection instead.")
+    if isinstance(X, np.ndarray):
+        return X
+    return list(X.to_numpy()) if hasattr(X, "to_numpy") else list(X)
+
+
+def check_objects(estimator: Any, X: Objects, kernel: Any, *, reset: bool) -> Objects:
+    """Check what an estimator is given, as its kernel wants it.
+
+    Arrays go through scikit-learn's ``validate_data``, which keeps the number and names
+    of features; anything else through the kernel.
+    """
+    if kernel.vectors or (kernel.pairwise and not hasattr(X, "take_columns")):
+        return validate_data(
+            estimator, X, dtype=[np.float64, np.float32], reset=reset, ensure_min_samples=1
+        )
+    return kernel.check(X)
+
+
+def check_collection(
+    estimator: Any, X: Objects, kernel: Any = None, *, reset: bool | None
+) -> Objects:
+    """Check inputs or outputs of an estimator whose parts may be anyone's.
+
+    With a kernel, as the kernel wants it; without one, tables of numbers as scikit-learn does
+    and anything else as a list. ``reset=None`` is for outputs: they leave the
+    estimator's ``n_features_in_`` alone, and one number an object becomes a column.
+    """
+    vectors = looks_like_table(X, flat=reset is None) if kernel is None else kernel.vectors
+    if not vectors and kernel is not None:
+        return (
+            check_objects(estimator, X, kernel, reset=bool(reset))
+            if reset is not None
+            else (kernel.check(X))
+        )
+    if not vectors:
+        return check_list(X, type(estimator).__name__)
+    if reset is not None:
+        return validate_data(estimator, X, dtype=[np.float64, np.float32], reset=reset)
+    Y = check_array(
+        X, dtype=[np.float64, np.float32], ensure_2d=False, input_name="y", estimator=estimator
+    )
+    return Y[:, None] if Y.ndim == 1 else Y
+
+
+def looks_like_table(X: Objects, *, flat: bool = False) -> bool:
+    """Whether ``X`` is a table of numbers (with ``flat``, also one number an object)."""
+    if issparse(X):
+        return True
+    if hasattr(X, "iloc"):
+        return flat or X.ndim == 2
+    if isinstance(X, np.ndarray):
+        return X.dtype.kind in "fiub" and (X.ndim == 2 or (flat and X.ndim == 1))
+    if not isinstance(X, (list, tuple)) or not len(X):
+        return True  # let scikit-learn say what is wrong with it
+    first = X[0]
+    if isinstance(first, (Number, np.number)):
+        return flat
+    rows = isinstance(first, (list, tuple, np.ndarray)) and len({len(row) for row in X}) == 1
+    return rows and all(isinstance(v, (Number, np.number)) for v in first)
+
+
+def object_array(items: Any) -> np.ndarray:
+    """One-dimensional array whose entries are the objects, whatever their length.
+
+    It slices by index arrays and concatenates, which lists of unequal series do not.
+
+    >>> object_array([[1, 2], [3]]).shape
+    (2,)
+    """
+    if isinstance(items, np.ndarray) and items.ndim == 1:
+        return items
+    result = np.empty(len(items), dtype=object)
+    for i, item in enumerate(items):
+        result[i] = item
+    return result

@@ -1,0 +1,11 @@
+"""Figures in one style. Needs matplotlib (``pip install "isthmus[plot]"``), loaded on first use.
+
+Every function returns a :class:`matplotlib.figure.Figure` that belongs to nobody else: no
+global state, no window, so it works in a test, a report and a notebook alike.
+"""
+
+from ._bars import error_bars
+from ._images import image_grid
+from ._style import PALETTE, png, style
+
+__all__ = ["PALETTE", "error_bars", "image_grid", "png", "style"]

@@ -1,0 +1,179 @@
+"""Kernel ridge regression on any objects, its penalty chosen by leave-one-out."""
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from isthmus._checks import check_float, check_length
+from isthmus.kernels import Kernel, as_kernel, check_objects, take
+from isthmus.kernels._objects import n_objects
+from isthmus.linalg import RidgePath, center_gram, solve_positive
+
+DEFAULT_ALPHAS = tuple(10.0**power for power in np.arange(-8, 2.01, 0.5))
+
+
+class KernelRidgeCV(MultiOutputMixin, RegressorMixin, BaseEstimator):
+    r"""Kernel ridge regression whose penalty is chosen by leave-one-out in closed form.
+
+    .. math:: \min_{f}\ \sum_i\|y_i-f(x_i)-b\|^2+\alpha\|f\|_{\mathcal F}^2,
+              \qquad f(x)=\sum_j c_j\,k(x_j,x).
+
+    scikit-learn has ``RidgeCV`` and ``KernelRidge``, but not the two together, and its
+    ``KernelRidge`` takes vectors. Here one eigendecomposition gives the exact leave-one-out
+    error of every penalty, and of every kernel offered; ``X`` is anything the kernel
+    can compare.
+
+    Parameters
+    ----------
+    kernel : kernel, name, or list of them, default="gaussian"
+        Of a list, the one with the smallest leave-one-out error is taken.
+    alphas : float or sequence of float, default=1e-8 … 1e2
+        Penalties to choose from. With a single one and a single kernel there is nothing to
+        choose: one Cholesky factorisation, as in ``KernelRidge``.
+    fit_intercept : bool, default=True
+        Fit a constant ``b`` that is not penalised. ``False`` gives ``KernelRidge`` exactly.
+    max_selection : int, default=1000
+        Penalty and kernel are chosen on at most so many rows (drawn from a fixed seed), then
+        all rows are fitted: choosing costs an eigendecomposition, fitting a Cholesky.
+
+    Attributes
+    ----------
+    kernel_ : Kernel
+        The kernel chosen, its width a number.
+    alpha_ : float
+        The penalty chosen.
+    loo_error_ : float or None
+        Its mean squared leave-one-out error (None where nothing was to be chosen).
+    dual_coef_ : ndarray of shape (n_samples, n_outputs) or (n_samples,)
+    intercept_ : ndarray of shape (n_outputs,) or float
+    objects_ : the training objects
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.regression import KernelRidgeCV
+    >>> X = np.linspace(0, 6, 60)[:, None]
+    >>> model = KernelRidgeCV().fit(X, np.sin(X[:, 0]))
+    >>> bool(model.score(X, np.sin(X[:, 0])) > 0.999)
+    True
+    """
+
+    def __init__(
+        self,
+        kernel: Any = "gaussian",
+        *,
+        alphas: Any = DEFAULT_ALPHAS,
+        fit_intercept: bool = True,
+        max_selection: int = 1000,
+    ):
+        self.kernel = kernel
+        self.alphas = alphas
+        self.fit_intercept = fit_intercept
+        self.max_selection = max_selection
+
+    def _candidates(self) -> list[Kernel]:
+        several = isinstance(self.kernel, (list, tuple))
+        return [as_kernel(k) for k in (self.kernel if several else [self.kernel])]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._candidates()[0].pairwise
+        return tags
+
+    def fit(self, X: Any, y: Any) -> "KernelRidgeCV":
+        """Fit coefficients over the objects ``X`` for the outputs ``y``; return self."""
+        kernels = self._candidates()
+        alphas = self._penalties()
+        X = check_objects(self, X, kernels[0], reset=True)
+        Y = _check_outputs(self, y, n_objects(X))
+        flat = Y.ndim == 1
+        Y = Y[:, None] if flat else Y
+
+        kernel, alpha, loo_error = kernels[0].resolve(X), alphas[0], None
+        if len(kernels) * len(alphas) > 1:
+            kernel, alpha, loo_error = self._select(kernels, alphas, X, Y)
+
+        K = _own_gram(kernel, X)
+        mean, y_mean = np.zeros(len(Y), dtype=K.dtype), np.zeros(Y.shape[1], dtype=Y.dtype)
+        if self.fit_intercept:
+            K, mean = center_gram(K, overwrite=K.base is None and K is not X)
+            y_mean = Y.mean(axis=0)
+        elif K is X:
+            K = K.copy()
+        K.flat[:: len(K) + 1] += alpha
+        dual = solve_positive(K, Y - y_mean)
+        if self.fit_intercept:
+            # They sum to zero, but rounding errors over a tiny penalty would not.
+            dual -= dual.mean(axis=0)
+        # Centred coefficients sum to zero, so centring a new row shifts it by a constant alone.
+        intercept = y_mean - mean @ dual
+        self.kernel_, self.alpha_, self.loo_error_ = kernel, alpha, loo_error
+        self.objects_ = kernel.reference(X)
+        self.dual_coef_ = dual[:, 0] if flat else dual
+        self.intercept_ = float(intercept[0]) if flat else intercept
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the outputs for ``X``, block by block of its rows."""
+        check_is_fitted(self)
+        X = check_objects(self, X, self.kernel_, reset=False)
+        blocks = self.kernel_.blocks(X, self.objects_)
+        return np.concatenate([K @ self.dual_coef_ for _, K in blocks]) + self.intercept_
+
+    def _penalties(self) -> list[float]:
+        given = [self.alphas] if isinstance(self.alphas, Real) else list(self.alphas)
+        if not given:
+            raise ValueError("The 'alphas' parameter of KernelRidgeCV must not be empty.")
+        low_is_in = len(given) == 1  # interpolation is allowed, but has no leave-one-out error
+        return [check_float(self, "alphas", value=a, include_low=low_is_in) for a in given]
+
+    def _select(
+        self, kernels: list[Kernel], alphas: list[float], X: Any, Y: np.ndarray
+    ) -> tuple[Kernel, float, float]:
+        n = len(Y)
+        rows = np.arange(n)
+        if n > self.max_selection:
+            rows = np.random.default_rng(0).choice(n, self.max_selection, replace=False)
+        part = take(X, rows)
+        if kernels[0].pairwise and n > self.max_selection:
+            part = part[:, rows]
+        Y = Y[rows] - Y[rows].mean(axis=0) * bool(self.fit_intercept)
+        best: tuple[float, Kernel, float] | None = None
+        for candidate in kernels:
+            kernel = candidate.resolve(X)
+            K = _own_gram(kernel, part)
+            if self.fit_intercept:
+                K, _ = center_gram(K)
+            path = RidgePath(K, Y, intercept=self.fit_intercept)
+            # Penalties are relative to the data: a kernel of large values needs large ones.
+            for alpha in alphas:
+                error = float(np.mean(path.loo_residuals(alpha) ** 2))
+                if best is None or error < best[0]:
+                    best = (error, kernel, alpha)
+        if best is None or not np.isfinite(best[0]):
+            raise ValueError("KernelRidgeCV found no penalty with a finite leave-one-out error.")
+        error, kernel, alpha = best
+        return kernel, alpha, error
+
+
+def _own_gram(kernel: Kernel, X: Any) -> np.ndarray:
+    return kernel._gram(X, kernel.reference(X) if kernel.pairwise else X)
+
+
+def _check_outputs(estimator: Any, y: Any, n_expected: int) -> np.ndarray:
+    if y is None:
+        raise ValueError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None."
+        )
+    from sklearn.utils import check_array, column_or_1d
+
+    Y = check_array(
+        y, ensure_2d=False, dtype=[np.float64, np.float32], input_name="y", estimator=estimator
+    )
+    if Y.ndim == 2 and Y.shape[1] == 1 and np.ndim(y) == 1:
+        Y = column_or_1d(Y)
+    check_length(estimator, n_expected, len(Y), what="outputs as inputs")
+    return Y

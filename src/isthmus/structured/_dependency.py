@@ -1,0 +1,251 @@
+"""Kernel dependency estimation: the whole square in one estimator."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, clone
+from sklearn.linear_model import RidgeCV
+from sklearn.metrics import r2_score
+from sklearn.utils.validation import check_is_fitted
+
+from isthmus._checks import check_length
+from isthmus.features import KernelPCA
+from isthmus.kernels import Kernel, Linear, as_kernel, check_collection
+from isthmus.kernels._objects import n_objects
+from isthmus.preimage import default_preimage
+from isthmus.regression import KernelRidgeCV
+from isthmus.regression._kernel_ridge import DEFAULT_ALPHAS
+
+PASSTHROUGH = "passthrough"
+
+
+class DependencyEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
+    r"""Learn a map between two spaces, :math:`t=\Gamma\circ T\circ\varphi`.
+
+    Inputs become coordinates (:math:`\varphi`), outputs become coordinates, a regression
+    (:math:`T`) joins the two, and a pre-image (:math:`\Gamma`) brings predicted coordinates back to
+    the space of outputs. The output kernel is the loss:
+    :math:`\|\varphi(y)-\varphi(y')\|^2=l(y,y)+l(y',y')-2l(y,y')`.
+
+    Any piece fits any slot, and every slot has a default: ``DependencyEstimator()`` on arrays is
+    multi-output kernel ridge regression with its penalty chosen by leave-one-out; for
+    other objects, name the kernels.
+
+    Parameters
+    ----------
+    x_features : transformer, kernel, name, "passthrough" or None, default=None
+        A kernel (or its name) means its whole feature space: with the default regressor kernel
+        ridge on the inputs as they are, with another one all coordinates of ``KernelPCA``. None
+        is the Gaussian kernel with the default regressor, and ``"passthrough"`` with another
+        one, which then sees ``X`` itself.
+    y_features : transformer, kernel, name, "passthrough" or None, default=None
+        A kernel means ``KernelPCA`` with it; None a linear kernel, so that nothing is lost;
+        ``"passthrough"`` takes the outputs as coordinates.
+    regressor : multi-output regressor or None, default=None
+        None is ridge regression with the penalty chosen by leave-one-out: in the kernel's
+        feature space where ``x_features`` names a kernel, linear on the coordinates of a
+        kernel feature map, and with a Gaussian kernel on those of other transformers.
+    preimage : pre-image or None, default=None
+        None takes ``y_features.inverse_transform`` where there is one (a manifold is its own
+        pre-image), the exact one for a linear kernel, fixed points for a Gaussian one, a learned
+        one for other vectors, and the nearest training output for anything else.
+
+    Attributes
+    ----------
+    x_features_, y_features_ : fitted transformers, or None where the data pass as they are.
+    regressor_ : the fitted regressor.
+    preimage_ : the fitted pre-image, or None where ``y_features_`` inverts itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.structured import DependencyEstimator
+    >>> X = np.linspace(0, 1, 40)[:, None]
+    >>> Y = np.c_[np.sin(6 * X), np.cos(6 * X)]
+    >>> bool(DependencyEstimator().fit(X, Y).score(X, Y) > 0.999)
+    True
+
+    Words as outputs: a kernel is enough.
+
+    >>> words = ["low" if x < 0.5 else "high" for x in X[:, 0]]
+    >>> DependencyEstimator(y_features="delta").fit(X, words).predict([[0.1], [0.9]])
+    array(['low', 'high'], dtype=object)
+    """
+
+    def __init__(
+        self,
+        *,
+        x_features: Any = None,
+        y_features: Any = None,
+        regressor: Any = None,
+        preimage: Any = None,
+    ):
+        self.x_features = x_features
+        self.y_features = y_features
+        self.regressor = regressor
+        self.preimage = preimage
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        kernel = self._input_kernel()
+        tags.input_tags.pairwise = kernel is not None and kernel.pairwise
+        return tags
+
+    def fit(self, X: Any, y: Any) -> "DependencyEstimator":
+        """Learn the three arrows from pairs of objects; return self."""
+        if y is None:
+            raise ValueError(
+                "DependencyEstimator requires y to be passed, but the target y is None."
+            )
+        X = check_collection(self, X, self._input_kernel(), reset=True)
+        y_features = self._output_features()
+        y_kernel = _kernel_of(y_features)
+        Y = check_collection(self, y, y_kernel, reset=None)
+        check_length(self, n_objects(X), n_objects(Y), what="outputs as inputs")
+
+        targets = Y if y_features is None else np.asarray(y_features.fit_transform(Y))
+        x_features, regressor = self._input_arrows()
+        inputs = X if x_features is None else x_features.fit_transform(X)
+        regressor = regressor.fit(inputs, targets)
+        preimage = self._output_preimage(y_features, _is_vectors(Y))
+        if preimage is not None:
+            preimage.fit(Y, y_features, targets)
+
+        self.x_features_, self.y_features_ = x_features, y_features
+        self.regressor_, self.preimage_ = regressor, preimage
+        self._flat = _is_vectors(Y) and np.asarray(y).ndim == 1
+        return self
+
+    def predict_coordinates(self, X: Any) -> np.ndarray:
+        """Return the predicted output coordinates, shape (n, n_components)."""
+        check_is_fitted(self)
+        X = check_collection(self, X, self._input_kernel(), reset=False)
+        inputs = X if self.x_features_ is None else self.x_features_.transform(X)
+        return np.asarray(self.regressor_.predict(inputs)).reshape(n_objects(X), -1)
+
+    def predict(self, X: Any) -> Any:
+        """Return the predicted outputs: an array of vectors, or a 1-D array of objects."""
+        coordinates = self.predict_coordinates(X)
+        if self.preimage_ is not None:
+            Y = self.preimage_.solve(coordinates)
+        elif self.y_features_ is not None:
+            Y = self.y_features_.inverse_transform(coordinates)
+        else:
+            Y = coordinates
+        return np.asarray(Y)[:, 0] if self._flat and np.ndim(Y) == 2 else Y
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R² of the predictions; for outputs that are not vectors, of their coordinates.
+
+        The two can rank models differently: see :meth:`score_coordinates`.
+        """
+        Y = self._check_outputs(X, y)
+        if not _is_vectors(Y):
+            return self.score_coordinates(X, y, sample_weight)
+        predicted = np.asarray(self.predict(X)).reshape(len(Y), -1)
+        return float(r2_score(Y, predicted, sample_weight=sample_weight))
+
+    def score_coordinates(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        r"""R² in the output feature space: the share of :math:`\|c(y)-\bar c\|^2` explained.
+
+        It judges :math:`T\circ\varphi` alone, before the pre-image.
+        """
+        Y = self._check_outputs(X, y)
+        true = Y if self.y_features_ is None else self.y_features_.transform(Y)
+        predicted = self.predict_coordinates(X)
+        return float(
+            r2_score(
+                np.asarray(true).reshape(len(predicted), -1),
+                predicted,
+                sample_weight=sample_weight,
+                multioutput="variance_weighted",
+            )
+        )
+
+    # The slots ----------------------------------------------------------------------
+
+    def _input_kernel(self) -> Kernel | None:
+        """The kernel that says what an input is; None where a foreign part decides."""
+        slot = self.x_features
+        if slot is None:
+            return None if self.regressor is not None else as_kernel("gaussian")
+        if _is_kernel(slot):
+            return as_kernel(slot)
+        return _kernel_of(slot)
+
+    def _input_arrows(self) -> tuple[Any, Any]:
+        """φ and T, unfitted; φ is None where T takes the inputs as they are."""
+        slot, regressor = self.x_features, self.regressor
+        if regressor is not None:
+            _check_slot("regressor", regressor, "fit", "predict")
+            regressor = clone(regressor)
+        if slot is None or _is_kernel(slot):
+            if regressor is None:
+                return None, KernelRidgeCV("gaussian" if slot is None else slot)
+            return (None if slot is None else KernelPCA(kernel=slot)), regressor
+        if isinstance(slot, str) and slot == PASSTHROUGH:
+            return None, KernelRidgeCV() if regressor is None else regressor
+        _check_slot("x_features", slot, "fit", "transform")
+        if regressor is None:
+            linear = hasattr(slot, "expansion")
+            regressor = RidgeCV(alphas=DEFAULT_ALPHAS) if linear else KernelRidgeCV()
+        return clone(slot), regressor
+
+    def _output_features(self) -> Any:
+        slot = self.y_features
+        if slot is None:
+            return KernelPCA(kernel=Linear())
+        if isinstance(slot, str) and slot == PASSTHROUGH:
+            return None
+        if _is_kernel(slot):
+            return KernelPCA(kernel=slot)
+        _check_slot("y_features", slot, "fit", "transform")
+        return clone(slot)
+
+    def _output_preimage(self, y_features: Any, vectors: bool) -> Any:
+        """Γ, unfitted; None where the output features invert themselves."""
+        if self.preimage is not None:
+            _check_slot("preimage", self.preimage, "fit", "solve")
+            if y_features is None:
+                raise ValueError(
+                    'A preimage needs output features. Got y_features="passthrough" instead.'
+                )
+            return clone(self.preimage)
+        if y_features is None:
+            return None
+        if isinstance(y_features, KernelPCA) and y_features.preimage is None:
+            return default_preimage(as_kernel(y_features.kernel), vectors=vectors)
+        if hasattr(y_features, "inverse_transform"):
+            return None
+        return default_preimage(None, vectors=vectors)
+
+    def _check_outputs(self, X: Any, y: Any) -> Any:
+        check_is_fitted(self)
+        Y = check_collection(self, y, _kernel_of(self.y_features_), reset=None)
+        check_length(self, n_objects(X), n_objects(Y), what="outputs as inputs")
+        return Y
+
+
+def _is_kernel(slot: Any) -> bool:
+    if isinstance(slot, str):
+        return slot != PASSTHROUGH
+    return isinstance(slot, Kernel)
+
+
+def _kernel_of(features: Any) -> Kernel | None:
+    kernel = getattr(features, "kernel", None)
+    return as_kernel(kernel) if isinstance(features, KernelPCA) and kernel is not None else None
+
+
+def _is_vectors(Y: Any) -> bool:
+    return isinstance(Y, np.ndarray) and Y.ndim == 2 and Y.dtype.kind == "f"
+
+
+def _check_slot(name: str, part: Any, *methods: str) -> None:
+    missing = [m for m in methods if not hasattr(part, m)]
+    if missing or isinstance(part, type):
+        hint = " Call it to make one." if isinstance(part, type) else ""
+        raise TypeError(
+            f"The {name!r} slot of DependencyEstimator must hold an object with "
+            f"{' and '.join(methods)}. Got {part!r:.80} instead.{hint}"
+        )
