@@ -21,8 +21,9 @@ $(VENV)/.installed-%: pyproject.toml | $(BIN)/python
 demo: $(VENV)/.installed-app  ## quick reproductions and one fit on a shipped table, with a report
 	$(BIN)/python -m isthmus.cli demo --report report
 
+# Two processes of one thread each: many small problems gain nothing from threads in BLAS.
 test: $(VENV)/.installed-dev  ## the whole test suite
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
 
 lint: $(VENV)/.installed-dev  ## ruff, check and format
 	$(BIN)/ruff check .

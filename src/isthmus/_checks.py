@@ -26,9 +26,10 @@ def check_int(
     expected = f"an int in {ends}{f' ({why})' if why else ''}"
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):
         raise TypeError(_refuse(owner, name, expected, value))
-    if value < low or (high is not None and value > high):
+    number = int(value)
+    if number < low or (high is not None and number > high):
         raise ValueError(_refuse(owner, name, expected, value))
-    return int(value)
+    return number
 
 
 def check_float(

@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array: TypeAlias = NDArray[np.floating[Any]]
-Objects: TypeAlias = (
-    Any  # a 2-D array, a list of strings, of series, of graphs: what a kernel compares
-)
+IntArray: TypeAlias = NDArray[np.integer[Any]]
+BoolArray: TypeAlias = NDArray[np.bool_]
+# What a kernel compares: a 2-D array, a list of strings, of series, of graphs.
+Objects: TypeAlias = Any
 
 
 @runtime_checkable

@@ -33,19 +33,21 @@ class Candidate:
 
 def candidates(columns: Columns, n_rows: int) -> list[Candidate]:
     """Estimators for the task, plainest first; each takes the raw input columns."""
+    # Neighbours by brute force: a search tree is not among the types a model file may hold.
     n_neighbors = max(1, min(10, n_rows // 4))
     if columns.classes:
         labels = DependencyEstimator(
             regressor=_kernel_ridge(columns), y_features=Delta(), preimage=CandidatePreimage()
         )
+        voting = KNeighborsClassifier(n_neighbors, algorithm="brute")
         plain = [
             Candidate("most frequent label", DummyClassifier()),
             Candidate("logistic regression", LogisticRegression(max_iter=1000)),
-            Candidate(f"{n_neighbors} nearest neighbours", KNeighborsClassifier(n_neighbors)),
+            Candidate(f"{n_neighbors} nearest neighbours", voting),
             Candidate("dependency, labels", labels, KERNEL_ROWS),
         ]
         return [_prepared(c, columns, scale_outputs=False) for c in plain]
-    neighbours = KNeighborsRegressor(n_neighbors, weights="distance")
+    neighbours = KNeighborsRegressor(n_neighbors, weights="distance", algorithm="brute")
     linear = DependencyEstimator(regressor=_kernel_ridge(columns))
     plain = [
         Candidate("mean", DummyRegressor()),

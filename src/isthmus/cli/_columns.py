@@ -59,10 +59,10 @@ def columns_of(
     frame: pd.DataFrame, inputs: list[str] | None, outputs: list[str], path: Path
 ) -> Columns:
     """Columns of a task, with kinds found from the table; no inputs means all other columns."""
-    outputs = columns_named(frame, outputs, path=path, role="output")
+    outputs = columns_named(frame, outputs, path=path, role="output", groups=True)
     if inputs is None:
         inputs = [name for name in frame.columns if name not in outputs]
-    inputs = columns_named(frame, inputs, path=path, role="input")
+    inputs = columns_named(frame, inputs, path=path, role="input", groups=True)
     if not inputs:
         raise UserError(f"table {path}: no column is left for the inputs")
     both = [name for name in inputs if name in outputs]

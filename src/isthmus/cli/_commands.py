@@ -46,9 +46,8 @@ def fit(
     columns = columns_of(frame, inputs, outputs, table)
     X, Y = columns.X(frame, table), columns.Y(frame, table)
     n_folds = min(cv, 3) if quick else cv
-    check_folds(n_folds, len(X))
-
     rows = random_rows(len(X), QUICK_ROWS if quick else COMPARED_ROWS, seed)
+    check_folds(Y[rows], n_folds)
     if len(rows) < len(X):
         note(f"comparing on {len(rows)} of {len(X)} rows, drawn at random")
     tried = candidates(columns, len(rows) - len(rows) // n_folds)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
-from sklearn.model_selection import KFold
 
 from isthmus.cli._candidates import Candidate
 from isthmus.cli._errors import UserError
@@ -36,15 +35,16 @@ def compared(
     on_fold: Callable[[str], None] = lambda name: None,
 ) -> list[Comparison]:
     """Score every candidate on the same folds, each row predicted by a fit that has not seen it."""
-    folds = list(KFold(n_folds, shuffle=True, random_state=random_state).split(X))
+    fold = fold_numbers(Y, n_folds, random_state)
     results = []
     for candidate in candidates:
         predicted = np.empty_like(Y)
         start = time.perf_counter()
-        for train, test in folds:
+        for k in range(n_folds):
             on_fold(candidate.name)
-            model = clone(candidate.estimator).fit(X.iloc[train], _targets(Y[train]))
-            predicted[test] = predictions(model, X.iloc[test])
+            train, test = fold != k, fold == k
+            model = clone(candidate.estimator).fit(X[train], _targets(Y[train]))
+            predicted[test] = predictions(model, X[test])
         seconds = (time.perf_counter() - start) / n_folds
         results.append(Comparison(candidate, scores(Y, predicted), seconds))
     return results
@@ -75,15 +75,26 @@ def predictions(model, X: pd.DataFrame) -> np.ndarray:
     return predicted.reshape(len(X), -1) if predicted.dtype.kind == "f" else predicted
 
 
-def check_folds(n_folds: int, n_rows: int) -> None:
-    """Refuse a cross-validation with too few folds or rows."""
+def fold_numbers(Y: np.ndarray, n_folds: int, random_state: int) -> np.ndarray:
+    """Fold of each row, drawn at random; rows with the same label go to different folds in turn."""
+    rng = np.random.default_rng(random_state)
+    labels = np.unique(Y, return_inverse=True)[1] if Y.ndim == 1 else np.zeros(len(Y))
+    fold = np.empty(len(Y), dtype=int)
+    fold[np.lexsort([rng.random(len(Y)), labels])] = np.arange(len(Y)) % n_folds
+    return fold
+
+
+def check_folds(Y: np.ndarray, n_folds: int) -> None:
+    """Refuse a cross-validation with too few folds, rows or labels."""
     if n_folds < 2:
         raise UserError(f"--cv must be at least 2, got {n_folds}")
-    if n_rows < 2 * n_folds:
+    if len(Y) < 2 * n_folds:
         raise UserError(
-            f"the table has {n_rows} rows; cross-validation with --cv {n_folds} "
+            f"the table has {len(Y)} rows; cross-validation with --cv {n_folds} "
             f"needs at least {2 * n_folds}"
         )
+    if Y.ndim == 1 and (np.unique(Y, return_counts=True)[1] > 1).sum() < 2:
+        raise UserError("cross-validation needs at least two labels that occur more than once")
 
 
 def _targets(Y):

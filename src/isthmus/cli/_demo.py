@@ -32,36 +32,44 @@ def demo(report: Path, *, console: Console) -> int:
     frame = _table(digits)
     write_table(frame[:_N_TRAIN], train)
     write_table(frame[_N_TRAIN:], test)
-    console.print(f"isthmus fit {train} --outputs bottom --model ...", style="dim", soft_wrap=True)
+    model_file = report / "digits.isthmus"
+    _say(console, f"isthmus fit {train} --outputs bottom --model {model_file} --cv 3")
     model = _commands.fit(
         train,
         outputs=["bottom"],
-        inputs=["top"],
-        model_file=report / "digits.isthmus",
+        inputs=None,
+        model_file=model_file,
         cv=3,
         seed=0,
         quick=False,
         console=console,
     )
-    _draw_completions(model, digits, frame, report / "digits.png")
-    console.print(f"Report: {report / 'index.html'}", soft_wrap=True, highlight=False)
-    console.print(
-        f"Table, model and pictures of completed digits: {report}", soft_wrap=True, highlight=False
-    )
+    console.rule("What there is to see")
+    _say(console, f"Report of the reproductions: {report / 'index.html'}")
+    if find_spec("matplotlib") is not None:
+        (report / "digits.png").write_bytes(_completions(model, digits, frame))
+        _say(console, f"Completed digits: {report / 'digits.png'}")
+    _say(console, f"Try next: isthmus score {model_file} {test}")
     return code
 
 
+def _say(console: Console, line: str) -> None:
+    console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
 def _table(digits) -> pd.DataFrame:
-    """One row a digit: ``top_i`` are given, ``bottom_i`` wanted; border pixels that are
-    always white hold nothing to learn and are left out."""
+    """One row a digit, ``top_i`` given and ``bottom_i`` wanted.
+
+    Border pixels that are black in every training image hold nothing to learn: left out.
+    """
     tops = {f"top_{i}": column for i, column in enumerate(digits.X.T)}
-    bottoms = {f"bottom_{i}": column for i, column in enumerate(digits.Y.T) if np.ptp(column) > 0}
+    varies = np.ptp(digits.Y[:_N_TRAIN], axis=0) > 0
+    bottoms = {f"bottom_{i}": digits.Y[:, i] for i in np.flatnonzero(varies)}
     return pd.DataFrame(tops | bottoms)
 
 
-def _draw_completions(model: Model, digits, frame: pd.DataFrame, path: Path) -> None:
-    if find_spec("matplotlib") is None:
-        return
+def _completions(model: Model, digits, frame: pd.DataFrame) -> bytes:
+    """Picture of digits the model has not seen: what was given, what it made of it, the truth."""
     from isthmus.plotting import image_grid, png
 
     shown = frame[_N_TRAIN : _N_TRAIN + _N_SHOWN].reset_index(drop=True)
@@ -74,5 +82,4 @@ def _draw_completions(model: Model, digits, frame: pd.DataFrame, path: Path) -> 
         flat[:, 32 + int(name.removeprefix("bottom_"))] = predicted[name]
     given = truth.copy()
     given[:, 4:] = 0.5
-    grid = image_grid([given, completed, truth], row_titles=["given", "completed", "true"])
-    path.write_bytes(png(grid))
+    return png(image_grid([given, completed, truth], row_titles=["given", "completed", "true"]))

@@ -47,15 +47,17 @@ def write_table(frame: pd.DataFrame, path: Path) -> None:
             frame.to_csv(temporary, index=False)
 
 
-def columns_named(frame: pd.DataFrame, names: list[str], *, path: Path, role: str) -> list[str]:
-    """Columns that ``names`` stand for; ``Y`` stands for ``Y_0, Y_1, …`` where it is no column."""
+def columns_named(
+    frame: pd.DataFrame, names: list[str], *, path: Path, role: str, groups: bool = False
+) -> list[str]:
+    """Columns that ``names`` stand for; with ``groups``, ``Y`` may stand for ``Y_0, Y_1, …``."""
     found = []
     for name in names:
         group = [f"{name}_{i}" for i in range(frame.shape[1])]
         group = [column for column in group if column in frame.columns]
         if name in frame.columns:
             found.append(name)
-        elif group:
+        elif groups and group:
             found.extend(group)
         else:
             close = get_close_matches(name, frame.columns, n=3)

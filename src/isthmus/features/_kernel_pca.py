@@ -166,7 +166,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         if F is not None and F.shape[1] < len(F):
             return primal_expansion(F, center=self.center, n_pairs=n_pairs, share=share)
         K = kernel._gram(X, self.objects_)
-        K = K.copy() if np.shares_memory(K, X) else K
+        if kernel.pairwise:  # the caller's own matrix, which centring would overwrite
+            K = K.copy()
         return exact_expansion(K, center=self.center, n_pairs=n_pairs, share=share)
 
     def _landmark_moments(self, X: Any) -> Moments:
@@ -188,7 +189,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _set_expansion(self, found: Expansion) -> None:
         r = len(found.eigenvalues)
-        if isinstance(self.n_components, Integral) and self.n_components > r:
+        if isinstance(self.n_components, Integral) and int(self.n_components) > r:
             check_int(self, "n_components", low=1, high=r, why="rank of the Gram matrix")
         if r == 0:
             raise ValueError(
@@ -204,16 +205,16 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self._weights = None if features is None else features.T @ self.dual_
 
     def _wanted(self) -> tuple[int | None, float | None]:
-        n = self.n_components
+        n: Any = self.n_components
         if n is None or isinstance(n, Integral):
-            return n, None
+            return n, None  # type: ignore[return-value]
         return None, float(n)
 
     def _check_n_components(self, n: int) -> None:
         if self.n_components is None:
             return
         if isinstance(self.n_components, Real) and not isinstance(self.n_components, Integral):
-            if not 0 < self.n_components <= 1:
+            if not 0 < float(self.n_components) <= 1:
                 raise ValueError(
                     "The 'n_components' parameter of KernelPCA must be an int, a float in (0, 1] "
                     f"or None. Got {self.n_components!r} instead."
@@ -246,7 +247,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _coordinates(self, X: Any) -> np.ndarray:
         shift = self.origin_coordinates_
         if self._weights is not None:
-            return self.kernel_.explicit_features(X) @ self._weights - shift
+            return np.asarray(self.kernel_.explicit_features(X)) @ self._weights - shift
         blocks = self.kernel_.blocks(X, self.objects_)
         return np.concatenate([K @ self.dual_ for _, K in blocks]) - shift
 

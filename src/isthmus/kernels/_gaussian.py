@@ -1,7 +1,7 @@
 """The Gaussian kernel."""
 
-from dataclasses import dataclass, replace
-from typing import Self
+from dataclasses import dataclass, field
+from typing import Any, Self
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from isthmus.linalg import block_slices
 from isthmus.typing import Array
 
 
-@dataclass
+@dataclass(repr=False)
 class Gaussian(Kernel):
     r"""Gaussian kernel :math:`k(x,z)=\exp(-\gamma\|x-z\|^2)`.
 
@@ -22,6 +22,9 @@ class Gaussian(Kernel):
         ``"median"`` means :math:`1/(2\sigma^2)` with :math:`\sigma` the median distance
         between training points, taken on a subsample when the kernel is fitted. A kernel
         that is called before takes it from its second argument.
+    scale : float, default=1.0
+        Multiple of the median distance to take as width; without effect where ``gamma`` is a
+        number.
 
     Examples
     --------
@@ -34,7 +37,8 @@ class Gaussian(Kernel):
     Gaussian(gamma=0.5)
     """
 
-    gamma: float | str = "median"
+    gamma: Any = "median"
+    scale: float = field(default=1.0, kw_only=True)
 
     @classmethod
     def from_width(cls, sigma: float) -> Self:
@@ -43,6 +47,10 @@ class Gaussian(Kernel):
             raise ValueError(f"The width of a Gaussian must be positive. Got {sigma!r} instead.")
         return cls(1.0 / (2.0 * float(sigma) ** 2))
 
+    def __repr__(self) -> str:
+        shown = f", scale={self.scale!r}" if self.scale != 1 and self.gamma == "median" else ""
+        return f"Gaussian(gamma={self.gamma!r}{shown})"
+
     def resolve(self, X: Array) -> "Gaussian":
         if isinstance(self.gamma, str):
             if self.gamma != "median":
@@ -50,7 +58,8 @@ class Gaussian(Kernel):
                     "The 'gamma' parameter of Gaussian must be a positive float or 'median'. "
                     f"Got {self.gamma!r} instead."
                 )
-            return replace(self, gamma=0.5 / median_distance(X) ** 2)
+            check_float(self, "scale", include_low=False)
+            return Gaussian(0.5 / (self.scale * median_distance(X)) ** 2)
         check_float(self, "gamma", include_low=False)
         return self
 

@@ -3,21 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit, prange
 
 from isthmus.kernels._base import Kernel
 from isthmus.typing import Array
-
-
-@njit(cache=True, parallel=True)
-def _intersections(X, Z, K):  # type: ignore[no-untyped-def]
-    # Sums of minima leave no matrix product, so the loop is compiled.
-    for i in prange(X.shape[0]):
-        for j in range(Z.shape[0]):
-            total = 0.0
-            for c in range(X.shape[1]):
-                total += min(X[i, c], Z[j, c])
-            K[i, j] = total
 
 
 @dataclass
@@ -43,8 +31,11 @@ class HistogramIntersection(Kernel):
         return X
 
     def _gram(self, X: Array, Z: Array) -> Array:
+        # Imported here: numba takes a good part of a second, and few need this kernel.
+        from isthmus.kernels._histogram_loops import intersections
+
         K = np.empty((len(X), len(Z)), dtype=np.result_type(X, Z))
-        _intersections(np.ascontiguousarray(X), np.ascontiguousarray(Z), K)
+        intersections(np.ascontiguousarray(X), np.ascontiguousarray(Z), K)
         return K
 
     def diag(self, X: Array) -> Array:

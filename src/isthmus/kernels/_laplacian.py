@@ -1,6 +1,7 @@
 """The Laplacian kernel."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -24,7 +25,7 @@ class Laplacian(Kernel):
     array([[0.3679]])
     """
 
-    gamma: float | str = "median"
+    gamma: Any = "median"
 
     def resolve(self, X: Array) -> "Laplacian":
         if isinstance(self.gamma, str):

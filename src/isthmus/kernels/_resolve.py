@@ -1,5 +1,6 @@
 """One function that makes a kernel of whatever was given."""
 
+from collections.abc import Callable
 from difflib import get_close_matches
 from typing import Any
 
@@ -16,7 +17,7 @@ from isthmus.kernels._laplacian import Laplacian
 from isthmus.kernels._normalized import Normalized
 from isthmus.kernels._precomputed import Precomputed
 
-NAMES = {
+NAMES: dict[str, Callable[[], Kernel]] = {
     "linear": Linear,
     "polynomial": Polynomial,
     "poly": Polynomial,

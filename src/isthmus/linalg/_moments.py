@@ -7,22 +7,35 @@ stream, joblib and Dask all run the same three.
 
 from typing import NamedTuple
 
+import numpy as np
+
 from isthmus.typing import Array
 
 
 class Moments(NamedTuple):
     r"""Count, mean and scatter :math:`\sum_i (x_i-\bar x)(x_i-\bar x)^\top` of rows."""
 
-    count: int
+    count: float  # type: ignore[assignment]  # shadows tuple.count, which nobody needs
     mean: Array
     scatter: Array
 
 
-def map_block(X: Array) -> Moments:
-    """Moments of one block of rows."""
-    mean = X.mean(axis=0)
-    centred = X - mean
-    return Moments(len(X), mean, centred.T @ centred)
+def map_block(X: Array, weights: Array | None = None) -> Moments:
+    """Moments of one block of rows; a row of weight two counts like two rows.
+
+    >>> import numpy as np
+    >>> X = np.array([[0.0], [3.0]])
+    >>> map_block(X, weights=np.array([2.0, 1.0])).mean
+    array([1.])
+    """
+    if weights is None:
+        mean = X.mean(axis=0)
+        centred = X - mean
+        return Moments(len(X), mean, centred.T @ centred)
+    count = float(weights.sum())
+    mean = weights @ X / count if count > 0 else np.zeros(X.shape[1], dtype=X.dtype)
+    centred = (X - mean) * np.sqrt(weights)[:, None]
+    return Moments(count, mean, centred.T @ centred)
 
 
 def merge(a: Moments, b: Moments) -> Moments:
@@ -37,6 +50,8 @@ def merge(a: Moments, b: Moments) -> Moments:
     True
     """
     count = a.count + b.count
+    if not b.count:
+        return a
     shift = b.mean - a.mean
     mean = a.mean + shift * (b.count / count)
     scatter = a.scatter + b.scatter

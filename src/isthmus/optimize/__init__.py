@@ -1,5 +1,24 @@
-"""Solvers that no library has in the form we need."""
+"""Solvers and geometry that no library has in the form we need."""
 
 from isthmus.optimize._batched_lbfgs import SolverResult, minimize_rows
+from isthmus.optimize._stiefel_geometry import (
+    canonical_gradient,
+    geodesic,
+    geodesic_flow,
+    haar_sample,
+    polar_retraction,
+    qr_retraction,
+    tangent_projection,
+)
 
-__all__ = ["SolverResult", "minimize_rows"]
+__all__ = [
+    "SolverResult",
+    "canonical_gradient",
+    "geodesic",
+    "geodesic_flow",
+    "haar_sample",
+    "minimize_rows",
+    "polar_retraction",
+    "qr_retraction",
+    "tangent_projection",
+]

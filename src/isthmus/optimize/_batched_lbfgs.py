@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from isthmus.typing import Array
+from isthmus.typing import Array, BoolArray, IntArray
 
 # fun(Z, rows) -> values (n,), gradients (n, d) of the problems named by ``rows``
-RowObjective = Callable[[Array, Array], tuple[Array, Array]]
+RowObjective = Callable[[Array, IntArray], tuple[Array, Array]]
 
 
 @dataclass
@@ -24,7 +24,7 @@ class SolverResult:
     value: Array
     optimality: Array
     n_iter: int
-    converged: Array
+    converged: BoolArray
     message: str
 
 
@@ -64,7 +64,7 @@ def minimize_rows(
     low, high = (-np.inf, np.inf) if bounds is None else bounds
     n, d = Z.shape
     x = np.clip(Z, low, high)
-    rows = np.arange(n)
+    rows: IntArray = np.arange(n)
     f, g = fun(x, rows)
     value, point = f.copy(), x.copy()
     start = _optimality(x, g, low, high)
@@ -144,7 +144,7 @@ def _two_loop(q: Array, S: Array, Y: Array, rho: Array) -> Array:
 
 def _backtrack(
     fun: RowObjective,
-    rows: Array,
+    rows: IntArray,
     x: Array,
     f: Array,
     g: Array,
@@ -155,7 +155,7 @@ def _backtrack(
     *,
     shrink: float = 0.3,
     max_halvings: int = 25,
-) -> tuple[Array, Array, Array, Array]:
+) -> tuple[Array, Array, Array, BoolArray]:
     """Armijo step of every row; rows that find none stay where they are."""
     x_new, f_new, g_new = x.copy(), f.copy(), g.copy()
     waiting = np.arange(len(rows))

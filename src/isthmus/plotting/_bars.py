@@ -34,7 +34,6 @@ def error_bars(
         The measures to show on a logarithmic axis.
     """
     methods = list(next(iter(panels.values())))
-    colours = [PALETTE[i % len(PALETTE)] for i in range(len(methods))]
     with style():
         figure = new_figure(1.6 + 3.0 * len(panels), 1.0 + 0.36 * len(methods))
         axes = figure.subplots(1, len(panels), squeeze=False, sharey=True)[0]
@@ -42,7 +41,7 @@ def error_bars(
             widths = [values[m] for m in methods]
             half = (spread or {}).get(measure)
             errors = [half[m] for m in methods] if half else None
-            ax.barh(methods, widths, xerr=errors, color=colours, height=0.7, capsize=3)
+            ax.barh(methods, widths, xerr=errors, color=PALETTE[0], height=0.7, capsize=3)
             marks = (published or {}).get(measure, {})
             for i, width in enumerate(widths):
                 # Right of the bar, of its error bar and of the published mark.
@@ -69,7 +68,7 @@ def error_bars(
             ax.set_xlabel(measure)
             if measure in log:
                 ax.set_xscale("log")
-            ax.margins(x=0.18)
+            ax.margins(x=0.25)  # room for the values
         # One shared vertical axis: turned once, so that the first method stands on top.
         axes[0].invert_yaxis()
     return figure

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -30,7 +31,7 @@ def image_grid(
     rows : sequence of sequences of 2-D arrays
         ``rows[i][j]`` is the image in row i and column j; sizes may differ.
     titles : sequence of str
-        One above each column; may hold line breaks.
+        One above each column, broken into lines that fit.
     row_titles : sequence of str
         One left of each row.
     limits : (float, float)
@@ -54,7 +55,8 @@ def image_grid(
                 ax.set(xticks=[], yticks=[])
                 ax.spines[:].set_visible(False)
         for ax, title in zip(axes[0], titles, strict=False):
-            ax.set_title(title)
+            # Some nine letters fit on an inch.
+            ax.set_title(textwrap.fill(title, max(6, int(9 * size))))
         for ax, title in zip(axes[:, 0], row_titles, strict=False):
             ax.set_ylabel(title, rotation=0, ha="right", va="center")
     return figure

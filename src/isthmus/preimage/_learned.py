@@ -11,7 +11,8 @@ from isthmus.regression import KernelRidgeCV
 from isthmus.regression._kernel_ridge import DEFAULT_ALPHAS
 from isthmus.typing import Array, Objects
 
-WIDTH_FACTORS = (0.25, 1.0, 4.0, 16.0)
+# Coordinates of a narrow kernel hardly vary: inverting them may take a wide one.
+GAUSSIANS = tuple(Gaussian(scale=scale) for scale in (0.5, 1.0, 2.0, 4.0))
 
 
 class LearnedPreimage(BasePreimage):
@@ -67,16 +68,15 @@ class LearnedPreimage(BasePreimage):
             regressor = clone(self.regressor)
         else:
             alphas = DEFAULT_ALPHAS if self.alpha == "loo" else self.alpha
-            regressor = KernelRidgeCV(self._kernels(coordinates), alphas=alphas)
+            regressor = KernelRidgeCV(self._kernels(), alphas=alphas)
         self.regressor_ = regressor.fit(coordinates, objects)
 
-    def _kernels(self, coordinates: Array) -> Kernel | list[Kernel]:
+    def _kernels(self) -> Kernel | list[Kernel]:
         if not (isinstance(self.kernel, str) and self.kernel == "auto"):
             return as_kernel(self.kernel)
-        gamma = Gaussian().resolve(coordinates).gamma
         if self.alpha != "loo":
-            return Gaussian(gamma)
-        return [Linear(), *(Gaussian(gamma / factor) for factor in WIDTH_FACTORS)]
+            return Gaussian()
+        return [Linear(), *GAUSSIANS]
 
     def _solve(self, coordinates: Array) -> Objects:
         found = np.asarray(self.regressor_.predict(coordinates))

@@ -59,7 +59,8 @@ class NeighborPreimage(BasePreimage):
         if self.distance == "auto":
             self.distance_ = "angle" if _has_formula(feature_map) else "isotonic"
         if self.distance_ == "isotonic":
-            self._relation = distance_relation(coordinates, objects)
+            self._relation, variance = distance_relation(coordinates, objects)
+            self._noise = variance / 4  # the equations hold half of each squared distance
             return
         if not hasattr(feature_map, "expansion"):
             raise TypeError(
@@ -83,6 +84,11 @@ class NeighborPreimage(BasePreimage):
         target -= target.mean(axis=1, keepdims=True)
         # Least squares of least norm through the (k, k) Gram matrices, all queries at once.
         G = Xc @ Xc.transpose(0, 2, 1)
+        if self.distance_ == "isotonic":
+            # Distances with an error: a ridge of its variance over that of the neighbours
+            # keeps it from being divided by the narrow directions of their cloud.
+            spread = np.maximum(d0.mean(axis=1), np.finfo(d0.dtype).tiny)
+            G[:, range(G.shape[1]), range(G.shape[1])] += (self._noise / spread)[:, None]
         weights = np.linalg.pinv(G, rcond=1e-10, hermitian=True) @ target[:, :, None]
         return mean[:, 0] + np.einsum("nk,nkd->nd", weights[:, :, 0], Xc)
 
@@ -104,11 +110,11 @@ class NeighborPreimage(BasePreimage):
 
 def distance_relation(
     coordinates: Array, objects: Array, *, n_pairs: int = 20_000
-) -> IsotonicRegression:
+) -> tuple[IsotonicRegression, float]:
     """Increasing function from squared feature distances to squared input distances.
 
-    Fitted on pairs of training objects: half of them drawn at random, half near neighbours,
-    which is where the function is used.
+    Returns it with the variance of its error between near neighbours. It is fitted on pairs of
+    training objects: half of them drawn at random, half near neighbours, where it is used.
     """
     n = len(objects)
     rng = np.random.default_rng(0)
@@ -121,7 +127,9 @@ def distance_relation(
     second = np.concatenate([second, near.ravel()])
     feature = ((coordinates[first] - coordinates[second]) ** 2).sum(axis=1)
     between = ((objects[first] - objects[second]) ** 2).sum(axis=1)
-    return IsotonicRegression(y_min=0.0, out_of_bounds="clip").fit(feature, between)
+    relation = IsotonicRegression(y_min=0.0, out_of_bounds="clip").fit(feature, between)
+    error = relation.predict(feature[n_pairs:]) - between[n_pairs:]
+    return relation, float(np.mean(error**2))
 
 
 def _has_formula(feature_map: Any) -> bool:

@@ -97,8 +97,9 @@ def _findings(rows: Iterable[Row]) -> str:
 
 
 def _value(value: str | float | None) -> str:
-    kind = "value text" if isinstance(value, str) else "value"
-    return f'<td class="{kind}">{escape(shown(value))}</td>'
+    text = shown(value)
+    kind = "value long" if len(text) > 20 else "value"
+    return f'<td class="{kind}">{escape(text)}</td>'
 
 
 def _figure(caption: str, png: bytes | None) -> str:

@@ -37,15 +37,17 @@ class Result:
 
     @property
     def status(self) -> str:
-        """``"failed"``, ``"skipped"``, ``"agrees"``, ``"differs"`` or ``"measured"``."""
+        """One word: agrees, partly, differs, measured, skipped or failed."""
         if self.error:
             return "failed"
         if self.outcome is None:
             return "skipped"
-        judged = [row.agrees for row in self.outcome.rows if row.agrees is not None]
+        judged = self._judged
         if not judged:
             return "measured"
-        return "agrees" if all(judged) else "differs"
+        if all(judged):
+            return "agrees"
+        return "partly" if any(judged) else "differs"
 
     @property
     def verdict(self) -> str:
@@ -54,12 +56,15 @@ class Result:
             return f"failed: {self.error}"
         if self.outcome is None:
             return f"skipped: {self.skipped}"
-        judged = [row.agrees for row in self.outcome.rows if row.agrees is not None]
+        judged = self._judged
         if not judged:
-            return "measured; nothing published to hold it against"
-        if all(judged):
-            return f"agrees in all {len(judged)} findings" if len(judged) > 1 else "agrees"
-        return f"agrees in {sum(judged)} of {len(judged)} findings"
+            return "nothing published to hold it against"
+        return f"{sum(judged)} of {len(judged)} findings agree"
+
+    @property
+    def _judged(self) -> list[bool]:
+        rows = self.outcome.rows if self.outcome else ()
+        return [row.agrees for row in rows if row.agrees is not None]
 
 
 def run(

@@ -21,7 +21,13 @@ if TYPE_CHECKING:
 __all__ = ["progress_display", "summary_table"]
 
 MARKS = {True: "[green]agrees[/]", False: "[yellow]differs[/]", None: "[dim]informs[/]"}
-COLOURS = {"agrees": "green", "differs": "yellow", "failed": "red", "skipped": "dim"}
+COLOURS = {
+    "agrees": "green",
+    "partly": "yellow",
+    "differs": "yellow",
+    "failed": "red",
+    "skipped": "dim",
+}
 
 
 class _Lines:
@@ -86,8 +92,8 @@ def progress_display(console: Console, total: int) -> Iterator[_Lines | _Bar]:
 def summary_table(results: Sequence[Result]) -> Table:
     """Return the table of all findings: id, quantity, published, ours, verdict."""
     table = Table(title="Published and ours", title_justify="left", expand=False)
-    for name in ("id", "quantity"):
-        table.add_column(name, overflow="fold")
+    table.add_column("id", no_wrap=True)
+    table.add_column("quantity", overflow="fold")
     for name in ("published", "ours"):
         table.add_column(name, justify="right", overflow="fold")
     table.add_column("finding")
@@ -96,8 +102,9 @@ def summary_table(results: Sequence[Result]) -> Table:
         if not rows:
             colour = COLOURS.get(r.status, "default")
             table.add_row(r.experiment.id, f"[{colour}]{escape(r.verdict)}[/]", "", "", r.status)
-        for row in rows:
+        for i, row in enumerate(rows):
+            id = r.experiment.id if i == 0 else ""
             published, ours = escape(shown(row.published)), escape(shown(row.ours))
-            table.add_row(r.experiment.id, escape(row.quantity), published, ours, MARKS[row.agrees])
+            table.add_row(id, escape(row.quantity), published, ours, MARKS[row.agrees])
         table.add_section()
     return table

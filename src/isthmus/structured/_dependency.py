@@ -10,13 +10,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from isthmus._checks import check_length
 from isthmus.features import KernelPCA
-from isthmus.kernels import Kernel, Linear, as_kernel, check_collection
+from isthmus.kernels import Gaussian, Kernel, Linear, as_kernel, check_collection
 from isthmus.kernels._objects import n_objects
 from isthmus.preimage import default_preimage
 from isthmus.regression import KernelRidgeCV
 from isthmus.regression._kernel_ridge import DEFAULT_ALPHAS
 
 PASSTHROUGH = "passthrough"
+# The median distance is often too wide a kernel for inputs of some dimension: offer narrower.
+GAUSSIANS = tuple(Gaussian(scale=scale) for scale in (1.0, 0.5, 0.25))
 
 
 class DependencyEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -181,14 +183,14 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
             regressor = clone(regressor)
         if slot is None or _is_kernel(slot):
             if regressor is None:
-                return None, KernelRidgeCV("gaussian" if slot is None else slot)
+                return None, KernelRidgeCV(GAUSSIANS if slot is None else slot)
             return (None if slot is None else KernelPCA(kernel=slot)), regressor
         if isinstance(slot, str) and slot == PASSTHROUGH:
-            return None, KernelRidgeCV() if regressor is None else regressor
+            return None, KernelRidgeCV(GAUSSIANS) if regressor is None else regressor
         _check_slot("x_features", slot, "fit", "transform")
         if regressor is None:
             linear = hasattr(slot, "expansion")
-            regressor = RidgeCV(alphas=DEFAULT_ALPHAS) if linear else KernelRidgeCV()
+            regressor = RidgeCV(alphas=DEFAULT_ALPHAS) if linear else KernelRidgeCV(GAUSSIANS)
         return clone(slot), regressor
 
     def _output_features(self) -> Any:

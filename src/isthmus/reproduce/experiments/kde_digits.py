@@ -2,7 +2,7 @@
 
 import numpy as np
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.model_selection import GridSearchCV, train_test_split
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, train_test_split
 from sklearn.neighbors import KNeighborsRegressor
 
 from isthmus.datasets import load_digits_completion
@@ -22,11 +22,13 @@ from isthmus.structured import DependencyEstimator
 
 PREIMAGES = {
     "KDE, learned": lambda: LearnedPreimage(),
-    "KDE, neighbours (MDS)": lambda: NeighborPreimage(n_neighbors=10),
+    "KDE, MDS": lambda: NeighborPreimage(n_neighbors=10),
     "KDE, fixed point": lambda: FixedPointPreimage(),
     "KDE, gradient": lambda: GradientPreimage(bounds=(0.0, 1.0)),
     "KDE, training outputs": lambda: CandidatePreimage(),
 }
+
+PREDICTED = "KDE, learned from predictions"
 
 
 @experiment(
@@ -69,8 +71,16 @@ def digits(settings, seed, progress):
     )
     coordinates = model.predict_coordinates(Xt)
     for i, (name, preimage) in enumerate(PREIMAGES.items()):
-        progress(0.6 + 0.08 * i, name)
+        progress(0.6 + 0.07 * i, name)
         guesses[name] = preimage().fit(Y, model.y_features_).solve(coordinates)
+
+    # A learned pre-image may as well learn from what it will be given: predicted coordinates.
+    progress(0.95, PREDICTED)
+    ridge_on_coordinates = KernelRidgeCV(kernel=kernel, alphas=model.regressor_.alpha_)
+    folds = KFold(5, shuffle=True, random_state=seed)
+    held_out = cross_val_predict(ridge_on_coordinates, X, model.y_features_.coordinates_, cv=folds)
+    solver = LearnedPreimage().fit(Y, model.y_features_, held_out)
+    guesses[PREDICTED] = solver.solve(coordinates)
 
     squared = {name: rmse(Yt, z) for name, z in guesses.items()}
     absolute = {name: mae(Yt, z) for name, z in guesses.items()}
@@ -81,7 +91,7 @@ def digits(settings, seed, progress):
             _row("kernel ridge", squared, "KDE is no worse than kernel ridge in squared error"),
             *(
                 Row(
-                    f"MAE and RMSE, {name}",
+                    f"{name}: MAE and RMSE",
                     None,
                     f"{absolute[name]:.4f} and {squared[name]:.4f}",
                     "for comparison",
@@ -104,7 +114,10 @@ def digits(settings, seed, progress):
         [
             f"Kernel ridge was tuned by 3-fold cross-validation ({chosen}). KDE uses the same "
             "input kernel with its penalty chosen by leave-one-out, and a Gaussian output kernel "
-            "of median width: what differs is the output side."
+            "of median width: what differs is the output side.",
+            f"'{PREDICTED}' regresses outputs on coordinates predicted by 5-fold cross-validation "
+            "instead of the exact ones, so that it knows the errors it has to undo; the "
+            "document does not try this.",
         ],
     )
 
@@ -113,9 +126,9 @@ def _row(rival, errors, words):
     ours = errors["KDE, learned"]
     holds = ours <= errors[rival]
     return Row(
-        f"RMSE, KDE with the learned pre-image against {rival}",
+        f"RMSE, KDE with learned pre-image : {rival}",
         "no value; no worse is expected",
-        f"{ours:.4f} against {errors[rival]:.4f}",
+        f"{ours:.4f} : {errors[rival]:.4f}",
         words if holds else f"not so: KDE is worse than {rival}",
         holds,
     )
@@ -131,5 +144,5 @@ def _grid(data, shown, guesses):
         fills = [whole(k, z[k]) for z in guesses.values()]
         return [whole(k, 0.0), *fills, data.images[shown[k]]]
 
-    titles = ["given", *(name.replace(" ", "\n", 1) for name in guesses), "truth"]
+    titles = ["given", *guesses, "truth"]
     return image_grid([row(k) for k in range(len(shown))], titles=titles)

@@ -1,0 +1,101 @@
+"""Sphinx settings. ``make docs`` builds the pages; nothing is fetched from the network."""
+
+import sys
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+import isthmus
+
+sys.path.insert(0, str(Path(__file__).parent))  # so that the gallery finds this module
+
+project = "Isthmus"
+author = copyright = "The Isthmus developers"
+version = release = isthmus.__version__
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.mathjax",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build", "gallery/**/*.ipynb", "gallery/**/*.py", "sg_execution_times.rst"]
+# The bibliography lists what the guide names too, where a label is a plain link to that page.
+suppress_warnings = ["ref.citation"]
+
+myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+
+autodoc_typehints = "none"  # the docstrings give kinds and shapes
+autodoc_default_options = {"members": True, "show-inheritance": False}
+napoleon_google_docstring = False
+napoleon_use_ivar = True
+napoleon_use_rtype = False
+
+html_theme = "pydata_sphinx_theme"
+html_title = "Isthmus"
+html_static_path = ["_static"]
+html_css_files = ["isthmus.css"]
+html_show_sourcelink = False
+html_theme_options = {
+    "logo": {"text": "Isthmus"},
+    "header_links_before_dropdown": 6,
+    "navigation_with_keys": False,
+    "show_prev_next": True,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": ["sphinx-version"],
+}
+html_sidebars = {"index": [], "systems": [], "command_line": [], "sharp_bits": []}
+
+
+def figures_of_the_cell(block, block_vars, gallery_conf):
+    """Save the figures that a cell of an example has bound to a name, each of them once.
+
+    ``isthmus.plotting`` makes figures that pyplot does not know, which the gallery's own
+    search would not find.
+    """
+    from sphinx_gallery.scrapers import figure_rst
+
+    names = block_vars["example_globals"]
+    paths = block_vars["image_path_iterator"]
+    saved = names.setdefault("__saved_figures__", [])
+    written = []
+    for value in list(names.values()):
+        if isinstance(value, Figure) and not any(value is known for known in saved):
+            saved.append(value)
+            path = next(paths)
+            value.savefig(path, dpi=130, bbox_inches="tight")
+            written.append(path)
+    return figure_rst(written, gallery_conf["src_dir"])
+
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"/plot_",
+    "subsection_order": [
+        *(f"../examples/{family}" for family in ("structured", "preimage", "features", "kernels")),
+        "*",
+    ],
+    "within_subsection_order": "FileNameSortKey",
+    "image_scrapers": ("conf.figures_of_the_cell",),
+    "plot_gallery": True,
+    "abort_on_example_error": False,
+    "min_reported_time": 5,
+    "show_memory": False,
+    "download_all_examples": False,
+    "show_signature": False,
+}
+
+
+def skip_what_scikit_learn_adds(app, what, name, obj, skip, options):
+    """Leave out methods that scikit-learn gives every estimator; its own pages explain them."""
+    return True if getattr(obj, "__module__", "").startswith("sklearn") else None
+
+
+def setup(app):
+    app.connect("autodoc-skip-member", skip_what_scikit_learn_adds)

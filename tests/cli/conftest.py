@@ -1,0 +1,42 @@
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from isthmus.cli._app import app
+
+
+@pytest.fixture(scope="session")
+def isthmus():
+    """Run the command line in this process: ``isthmus("fit", path, "--outputs", "u")``."""
+
+    def run(*arguments):
+        return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+    return run
+
+
+def smooth_table(n_rows=90, seed=0):
+    """Three inputs, one of them text, and two outputs that bend with them."""
+    rng = np.random.default_rng(seed)
+    a, b = rng.uniform(-2, 2, size=(2, n_rows))
+    kind = rng.choice(["iron", "wood"], size=n_rows)
+    shift = np.where(kind == "iron", 1.0, -1.0)
+    return pd.DataFrame(
+        {"a": a, "b": b, "kind": kind, "u": np.sin(a) + shift, "v": np.cos(a) * b + shift}
+    )
+
+
+@pytest.fixture(scope="session")
+def table(tmp_path_factory):
+    path = tmp_path_factory.mktemp("table") / "table.csv"
+    smooth_table().to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture(scope="session")
+def model(tmp_path_factory, table, isthmus):
+    path = tmp_path_factory.mktemp("model") / "best.isthmus"
+    result = isthmus("fit", table, "--outputs", "u,v", "--model", path, "--quick")
+    assert result.exit_code == 0, result.stderr
+    return path

@@ -1,0 +1,56 @@
+"""What all tests share: a seed that can be swept, read-only arrays, a gradient check."""
+
+import os
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def rng():
+    """A generator; set ISTHMUS_SEED to sweep it."""
+    return np.random.default_rng(int(os.environ.get("ISTHMUS_SEED", "0")))
+
+
+@pytest.fixture
+def points(rng):
+    """Sixty points of the plane, read-only so that nothing may change its input."""
+    X = rng.uniform(size=(60, 2))
+    X.flags.writeable = False
+    return X
+
+
+@pytest.fixture
+def assert_gradient():
+    """A check that can fail: the remainder of Taylor's formula must shrink like t²."""
+
+    def check(fun, grad, x, rng):
+        d = rng.normal(size=x.shape)
+        t = np.logspace(-2, -4.5, 6)
+        linear = np.vdot(grad(x), d)
+        remainder = [abs(fun(x + s * d) - fun(x) - s * linear) for s in t]
+        if max(remainder) < 1e-12 * max(1, abs(fun(x))):
+            return  # linear functions have none
+        slope = np.polyfit(np.log(t), np.log(np.maximum(remainder, 1e-300)), 1)[0]
+        assert slope > 1.9, f"Taylor remainder shrinks like t^{slope:.2f}, expected t^2"
+
+    return check
+
+
+def pytest_terminal_summary(terminalreporter):
+    """The table of scikit-learn's checks: passed, failed, skipped by scikit-learn, exempt."""
+    rows = [
+        value
+        for reports in terminalreporter.stats.values()
+        for report in reports
+        for name, value in getattr(report, "user_properties", [])
+        if name == "contract" and report.when == "call"
+    ]
+    if not rows:
+        return
+    terminalreporter.section("scikit-learn's estimator checks")
+    terminalreporter.write_line(f"{'passed':>7}{'failed':>7}{'skipped':>8}{'exempt':>7}  estimator")
+    for name, counts in sorted(rows):
+        numbers = [counts.get(key, 0) for key in ("passed", "failed", "skipped", "xfail")]
+        line = "{:7d}{:7d}{:8d}{:7d}".format(*numbers)
+        terminalreporter.write_line(f"{line}  {' '.join(name.split())[:90]}")

@@ -1,0 +1,163 @@
+"""Spectra, centring, ridge paths, moments."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from isthmus.kernels import Gaussian
+from isthmus.linalg import (
+    RidgePath,
+    block_slices,
+    center_gram,
+    fix_signs,
+    inverse_root,
+    leading_eigenpairs,
+    map_block,
+    merge,
+    positive_part,
+    solve_positive,
+)
+from isthmus.linalg._spectrum import _block_krylov, _dense_pairs
+
+
+def gram(rng, n, d=3, gamma=0.3):
+    return center_gram(Gaussian(gamma)(rng.normal(size=(n, d))))[0]
+
+
+def test_centring_is_the_matrix_formula(rng):
+    K = gram(rng, 12) + 1
+    H = np.eye(12) - 1 / 12
+    Kc, mean = center_gram(K)
+    assert_allclose(Kc, H @ K @ H, atol=1e-12)
+    assert_allclose(mean, K.mean(axis=0))
+
+
+def test_centring_keeps_its_input_unless_told(rng):
+    K = gram(rng, 8) + 1
+    before = K.copy()
+    center_gram(K)
+    assert_allclose(K, before)
+    assert center_gram(K, overwrite=True)[0] is K
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_krylov_and_dense_eigenpairs_agree(rng, dtype):
+    K = gram(rng, 900).astype(dtype)
+    values, U = _dense_pairs(K, 20)
+    fast = _block_krylov(K, 20, 1e-8)
+    assert fast is not None
+    eps = np.finfo(dtype).eps
+    assert_allclose(fast[0], values, rtol=1e3 * eps)
+    # Bases may differ by rotation where eigenvalues are close: compare subspaces.
+    overlap = np.linalg.svd(U.T @ fast[1], compute_uv=False)
+    assert_allclose(overlap, 1, atol=1e-3 if dtype == np.float32 else 1e-8)
+
+
+def test_krylov_gives_up_rather_than_be_wrong(rng):
+    # A flat spectrum has no leading pairs: the dense solver must answer.
+    Q = np.linalg.qr(rng.normal(size=(600, 600)))[0]
+    K = (Q * np.linspace(1, 1.0001, 600)) @ Q.T
+    assert _block_krylov(K, 10, 1e-8) is None
+    values, _ = leading_eigenpairs(K, 10)
+    assert_allclose(values, np.linspace(1, 1.0001, 600)[::-1][:10], rtol=1e-10)
+
+
+def test_krylov_survives_low_rank(rng):
+    A = rng.normal(size=(800, 5))
+    values, U = leading_eigenpairs(A @ A.T, 20)
+    assert len(values) == 5
+    assert_allclose((U * values) @ U.T, A @ A.T, atol=1e-8)
+
+
+@pytest.mark.parametrize("n", [50, 2200])
+@pytest.mark.parametrize("share", [0.5, 0.95, 1.0])
+def test_share_of_variance_is_held_and_not_exceeded(rng, n, share):
+    if n > 2000 and share == 1.0:
+        return  # a full decomposition; the small case covers it
+    K = gram(rng, n, gamma=0.1)
+    values, _ = leading_eigenpairs(K, share=share)
+    held = np.cumsum(values) / np.trace(K)
+    assert held[-1] >= share - 1e-9
+    assert len(held) == 1 or held[-2] < share
+
+
+def test_indefinite_matrices_are_refused():
+    with pytest.raises(ValueError, match=r"not positive semi-definite \(eigenvalue ratio -0.5\)"):
+        leading_eigenpairs(np.diag([1.0, -0.5]))
+
+
+def test_rounding_errors_are_dropped():
+    values, U = positive_part(np.array([1e-13, 2.0, -1e-12]), np.eye(3))
+    assert_allclose(values, [2.0])
+    assert_allclose(U[:, 0], [0, 1, 0])
+
+
+def test_inverse_root_whitens(rng):
+    K = gram(rng, 20)
+    R, values = inverse_root(K)
+    assert_allclose(R.T @ K @ R, np.eye(len(values)), atol=1e-5)
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=25, deadline=None)
+def test_signs_do_not_depend_on_the_sign_given(seed):
+    rng = np.random.default_rng(seed)
+    V = rng.normal(size=(5, 3))
+    flips = rng.choice([-1, 1], size=3)
+    assert_allclose(fix_signs(V * flips), fix_signs(V))
+
+
+@given(seed=st.integers(0, 2**32 - 1), cut=st.integers(1, 19), shift=st.floats(-1e6, 1e6))
+@settings(max_examples=25, deadline=None)
+def test_moments_of_parts_merge_to_those_of_the_whole(seed, cut, shift):
+    X = np.random.default_rng(seed).normal(size=(20, 3)) + shift
+    both, whole = merge(map_block(X[:cut]), map_block(X[cut:])), map_block(X)
+    assert both.count == 20
+    assert_allclose(both.mean, whole.mean, rtol=1e-9, atol=1e-9)
+    assert_allclose(both.scatter, whole.scatter, rtol=1e-6, atol=1e-6)
+
+
+def test_blocks_cover_all_rows():
+    slices = list(block_slices(10, 10**9))
+    assert len(slices) == 10
+    assert [s.start for s in slices] == list(range(10))
+    with pytest.raises(ValueError, match="block_size"):
+        list(block_slices(3, 3, block_size=0))
+
+
+def test_singular_systems_get_the_least_squares_answer(rng):
+    A = np.diag([2.0, 1.0, 0.0])
+    assert_allclose(solve_positive(A, np.array([[2.0], [3.0], [0.0]])), [[1], [3], [0]])
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("alpha", [1e-3, 1.0])
+def test_leave_one_out_is_that_of_leaving_one_out(rng, intercept, alpha):
+    X, Y = rng.normal(size=(15, 2)), rng.normal(size=(15, 3))
+    K = Gaussian(0.5)(X)
+    slow = np.empty_like(Y)
+    for i in range(15):
+        keep = np.arange(15) != i
+        slow[i] = Y[i] - ridge_prediction(K, Y, keep, i, alpha, intercept)
+    if intercept:
+        path = RidgePath(center_gram(K)[0], Y - Y.mean(axis=0), intercept=True)
+    else:
+        path = RidgePath(K, Y, intercept=False)
+    assert_allclose(path.loo_residuals(alpha), slow, rtol=1e-8)
+
+
+def ridge_prediction(K, Y, keep, i, alpha, intercept):
+    """Ridge with an unpenalised constant from its own normal equations."""
+    n = keep.sum()
+    A = np.zeros((n + 1, n + 1))
+    A[:n, :n] = K[np.ix_(keep, keep)] + alpha * np.eye(n)
+    B = np.zeros((n + 1, Y.shape[1]))
+    B[:n] = Y[keep]
+    if intercept:
+        A[:n, n] = A[n, :n] = 1
+    else:
+        A[n, n] = 1
+    solution = np.linalg.solve(A, B)
+    return K[i, keep] @ solution[:n] + solution[n]

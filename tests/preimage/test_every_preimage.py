@@ -1,0 +1,353 @@
+"""Checks that every pre-image passes, then what is particular to each."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.base import clone
+from sklearn.decomposition import PCA
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.neighbors import KNeighborsRegressor
+
+from isthmus.features import KernelPCA
+from isthmus.kernels import (
+    Delta,
+    Exponential,
+    Gaussian,
+    Laplacian,
+    Linear,
+    Polynomial,
+)
+from isthmus.preimage import (
+    AnalyticPreimage,
+    CandidatePreimage,
+    FixedPointPreimage,
+    GradientPreimage,
+    LearnedPreimage,
+    NeighborPreimage,
+)
+from isthmus.preimage._fixed_point import weighted_mean_iteration
+from isthmus.preimage._gradient import coordinate_distance, full_distance
+
+# Each with a kernel that it can invert.
+CASES = [
+    (GradientPreimage(), Gaussian(20.0)),
+    (GradientPreimage(), Polynomial(3)),
+    (GradientPreimage("coord"), Gaussian(20.0)),
+    (FixedPointPreimage(), Gaussian(20.0)),
+    (FixedPointPreimage(criterion="full"), Gaussian(10.0) + Gaussian(30.0)),
+    (NeighborPreimage(), Gaussian(20.0)),
+    (NeighborPreimage(3), Polynomial(3)),
+    (NeighborPreimage(5, distance="coordinates"), Gaussian(20.0)),
+    (LearnedPreimage(), Gaussian(20.0)),
+    (LearnedPreimage(alpha=1e-12), Laplacian(1.0)),
+    (CandidatePreimage(), Gaussian(20.0)),
+    (CandidatePreimage(criterion="full"), Gaussian(20.0)),
+    (AnalyticPreimage(), Linear()),
+    (AnalyticPreimage(), Polynomial(3)),
+    (AnalyticPreimage(), Exponential(1.0)),
+]
+EXACT = [c for c in CASES if not isinstance(c[0], LearnedPreimage)]
+
+
+@pytest.mark.parametrize(("preimage", "kernel"), CASES, ids=repr)
+class TestEveryPreimage:
+    def test_the_preimage_of_a_training_object_is_that_object(self, preimage, kernel, points):
+        pca = KernelPCA(kernel=kernel).fit(points)
+        found = clone(preimage).fit(points, pca).solve(pca.transform(points))
+        assert_allclose(found, points, atol=1e-3)
+
+    def test_many_at_once_are_the_same_as_one_by_one(self, preimage, kernel, points, rng):
+        pca = KernelPCA(4, kernel=kernel) if kernel != Linear() else KernelPCA(kernel=kernel)
+        C = pca.fit_transform(points)
+        solver = clone(preimage).fit(points, pca)
+        # Points between images of training objects: no exact pre-image exists.
+        queries = 0.5 * (C[:6] + C[6:12])
+        together = solver.solve(queries)
+        alone = np.vstack([solver.solve(q[None]) for q in queries])
+        assert_allclose(together, alone, atol=2e-4)
+
+    def test_objective_is_small_at_the_solution(self, preimage, kernel, points):
+        pca = KernelPCA(kernel=kernel).fit(points)
+        solver = clone(preimage).fit(points, pca)
+        C = pca.transform(points[:5])
+        assert solver.objective(C, solver.solve(C)).max() < 1e-4
+        assert solver.objective(C, points[5:10]).min() > 1e-4
+
+    def test_copies_and_the_disk_change_nothing(self, preimage, kernel, points):
+        pca = KernelPCA(kernel=kernel).fit(points)
+        solver = clone(preimage).fit(points, pca)
+        C = pca.transform(points[:3])
+        copy = pickle.loads(pickle.dumps(solver))
+        assert_allclose(copy.solve(C), solver.solve(C))
+
+    def test_bad_queries_are_named(self, preimage, kernel, points):
+        with pytest.raises(NotFittedError):
+            clone(preimage).solve(np.zeros((1, 2)))
+        pca = KernelPCA(2, kernel=kernel).fit(points)
+        solver = clone(preimage).fit(points, pca)
+        with pytest.raises(ValueError, match="fitted with 2 coordinates an object"):
+            solver.solve(np.zeros((1, 3)))
+        with pytest.raises(ValueError, match="NaN"):
+            solver.solve(np.array([[np.nan, 0.0]]))
+        with pytest.raises(ValueError, match="as many objects as coordinates: expected 1, got 2"):
+            solver.objective(np.zeros((1, 2)), points[:2])
+
+    def test_bad_objects_leave_nothing_half_fitted(self, preimage, kernel, points):
+        pca = KernelPCA(2, kernel=kernel).fit(points)
+        solver = clone(preimage)
+        with pytest.raises(ValueError, match="as many coordinates as objects"):
+            solver.fit(points, pca, np.zeros((3, 2)))
+        with pytest.raises(NotFittedError):
+            solver.solve(np.zeros((1, 2)))
+
+
+@pytest.mark.parametrize(("preimage", "kernel"), EXACT, ids=repr)
+def test_landmark_maps_are_inverted_too(preimage, kernel, points):
+    # Narrow kernels leave isolated points far from every landmark, and so without an image.
+    kernel = Gaussian(5.0) if isinstance(kernel, Gaussian) else kernel
+    pca = KernelPCA(kernel=kernel, n_landmarks=45, random_state=0).fit(points)
+    found = clone(preimage).fit(points, pca).solve(pca.transform(points))
+    assert np.sqrt(np.mean((found - points) ** 2)) < 0.05
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(3.0), Polynomial(2), Laplacian(2.0)], ids=repr)
+@pytest.mark.parametrize("objective", [full_distance, coordinate_distance])
+def test_gradients_of_both_objectives(kernel, objective, points, rng, assert_gradient):
+    pca = KernelPCA(4, kernel=kernel).fit(points[:20])
+    beta = pca.transform(points[20:23])
+    fun = objective(pca, beta)
+    rows = np.arange(3)
+    Z = points[40:43] + 1.5 if isinstance(kernel, Laplacian) else points[40:43]
+    assert_gradient(lambda Z: fun(Z, rows)[0].sum(), lambda Z: fun(Z, rows)[1], np.array(Z), rng)
+
+
+def test_full_objective_is_the_distance_in_feature_space(points):
+    k = Gaussian(3.0)
+    pca = KernelPCA(3, kernel=k).fit(points)
+    beta, Z = pca.transform(points[:4]), points[10:14]
+    a = pca.expansion(beta)
+    K = k(points)
+    expected = 1 - 2 * np.einsum("ij,ij->i", a, k(Z, points)) + np.einsum("ij,jk,ik->i", a, K, a)
+    solver = GradientPreimage().fit(points, pca)
+    assert_allclose(solver.objective(beta, Z), expected, atol=1e-10)
+
+
+class TestGradient:
+    def test_result_is_never_worse_than_the_best_start(self, points):
+        pca = KernelPCA(5, kernel=Gaussian(5.0)).fit(points)
+        C = pca.coordinates_
+        queries = 0.5 * (C[:10] + C[10:20])
+        gradient = GradientPreimage().fit(points, pca)
+        nearest = CandidatePreimage().fit(points, pca).solve(queries)
+        after = gradient.objective(queries, gradient.solve(queries))
+        assert (after <= gradient.objective(queries, nearest) + 1e-12).all()
+
+    def test_bounds_are_kept(self, points):
+        pca = KernelPCA(5, kernel=Gaussian(5.0)).fit(points)
+        C = 3 * pca.coordinates_[:10]  # outside the cloud
+        found = GradientPreimage(bounds=(0.2, 0.8)).fit(points, pca).solve(C)
+        assert found.min() >= 0.2
+        assert found.max() <= 0.8
+
+    def test_stopping_early_warns(self, points):
+        pca = KernelPCA(5, kernel=Gaussian(5.0)).fit(points)
+        C = pca.coordinates_
+        solver = GradientPreimage(max_iter=1).fit(points, pca)
+        with pytest.warns(ConvergenceWarning, match="problems converged in 1 iterations"):
+            solver.solve(0.5 * (C[:10] + C[10:20]))
+
+    def test_bad_bounds_are_named(self, points):
+        pca = KernelPCA(2).fit(points)
+        with pytest.raises(ValueError, match="'bounds' parameter of GradientPreimage"):
+            GradientPreimage(bounds=(1, 0)).fit(points, pca)
+
+
+class TestFixedPoint:
+    def test_solutions_are_stationary(self, points):
+        pca = KernelPCA(5, kernel=Gaussian(5.0)).fit(points)
+        C = pca.coordinates_
+        queries = 0.5 * (C[:10] + C[10:20])
+        found = FixedPointPreimage(tol=1e-12, max_iter=5000).fit(points, pca).solve(queries)
+        gradient = full_distance(pca, queries)(found, np.arange(10))[1]
+        assert np.abs(gradient).max() < 1e-6
+
+    def test_wide_kernels_give_the_weighted_mean(self, points, rng):
+        a = rng.uniform(size=(3, 60))
+        found = weighted_mean_iteration(
+            Gaussian(1e-8), points, a, points[None, :1].repeat(3, axis=0), tol=1e-12, max_iter=100
+        )
+        assert_allclose(found, a @ points / a.sum(axis=1)[:, None], atol=1e-6)
+
+    def test_positive_weights_climb_monotonically(self, points, rng):
+        k, a = Gaussian(5.0), rng.uniform(size=(4, 60))
+        starts = points[None, :1].repeat(4, axis=0)
+        values = [
+            np.einsum(
+                "ij,ij->i",
+                a,
+                k(weighted_mean_iteration(k, points, a, starts, tol=1e-12, max_iter=t), points),
+            )
+            for t in range(1, 12)
+        ]
+        assert (np.diff(values, axis=0) >= -1e-10).all()
+
+    def test_vanishing_denominators_fall_back_on_a_training_object(self, points):
+        # All weights zero: the mean is 0/0 at every start.
+        starts = points[None, :4]
+        found = weighted_mean_iteration(
+            Gaussian(5.0), points, np.zeros((1, 60)), starts, tol=1e-8, max_iter=50
+        )
+        assert_allclose(found[0], points[0])
+
+    def test_results_lie_in_the_affine_span_of_the_data(self, rng):
+        X = np.column_stack([rng.uniform(size=(40, 2)), np.full(40, 7.0)])
+        pca = KernelPCA(5, kernel=Gaussian(5.0)).fit(X)
+        C = pca.coordinates_
+        assert_allclose(FixedPointPreimage().fit(X, pca).solve(C[:5] + C[5:10])[:, 2], 7.0)
+
+    def test_other_kernels_are_refused(self, points):
+        pca = KernelPCA(2, kernel=Polynomial(2)).fit(points)
+        with pytest.raises(TypeError, match=r"Polynomial.* has not the form"):
+            FixedPointPreimage().fit(points, pca)
+
+
+class TestNeighbor:
+    def test_new_points_are_found_exactly(self, points, rng):
+        pca = KernelPCA(kernel=Gaussian(20.0)).fit(points)
+        # Inside the cloud its image is all but in the span of the training images.
+        New = 0.25 + 0.5 * rng.uniform(size=(10, 2))
+        found = NeighborPreimage(4).fit(points, pca).solve(pca.transform(New))
+        assert_allclose(found, New, atol=5e-3)
+
+    def test_results_lie_in_the_affine_span_of_the_neighbours(self, rng):
+        X = np.column_stack([rng.uniform(size=(40, 2)), np.full(40, 7.0)])
+        pca = KernelPCA(5, kernel=Gaussian(5.0)).fit(X)
+        C = pca.coordinates_
+        assert_allclose(NeighborPreimage(3).fit(X, pca).solve(C[:5] + C[5:10])[:, 2], 7.0)
+
+    def test_translation_moves_the_result_along(self, points):
+        C = KernelPCA(5, kernel=Gaussian(5.0)).fit_transform(points)
+        queries = 0.5 * (C[:5] + C[5:10])
+        found = [
+            NeighborPreimage(4)
+            .fit(points + shift, KernelPCA(5, kernel=Gaussian(5.0)).fit(points + shift))
+            .solve(queries)
+            - shift
+            for shift in (0.0, 100.0)
+        ]
+        assert_allclose(found[0], found[1], atol=1e-5)
+
+    def test_isotonic_distances_need_no_kernel(self, points):
+        pca = KernelPCA(20, kernel="precomputed").fit(Gaussian(10.0)(points))
+        solver = NeighborPreimage(6).fit(points, pca)
+        assert solver.distance_ == "isotonic"
+        found = solver.solve(pca.coordinates_)
+        assert np.sqrt(np.mean((found - points) ** 2)) < 0.05
+        linear = PCA(2).fit(points)
+        assert_allclose(
+            NeighborPreimage(6).fit(points, linear).solve(linear.transform(points)),
+            points,
+            atol=0.03,
+        )
+
+    def test_a_formula_is_needed_where_one_is_asked_for(self, points):
+        with pytest.raises(TypeError, match="distance='isotonic' takes any transformer"):
+            NeighborPreimage(distance="angle").fit(points, PCA(2).fit(points))
+        pca = KernelPCA(2, kernel=Laplacian(1.0)).fit(points)
+        with pytest.raises(TypeError, match=r"Laplacian.* has not a formula"):
+            NeighborPreimage(distance="angle").fit(points, pca)
+
+    def test_too_many_neighbours_are_named(self, points):
+        with pytest.raises(ValueError, match=r"int in \[1, 60\] \(number of objects\). Got 61"):
+            NeighborPreimage(61).fit(points, KernelPCA(2).fit(points))
+
+
+class TestLearned:
+    def test_little_penalty_interpolates(self, points):
+        pca = KernelPCA(5, kernel=Gaussian(5.0)).fit(points)
+        solver = LearnedPreimage(Gaussian(100.0), alpha=1e-10).fit(points, pca)
+        assert_allclose(solver.solve(pca.coordinates_), points, atol=1e-6)
+
+    def test_linear_maps_get_their_exact_inverse(self, rng):
+        X = rng.normal(size=(40, 4))
+        pca = KernelPCA(kernel="linear").fit(X)
+        New = rng.normal(size=(5, 4))
+        solver = LearnedPreimage().fit(X, pca)
+        assert solver.regressor_.kernel_ == Linear()
+        assert_allclose(solver.solve(pca.transform(New)), New, atol=1e-5)
+
+    def test_any_regressor_and_any_transformer(self, points):
+        pca = PCA(2).fit(points)
+        solver = LearnedPreimage(regressor=KNeighborsRegressor(1)).fit(points, pca)
+        assert_allclose(solver.solve(pca.transform(points)), points)
+
+    def test_gram_matrices_are_inverted(self, points):
+        pca = KernelPCA(10, kernel="precomputed").fit(Gaussian(5.0)(points))
+        found = LearnedPreimage().fit(points, pca).solve(pca.coordinates_)
+        assert np.sqrt(np.mean((found - points) ** 2)) < 0.02
+
+    def test_more_objects_than_the_map_was_fitted_on(self, points):
+        pca = KernelPCA(5, kernel=Gaussian(5.0)).fit(points[:30])
+        found = LearnedPreimage().fit(points, pca).solve(pca.transform(points[30:]))
+        assert np.sqrt(np.mean((found - points[30:]) ** 2)) < 0.02
+
+    def test_words_are_refused_with_a_hint(self):
+        words = ["a", "b", "c"]
+        pca = KernelPCA(kernel=Delta()).fit(words)
+        with pytest.raises(ValueError, match="CandidatePreimage takes any object"):
+            LearnedPreimage().fit(words, pca)
+
+
+class TestCandidate:
+    def test_candidates_may_be_given(self, points):
+        pca = KernelPCA(kernel=Gaussian(5.0)).fit(points)
+        solver = CandidatePreimage(points[:5]).fit(points, pca)
+        assert_allclose(solver.solve(pca.transform(points[:5])), points[:5])
+        assert (solver.solve(pca.coordinates_)[:, None] == points[:5]).all(axis=2).any(axis=1).all()
+
+    def test_full_criterion_is_the_distance_of_images(self, points, rng):
+        pca = KernelPCA(3, kernel=Gaussian(20.0)).fit(points)
+        queries = rng.normal(size=(5, 3)) * 0.3
+        solver = CandidatePreimage(criterion="full").fit(points, pca)
+        every = np.stack(
+            [solver.full_objective(queries, np.repeat(points[[j]], 5, axis=0)) for j in range(60)]
+        )
+        assert_allclose(solver.solve(queries), points[every.argmin(axis=0)])
+
+    def test_objects_come_back_as_they_are(self):
+        series = [np.arange(3.0), np.arange(5.0), np.arange(4.0)]
+        # Equal length means equal here.
+        kernel = Delta()
+        lengths = [len(s) for s in series]
+        pca = KernelPCA(kernel=kernel).fit(lengths)
+        found = (
+            CandidatePreimage().fit(series, pca, pca.transform(lengths)).solve(pca.transform([5]))
+        )
+        assert found.dtype == object
+        assert_allclose(found[0], np.arange(5.0))
+
+
+class TestAnalytic:
+    @pytest.mark.parametrize("kernel", [Linear(), Polynomial(3), Exponential(0.5)], ids=repr)
+    def test_images_of_new_objects_come_back(self, kernel, rng):
+        X = rng.normal(size=(80, 2))
+        pca = KernelPCA(kernel=kernel).fit(X)
+        New = 0.5 * rng.normal(size=(5, 2))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            found = AnalyticPreimage().fit(X, pca).solve(pca.transform(New))
+        assert_allclose(found, New, atol=1e-3)
+
+    def test_even_degrees_are_refused(self, points):
+        pca = KernelPCA(2, kernel=Polynomial(2)).fit(points)
+        with pytest.raises(TypeError, match="even degree"):
+            AnalyticPreimage().fit(points, pca)
+
+
+def test_a_kernel_map_is_asked_for_by_name(points):
+    for solver in (GradientPreimage(), FixedPointPreimage(), AnalyticPreimage()):
+        with pytest.raises(TypeError, match=r"needs a kernel feature map.*PCA has none"):
+            solver.fit(points, PCA(2).fit(points))

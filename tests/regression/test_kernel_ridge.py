@@ -1,0 +1,119 @@
+"""Kernel ridge on any objects."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import LeaveOneOut, cross_val_predict, cross_val_score
+
+from isthmus.kernels import Delta, Gaussian, Linear, Polynomial, Precomputed
+from isthmus.regression import KernelRidgeCV
+
+
+@pytest.fixture
+def pairs(rng):
+    X = rng.uniform(-1, 1, size=(50, 2))
+    Y = np.column_stack([np.sin(4 * X[:, 0]), X[:, 1] ** 2, X.sum(axis=1)])
+    return X, Y + 0.05 * rng.normal(size=Y.shape)
+
+
+def test_without_intercept_it_is_kernel_ridge(pairs, rng):
+    X, Y = pairs
+    New = rng.uniform(-1, 1, size=(7, 2))
+    ours = KernelRidgeCV(Gaussian(2.0), alphas=0.1, fit_intercept=False).fit(X, Y)
+    theirs = KernelRidge(alpha=0.1, kernel="rbf", gamma=2.0).fit(X, Y)
+    assert_allclose(ours.predict(New), theirs.predict(New), atol=1e-10)
+    assert_allclose(ours.dual_coef_, theirs.dual_coef_, atol=1e-9)
+
+
+def test_linear_kernel_with_intercept_is_ridge(pairs, rng):
+    X, Y = pairs
+    New = rng.uniform(-1, 1, size=(7, 2))
+    ours = KernelRidgeCV(Linear(), alphas=0.3).fit(X, Y)
+    assert_allclose(ours.predict(New), Ridge(alpha=0.3).fit(X, Y).predict(New), atol=1e-10)
+
+
+def test_no_penalty_interpolates(pairs):
+    X, Y = pairs
+    model = KernelRidgeCV(Gaussian(20.0), alphas=1e-10).fit(X, Y)
+    assert_allclose(model.predict(X), Y, atol=1e-5)
+
+
+def test_large_penalty_predicts_the_mean(pairs):
+    X, Y = pairs
+    model = KernelRidgeCV(Gaussian(2.0), alphas=1e10).fit(X, Y)
+    assert_allclose(model.predict(X), np.tile(Y.mean(axis=0), (50, 1)), atol=1e-6)
+
+
+def test_reported_error_is_that_of_leaving_one_out(pairs):
+    X, Y = pairs
+    model = KernelRidgeCV(Gaussian(2.0), alphas=[0.01, 0.1]).fit(X, Y)
+    alone = KernelRidgeCV(Gaussian(2.0), alphas=model.alpha_)
+    left_out = cross_val_predict(alone, X, Y, cv=LeaveOneOut())
+    assert model.loo_error_ == pytest.approx(np.mean((left_out - Y) ** 2), rel=1e-6)
+
+
+def test_the_best_of_several_kernels_is_taken(pairs):
+    X, Y = pairs
+    model = KernelRidgeCV([Linear(), Gaussian(2.0), Polynomial(2)]).fit(X, Y[:, 0])
+    assert model.kernel_ == Gaussian(2.0)
+
+
+def test_choosing_on_a_part_is_near_choosing_on_all(rng):
+    X = rng.uniform(-1, 1, size=(400, 2))
+    y = np.sin(4 * X[:, 0]) + 0.1 * rng.normal(size=400)
+    part = KernelRidgeCV(max_selection=200).fit(X, y)
+    whole = KernelRidgeCV(max_selection=400).fit(X, y)
+    assert abs(np.log10(part.alpha_ / whole.alpha_)) <= 1.5
+    assert len(part.dual_coef_) == 400
+
+
+def test_one_output_stays_flat(pairs):
+    X, Y = pairs
+    model = KernelRidgeCV().fit(X, Y[:, 0])
+    assert model.predict(X).shape == (50,)
+    assert isinstance(model.intercept_, float)
+
+
+def test_labels_and_gram_matrices_as_inputs(pairs):
+    X, Y = pairs
+    labels = ["left" if x < 0 else "right" for x in X[:, 0]]
+    model = KernelRidgeCV(Delta(), alphas=1e-8).fit(labels, X[:, 0])
+    left = X[X[:, 0] < 0, 0].mean()
+    assert_allclose(model.predict(["left"]), left, rtol=1e-5)
+    K = Gaussian(2.0)(X)
+    direct = KernelRidgeCV(Gaussian(2.0)).fit(X, Y)
+    rows = KernelRidgeCV("precomputed").fit(K, Y)
+    index = KernelRidgeCV(Precomputed(K)).fit(np.arange(50), Y)
+    assert_allclose(rows.predict(K[:3]), direct.predict(X[:3]), atol=1e-8)
+    assert_allclose(index.predict([0, 1, 2]), direct.predict(X[:3]), atol=1e-8)
+    assert cross_val_score(KernelRidgeCV("precomputed"), K, Y[:, 2], cv=3).mean() > 0.9
+
+
+def test_gram_matrix_is_not_changed(pairs):
+    X, Y = pairs
+    K = Gaussian(2.0)(X)
+    before = K.copy()
+    for fit_intercept in (True, False):
+        KernelRidgeCV("precomputed", alphas=0.1, fit_intercept=fit_intercept).fit(K, Y)
+        assert_allclose(K, before)
+
+
+@pytest.mark.parametrize(
+    ("alphas", "message"),
+    [
+        ([], "must not be empty"),
+        (-1.0, r"'alphas' parameter of KernelRidgeCV must be a float in \[0.0, inf\). Got -1.0"),
+        ([0.0, 1.0], r"float in \(0.0, inf\)"),
+    ],
+)
+def test_bad_penalties_are_named(pairs, alphas, message):
+    with pytest.raises(ValueError, match=message):
+        KernelRidgeCV(alphas=alphas).fit(*pairs)
+
+
+def test_unequal_lengths_are_named(pairs):
+    X, Y = pairs
+    with pytest.raises(ValueError, match="as many outputs as inputs: expected 50, got 49"):
+        KernelRidgeCV().fit(X, Y[:-1])

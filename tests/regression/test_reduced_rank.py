@@ -1,0 +1,258 @@
+"""Reduced rank regression: the global minimum, all ranks at once, exact cross-validation."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy.optimize import minimize
+from sklearn.cross_decomposition import PLSRegression
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.model_selection import KFold, LeaveOneOut
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from isthmus.linalg import merge
+from isthmus.regression import ReducedRankRegression
+from isthmus.regression._reduced_rank_math import (
+    factors,
+    joint_moments,
+    rank_paths,
+    scatter_of,
+    squared_errors,
+)
+
+
+@parametrize_with_checks(
+    [
+        ReducedRankRegression(),
+        ReducedRankRegression(1, alpha=0.1, fit_intercept=False),
+        ReducedRankRegression(alpha=[0.1, 1.0], cv="loo"),
+    ]
+)
+def test_follows_the_rules_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def planted(seed=0, n=60, d=6, o=5, rank=2, noise=0.3):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) + 1
+    F = rng.normal(size=(o, rank)) @ rng.normal(size=(rank, d))
+    return X, X @ F.T + noise * rng.normal(size=(n, o)) - 2, F
+
+
+def objective(F, X, Y, alpha):
+    return np.sum((Y - X @ F.T) ** 2) + alpha * np.sum(F**2)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.7])
+@pytest.mark.parametrize("rank", [1, 2, 3])
+def test_no_descent_from_random_starts_finds_a_better_map(rank, alpha):
+    X, Y, _ = planted(n=25, d=4, o=3, rank=3, noise=1)
+    X, Y = X - X.mean(axis=0), Y - Y.mean(axis=0)
+    ours = objective(ReducedRankRegression(rank, alpha=alpha).fit(X, Y).coef_, X, Y, alpha)
+    rng = np.random.default_rng(1)
+
+    def of_factors(z):
+        A, B = z[: 3 * rank].reshape(3, rank), z[3 * rank :].reshape(rank, 4)
+        return objective(A @ B, X, Y, alpha)
+
+    found = [minimize(of_factors, rng.normal(size=7 * rank)).fun for _ in range(10)]
+    assert ours <= min(found) * (1 + 1e-9)
+    assert ours == pytest.approx(min(found), rel=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(40, 6, 4), (40, 4, 6), (10, 30, 4), (8, 30, 12)])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_full_rank_is_ridge_regression(shape, fit_intercept):
+    n, d, o = shape
+    X, Y, _ = planted(n=n, d=d, o=o)
+    ours = ReducedRankRegression(min(d, o), alpha=0.5, fit_intercept=fit_intercept).fit(X, Y)
+    ridge = Ridge(0.5, fit_intercept=fit_intercept).fit(X, Y)
+    assert_allclose(ours.coef_, ridge.coef_, atol=1e-9)
+    assert_allclose(ours.intercept_, ridge.intercept_, atol=1e-9)
+    assert_allclose(ours.predict(X), ridge.predict(X), atol=1e-9)
+
+
+def test_full_rank_without_penalty_is_least_squares_also_on_collinear_inputs():
+    X, Y, _ = planted(d=4, o=3)
+    X = np.c_[X, X[:, :2] @ [[1.0, 2.0], [0.5, -1.0]]]
+    ours = ReducedRankRegression(3).fit(X, Y)
+    assert_allclose(ours.coef_, LinearRegression().fit(X, Y).coef_, atol=1e-7)
+
+
+def test_rows_span_and_features_give_the_same_map():
+    X, Y, _ = planted(n=20, d=19, o=4)
+    wide = np.c_[X, np.zeros((20, 5))]
+    tall = ReducedRankRegression(2, alpha=0.3).fit(X, Y).coef_
+    assert_allclose(ReducedRankRegression(2, alpha=0.3).fit(wide, Y).coef_[:, :19], tall, atol=1e-9)
+
+
+def test_a_large_penalty_shrinks_the_map_like_its_inverse():
+    X, Y, _ = planted()
+    norms = [
+        np.linalg.norm(ReducedRankRegression(2, alpha=a).fit(X, Y).coef_) * a for a in (1e7, 1e8)
+    ]
+    assert norms[0] == pytest.approx(norms[1], rel=1e-3)
+
+
+def test_factors_are_orthonormal_and_compose_the_map():
+    X, Y, _ = planted()
+    model = ReducedRankRegression(3).fit(X, Y)
+    assert_allclose(model.V_.T @ model.V_, np.eye(3), atol=1e-12)
+    assert_allclose(model.W_.T @ model.W_, np.eye(3), atol=1e-12)
+    assert_allclose((model.V_ * model.s_) @ model.W_.T, model.coef_, atol=1e-12)
+    assert (np.diff(model.s_) <= 0).all()
+    assert_allclose(
+        model.predict(X), X @ model.coef_.T + model.intercept_, atol=1e-12
+    )  # both ways of prediction
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(deadline=None, max_examples=30)
+def test_rotating_inputs_and_outputs_rotates_the_map(seed):
+    rng = np.random.default_rng(seed)
+    X, Y, _ = planted(seed=seed)
+    P, Q = np.linalg.qr(rng.normal(size=(6, 6)))[0], np.linalg.qr(rng.normal(size=(5, 5)))[0]
+    plain = ReducedRankRegression(2, alpha=0.2).fit(X, Y).coef_
+    turned = ReducedRankRegression(2, alpha=0.2).fit(X @ P.T, Y @ Q.T).coef_
+    assert_allclose(turned, Q @ plain @ P.T, atol=1e-7)
+
+
+def test_one_decomposition_holds_all_ranks():
+    X, Y, _ = planted()
+    full = ReducedRankRegression(5, alpha=0.4).fit(X, Y)
+    for rank in range(1, 6):
+        alone = ReducedRankRegression(rank, alpha=0.4).fit(X, Y)
+        assert_allclose(full.at_rank(rank).coef_, alone.coef_, atol=1e-10)
+        assert full.at_rank(rank).rank_ == rank
+        error = np.sum((Y - alone.predict(X)) ** 2) / len(X)
+        assert full.rank_path_[rank - 1] == pytest.approx(error)
+    assert full.rank_ == 5
+    assert (np.diff(full.rank_path_) <= 1e-12).all()
+
+
+def test_one_spectrum_holds_all_penalties():
+    X, Y, _ = planted()
+    scatter = scatter_of(joint_moments(X, Y), 6)
+    alphas = [0.0, 1e-3, 1.0, 100.0]
+    for alpha, path in zip(alphas, rank_paths(scatter, alphas), strict=True):
+        alone = next(rank_paths(scatter, [alpha]))
+        assert_allclose(path.coef(2), alone.coef(2), atol=1e-10)
+        assert_allclose(path.gain, alone.gain, rtol=1e-8)
+
+
+@pytest.mark.parametrize("shape", [(15, 4, 3), (15, 3, 6), (12, 20, 4)])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_leave_one_out_error_is_exact(shape, fit_intercept, weighted):
+    n, d, o = shape
+    X, Y, _ = planted(n=n, d=d, o=o, noise=1)
+    weights = np.random.default_rng(2).uniform(0.2, 2, n) if weighted else None
+    alphas = [0.3, 2.0]
+    model = ReducedRankRegression(alpha=alphas, cv="loo", fit_intercept=fit_intercept)
+    model.fit(X, Y, sample_weight=weights)
+    slow = np.zeros((n, 2, model.cv_error_.shape[1]))
+    for i, (train, test) in enumerate(LeaveOneOut().split(X)):
+        for a, alpha in enumerate(alphas):
+            part = ReducedRankRegression(1, alpha=alpha, fit_intercept=fit_intercept)
+            part.fit(X[train], Y[train], None if weights is None else weights[train])
+            for r in range(slow.shape[2]):
+                error = part.at_rank(r + 1).predict(X[test]) - Y[test]
+                slow[i, a, r] = np.sum(error**2)
+    assert_allclose(model.cv_error_, np.average(slow, axis=0, weights=weights), rtol=1e-8)
+
+
+@pytest.mark.parametrize("cv", [3, KFold(3), KFold(4, shuffle=True, random_state=0)])
+def test_fold_error_is_that_of_fits_without_the_fold(cv):
+    X, Y, _ = planted(n=31)
+    model = ReducedRankRegression(alpha=[0.1, 10.0], cv=cv).fit(X, Y)
+    slow = np.zeros((2, 5))
+    for train, test in (KFold(cv) if isinstance(cv, int) else cv).split(X):
+        for a, alpha in enumerate([0.1, 10.0]):
+            part = ReducedRankRegression(1, alpha=alpha).fit(X[train], Y[train])
+            slow[a] += [
+                np.sum((part.at_rank(r).predict(X[test]) - Y[test]) ** 2) for r in range(1, 6)
+            ]
+    assert_allclose(model.cv_error_, slow / 31, rtol=1e-9)
+    best = np.unravel_index(np.argmin(slow), slow.shape)
+    assert (model.alpha_, model.rank_) == ([0.1, 10.0][best[0]], best[1] + 1)
+
+
+@pytest.mark.parametrize("cv", [5, "loo"])
+def test_cross_validation_finds_the_planted_rank(cv):
+    X, Y, _ = planted(n=200, d=10, o=8, rank=3)
+    assert ReducedRankRegression("cv", cv=cv).fit(X, Y).rank_ == 3
+
+
+def test_a_weight_of_two_is_a_row_twice():
+    X, Y, _ = planted(n=20)
+    weights = np.random.default_rng(0).integers(0, 3, 20)
+    repeated = np.repeat(np.arange(20), weights)
+    weighted = ReducedRankRegression(2, alpha=0.1).fit(X, Y, sample_weight=weights)
+    twice = ReducedRankRegression(2, alpha=0.1).fit(X[repeated], Y[repeated])
+    assert_allclose(weighted.coef_, twice.coef_, atol=1e-10)
+    assert_allclose(weighted.intercept_, twice.intercept_, atol=1e-10)
+
+
+@given(seed=st.integers(0, 2**32 - 1), cut=st.integers(1, 59))
+@settings(deadline=None, max_examples=30)
+def test_moments_of_two_parts_merge_to_those_of_the_whole(seed, cut):
+    X, Y, _ = planted(seed=seed)
+    whole = joint_moments(X, Y)
+    both = merge(joint_moments(X[cut:], Y[cut:]), joint_moments(X[:cut], Y[:cut]))
+    assert_allclose(both.scatter, whole.scatter, rtol=1e-9, atol=1e-9)
+
+
+def test_errors_from_moments_are_those_of_the_rows():
+    X, Y, _ = planted()
+    path = next(rank_paths(scatter_of(joint_moments(X, Y), 6), [0.5]))
+    Xc, Yc = X - X.mean(axis=0), Y - Y.mean(axis=0)
+    rows = [np.sum((Yc - Xc @ path.coef(r).T) ** 2) for r in range(1, 6)]
+    assert_allclose(squared_errors(path, scatter_of(joint_moments(X, Y), 6)), rows, rtol=1e-10)
+
+
+def test_factors_of_a_zero_map_are_still_orthonormal():
+    V, s, W = factors(np.zeros((4, 5)), np.eye(4)[:, :2])
+    assert_allclose(s, 0)
+    assert_allclose(V.T @ V, np.eye(2))
+    assert_allclose(W.T @ W, np.eye(2))
+
+
+def test_beats_partial_least_squares_on_a_planted_map():
+    X, Y, F = planted(n=2000, d=50, o=30, rank=3, noise=0.5)
+    ours = ReducedRankRegression(3).fit(X, Y).coef_
+    pls = PLSRegression(3, scale=False).fit(X, Y).coef_
+    assert np.linalg.norm(ours - F) < 0.05 * np.linalg.norm(pls - F)
+
+
+def test_single_precision_comes_back_in_single_precision_and_near():
+    X, Y, _ = planted()
+    single = ReducedRankRegression(2).fit(X.astype(np.float32), Y.astype(np.float32))
+    assert single.coef_.dtype == single.predict(X.astype(np.float32)).dtype == np.float32
+    assert_allclose(single.coef_, ReducedRankRegression(2).fit(X, Y).coef_, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ({"rank": 0}, ValueError, r"int in \[1, 5\] \(the fewer of features and outputs\). Got 0"),
+        ({"rank": 6}, ValueError, r"int in \[1, 5\]"),
+        ({"rank": 1.5}, TypeError, "must be an int"),
+        ({"alpha": -1.0}, ValueError, "'alpha' parameter of ReducedRankRegression"),
+        ({"alpha": []}, ValueError, "must not be an empty sequence"),
+        ({"cv": "two"}, ValueError, "an int, 'loo' or a splitter. Got 'two'"),
+        ({"cv": 1}, ValueError, r"int in \[2, inf\)"),
+    ],
+)
+def test_wrong_parameters_are_named(parameters, error, message):
+    X, Y, _ = planted()
+    with pytest.raises(error, match=message):
+        ReducedRankRegression(**parameters).fit(X, Y)
+
+
+def test_unequal_lengths_and_zero_weights_are_named():
+    X, Y, _ = planted()
+    with pytest.raises(ValueError, match="as many outputs as inputs: expected 60, got 59"):
+        ReducedRankRegression().fit(X, Y[1:])
+    with pytest.raises(ValueError, match="at least one non-zero"):
+        ReducedRankRegression(1).fit(X, Y, sample_weight=np.zeros(60))

@@ -1,0 +1,82 @@
+"""Every public estimator against scikit-learn's checks, and the table of how they went."""
+
+import inspect
+from collections import Counter
+from importlib import import_module
+
+import pytest
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.estimator_checks import check_estimator
+
+import isthmus
+from isthmus.features import KernelPCA
+from isthmus.kernels import Gaussian
+from isthmus.preimage import BasePreimage, LearnedPreimage
+from isthmus.regression import KernelRidgeCV
+from isthmus.structured import DependencyEstimator
+
+# Checks that one of ours cannot pass, with the reason; empty is the aim.
+EXEMPT: dict[str, dict[str, str]] = {}
+
+# Settings worth a run of their own besides the defaults.
+VARIANTS = [
+    KernelPCA(kernel="linear"),
+    KernelPCA(kernel=Gaussian(0.5), center=False),
+    KernelPCA(n_landmarks=10, random_state=0),
+    KernelRidgeCV(alphas=0.1, fit_intercept=False),
+    DependencyEstimator(y_features="gaussian"),
+    DependencyEstimator(y_features="gaussian", preimage=LearnedPreimage()),
+    DependencyEstimator(x_features=KernelPCA(kernel="gaussian"), y_features="passthrough"),
+]
+
+# Arguments without which a class makes no sense.
+REQUIRED: dict[str, dict] = {}
+
+
+def public_classes():
+    for family in isthmus._FAMILIES:
+        if family in ("datasets", "plotting", "reproduce"):
+            continue
+        module = import_module(f"isthmus.{family}")
+        for name in module.__all__:
+            thing = getattr(module, name)
+            if inspect.isclass(thing) and issubclass(thing, BaseEstimator):
+                yield thing
+
+
+def estimators():
+    # A pre-image is fitted on objects and a feature map, so scikit-learn's checks of fit(X, y)
+    # do not apply to it; tests/preimage has checks of its own for all of them.
+    classes = [c for c in public_classes() if not issubclass(c, BasePreimage)]
+    return [c(**REQUIRED.get(c.__name__, {})) for c in classes] + VARIANTS
+
+
+@pytest.mark.parametrize("estimator", estimators(), ids=lambda e: repr(e)[:90])
+def test_scikit_learn_checks(estimator, record_property):
+    exempt = EXEMPT.get(type(estimator).__name__)
+    results = check_estimator(estimator, expected_failed_checks=exempt, on_fail=None, on_skip=None)
+    counts = Counter(result["status"] for result in results)
+    record_property("contract", (repr(estimator), dict(counts)))
+    failed = {r["check_name"]: r["exception"] for r in results if r["status"] == "failed"}
+    assert not failed
+    assert counts["passed"] > 30
+
+
+@pytest.mark.parametrize("cls", list(public_classes()), ids=lambda c: c.__name__)
+def test_clones_to_what_was_built(cls):
+    if inspect.isabstract(cls):
+        return
+    estimator = cls(**REQUIRED.get(cls.__name__, {}))
+    assert repr(clone(estimator)) == repr(estimator)
+
+
+@pytest.mark.parametrize("cls", list(public_classes()), ids=lambda c: c.__name__)
+def test_everything_after_the_first_argument_is_keyword_only(cls):
+    parameters = list(inspect.signature(cls.__init__).parameters.values())[1:]
+    positional = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+    assert len(positional) <= 1, positional
+
+
+@pytest.mark.parametrize("cls", list(public_classes()), ids=lambda c: c.__name__)
+def test_every_estimator_has_a_runnable_example(cls):
+    assert inspect.isabstract(cls) or ">>>" in (cls.__doc__ or "")
