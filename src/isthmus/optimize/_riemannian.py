@@ -160,26 +160,18 @@ def _transport(old: FixedRank, new: FixedRank, xi: Array) -> Array:
 
 
 def _retract(point: FixedRank, xi: Array) -> FixedRank:
-    """Best approximation of ``F + xi`` of the same rank, from factors of size 2r."""
+    """Best approximation of ``F + xi`` of the same rank, from factors of size 2r.
+
+    ``F + xi = [V, Up] [[S + M, I], [I, 0]] [W, Vp]'``; factorising the outer parts whole keeps
+    the result orthonormal also where few dimensions are left beside ``V`` or ``W``.
+    """
     M, Up, Vp, b = _split(xi, point)
     r = len(point.s)
-    Qu, Ru = np.linalg.qr(Up)
-    Qv, Rv = np.linalg.qr(Vp)
-    core = np.zeros((r + len(Ru), r + len(Rv)))
-    core[:r, :r] = M
-    core[np.arange(r), np.arange(r)] += point.s
-    core[r:, :r] = Ru
-    core[:r, r:] = Rv.T
-    u, s, vt = linalg.svd(core, check_finite=False)
-    # Where few dimensions are left beside V, the columns of Qu need not be orthogonal to it.
-    V = _orthonormal(point.V @ u[:r, :r] + Qu @ u[r:, :r])
-    W = _orthonormal(point.W @ vt[:r, :r].T + Qv @ vt[:r, r:].T)
-    return FixedRank(V, s[:r], W, point.b + b)
-
-
-def _orthonormal(V: Array) -> Array:
-    """Remove rounding errors: one Newton step towards the nearest orthonormal columns."""
-    return V @ (1.5 * np.eye(V.shape[1]) - 0.5 * (V.T @ V))
+    Qa, Ra = np.linalg.qr(np.hstack([point.V, Up]))
+    Qb, Rb = np.linalg.qr(np.hstack([point.W, Vp]))
+    core = np.block([[M + np.diag(point.s), np.eye(r)], [np.eye(r), np.zeros((r, r))]])
+    u, s, vt = linalg.svd(Ra @ core @ Rb.T, full_matrices=False, check_finite=False)
+    return FixedRank(Qa @ u[:, :r], s[:r], Qb @ vt[:r].T, point.b + b)
 
 
 def _two_loop(g: Array, steps: Array, changes: Array) -> Array:

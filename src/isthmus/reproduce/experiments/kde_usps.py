@@ -23,8 +23,7 @@ PREIMAGES = {
 }
 WIDTHS = [Gaussian(gamma) for gamma in (0.002, 0.004, 0.008, 0.016)]
 PREDICTED = "KDE, learned from predictions"
-# Which class is missing and how the rest was split is unknown; both move the errors.
-TOLERANCE = 0.15
+TOLERANCE = 0.10
 CENTRE = np.pad(np.ones((4, 4), dtype=bool), 6)
 
 
@@ -89,7 +88,10 @@ def usps(settings, seed, progress):
             "7425 + 2475 = 9 x (825 + 275): the set with 1100 images a class, one class left out. "
             "Which one is not said; here it is the zeros. Pixels are scaled to [-1, 1], which "
             "brings the nearest neighbour closest to its published value. A value within "
-            f"{TOLERANCE:.0%} counts as agreeing, since class and split are unknown.",
+            f"{TOLERANCE:.0%} counts as agreeing; the class left out moves all errors.",
+            f"The published pre-image is not stated. '{KDE}' is held against the value, since it "
+            "solves the pre-image problem as it is posed; the others are listed beside it, and "
+            "they lie far apart.",
             f"Input kernel {ridge.kernel_!r} and both penalties by leave-one-out on at most "
             f"{ridge.max_selection} training images.",
             "A training output is always a clean stroke, right or wrong, which absolute errors "

@@ -1,0 +1,175 @@
+"""Tables of what was measured: on the terminal and as Markdown."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+
+from rich.markup import escape
+from rich.table import Table
+from threadpoolctl import threadpool_info
+
+from benchmarks._harness import Benchmark, Row, Side, growth_exponent
+from isthmus.reproduce._machine import machine_facts
+
+COLUMNS = ("ours s", "peer s", "ratio", "wall", "ours MB", "peer MB", "memory")
+
+METHOD = """\
+Times are {clock}, with {threads}; a ratio is peer over ours, so more than 1 is in our favour
+("ratio" of that time, "wall" of wall-clock time, "memory" of peak memory). Each time is a median of
+{repeat} runs (three times as many below 0.1 s, one above 10 s), the two sides in turn, after a
+first call that is not counted. Ratios within about 1.3 are ties on a machine with other work.
+Memory is the peak of what a call allocates beyond its inputs, traced by `tracemalloc`: it sees
+every array of numpy and scipy, is the same in every run, and needs no fresh process; it does not
+see buffers inside BLAS or compiled loops. "Growth" is the exponent b of time ~ size^b."""
+
+
+def clock_of(threads: int) -> str:
+    """Which time the ratio is of: CPU seconds add up over threads, so only with one."""
+    return "cpu" if threads == 1 else "wall"
+
+
+def method_note(threads: int, repeat: int) -> str:
+    """How the numbers came about, in one paragraph."""
+    one = threads == 1
+    return METHOD.format(
+        clock="CPU seconds of the process" if one else "wall-clock seconds",
+        threads="one thread (stable numbers; the default)" if one else f"{threads} threads",
+        repeat=repeat,
+    )
+
+
+def cells(benchmark: Benchmark, row: Row, clock: str) -> list[str]:
+    """One row of a table as strings."""
+    ours, peer = row.ours, row.peer
+    case = f"{row.case:,}".replace(",", " ") if isinstance(row.case, int) else row.case
+    if peer.failure:
+        ratios = [f"{getattr(ours, clock):.3g}", "–", "–", "–", f"{ours.peak / 1e6:.3g}", "–", "–"]
+    else:
+        ratios = [
+            f"{getattr(ours, clock):.3g}",
+            f"{getattr(peer, clock):.3g}",
+            f"{row.ratio(clock):.2f}",
+            f"{row.ratio('wall'):.2f}",
+            f"{ours.peak / 1e6:.3g}",
+            f"{peer.peak / 1e6:.3g}",
+            f"{row.ratio('peak'):.2f}",
+        ]
+    return [case, *ratios, _qualities(ours), peer.failure or _qualities(peer)]
+
+
+def _qualities(side: Side) -> str:
+    return ", ".join(f"{name} {value:.5g}" for name, value in side.quality.items()) or "–"
+
+
+def remarks(benchmark: Benchmark, rows: Sequence[Row], clock: str) -> list[str]:
+    """Sentences below a table: growth, differences, compilation, warnings."""
+    said = []
+    sizes = [row.case for row in rows]
+    if all(isinstance(size, int) for size in sizes):
+        slopes = [
+            growth_exponent(sizes, [getattr(getattr(row, who), clock) for row in rows])
+            for who in ("ours", "peer")
+        ]
+        if None not in slopes:
+            unit = benchmark.unit
+            said.append(f"Growth: ours {unit}^{slopes[0]:.2f}, peer {unit}^{slopes[1]:.2f}.")
+    differences = [row.difference for row in rows if row.difference is not None]
+    if differences:
+        said.append(f"Largest difference between the two results: {max(differences):.2g}.")
+    if rows and rows[0].first_call > 0.3:
+        said.append(
+            f"Our very first call took {rows[0].first_call:.1f} s more (compilation, kept on disk)."
+        )
+    for who in ("ours", "peer"):
+        warned = sorted({getattr(row, who).warned for row in rows} - {""})
+        if warned:
+            said.append(f"Warning of {who if who == 'ours' else 'the peer'}: {warned[0]}")
+    if benchmark.goal:
+        said.append(f"Goal: {benchmark.goal}.")
+    return said
+
+
+def terminal_table(benchmark: Benchmark, rows: Sequence[Row], clock: str) -> Table:
+    """The rows of one benchmark, ratios in colour."""
+    table = Table(
+        title=escape(f"{benchmark.name}: {benchmark.work}  ·  against {benchmark.peer}"),
+        title_justify="left",
+        caption=escape("\n".join(remarks(benchmark, rows, clock))),
+        caption_justify="left",
+    )
+    table.add_column(benchmark.unit)
+    for name in COLUMNS:
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("quality of ours", overflow="fold")
+    table.add_column("quality of peer", overflow="fold")
+    for row in rows:
+        texts = [escape(text) for text in cells(benchmark, row, clock)]
+        if not row.peer.failure:
+            colour = "green" if row.ratio(clock) >= 1 else "red"
+            texts[3] = f"[{colour}]{texts[3]}[/]"
+        table.add_row(*texts)
+    return table
+
+
+def markdown(
+    results: dict[str, tuple[Benchmark, list[Row]]], *, threads: int, repeat: int, quick: bool
+) -> str:
+    """The whole page."""
+    clock = clock_of(threads)
+    facts = ", ".join(f"{name} {value}" for name, value in machine().items())
+    lines = [
+        "# Benchmarks",
+        "",
+        f"Written by `make bench` on {date.today().isoformat()}"
+        f"{' with `--quick`: sizes too small to judge by' if quick else ''}.",
+        "",
+        method_note(threads, repeat),
+        "",
+        f"Machine: {facts}.",
+    ]
+    for benchmark, rows in results.values():
+        head = [
+            benchmark.unit,
+            *COLUMNS,
+            "quality of ours",
+            "quality of peer",
+        ]
+        lines += [
+            "",
+            f"## {benchmark.name}",
+            "",
+            f"{benchmark.work}, against {benchmark.peer}.",
+            "",
+            _line(head),
+            _line(["---", *["---:"] * len(COLUMNS), "---", "---"]),
+            *(_line(cells(benchmark, row, clock)) for row in rows),
+        ]
+        if notes := remarks(benchmark, rows, clock):
+            lines += ["", *(f"- {note}" for note in notes)]
+    return "\n".join(lines) + "\n"
+
+
+def _line(texts: Sequence[str]) -> str:
+    return "| " + " | ".join(text.replace("|", "\\|") for text in texts) + " |"
+
+
+def machine() -> dict[str, str]:
+    """Facts a time depends on; no host name, no folder."""
+    blas = {
+        f"{pool['internal_api']} {pool['version']} ({pool.get('architecture', 'unknown')})"
+        for pool in threadpool_info()
+        if pool["user_api"] == "blas"
+    }
+    return {"processor": _processor(), **machine_facts(), "BLAS": " and ".join(sorted(blas))}
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
