@@ -14,8 +14,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from isthmus.cli._columns import Columns
 from isthmus.features import KernelPCA
 from isthmus.kernels import Delta, Gaussian
-from isthmus.preimage import CandidatePreimage, FixedPointPreimage, LearnedPreimage
-from isthmus.regression import KernelRidgeCV
+from isthmus.preimage import FixedPointPreimage, LearnedPreimage
 from isthmus.structured import DependencyEstimator
 
 KERNEL_ROWS = 4000
@@ -36,9 +35,7 @@ def candidates(columns: Columns, n_rows: int) -> list[Candidate]:
     # Neighbours by brute force: a search tree is not among the types a model file may hold.
     n_neighbors = max(1, min(10, n_rows // 4))
     if columns.classes:
-        labels = DependencyEstimator(
-            regressor=_kernel_ridge(columns), y_features=Delta(), preimage=CandidatePreimage()
-        )
+        labels = DependencyEstimator(y_features=Delta())
         voting = KNeighborsClassifier(n_neighbors, algorithm="brute")
         plain = [
             Candidate("most frequent label", DummyClassifier()),
@@ -48,12 +45,11 @@ def candidates(columns: Columns, n_rows: int) -> list[Candidate]:
         ]
         return [_prepared(c, columns, scale_outputs=False) for c in plain]
     neighbours = KNeighborsRegressor(n_neighbors, weights="distance", algorithm="brute")
-    linear = DependencyEstimator(regressor=_kernel_ridge(columns))
     plain = [
         Candidate("mean", DummyRegressor()),
         Candidate("ridge", RidgeCV(alphas=np.logspace(-4, 4, 17))),
         Candidate(f"{n_neighbors} nearest neighbours", neighbours),
-        Candidate("dependency, linear", linear, KERNEL_ROWS),
+        Candidate("dependency, linear", DependencyEstimator(), KERNEL_ROWS),
     ]
     if len(columns.outputs) > 1:
         # Several outputs can be tied to each other: an output kernel sees that, a linear one not.
@@ -62,22 +58,13 @@ def candidates(columns: Columns, n_rows: int) -> list[Candidate]:
             Candidate(
                 f"dependency, {name}",
                 DependencyEstimator(
-                    regressor=_kernel_ridge(columns),
-                    y_features=KernelPCA(0.99, kernel=Gaussian()),
-                    preimage=preimage,
+                    y_features=KernelPCA(0.99, kernel=Gaussian()), preimage=preimage
                 ),
                 KERNEL_ROWS,
             )
             for name, preimage in preimages.items()
         ]
     return [_prepared(c, columns, scale_outputs=True) for c in plain]
-
-
-def _kernel_ridge(columns: Columns) -> KernelRidgeCV:
-    # Standardised inputs of d columns lie √(2d) apart, which makes the median width
-    # γ = 1/4d; half and a quarter of that width are for targets that vary faster.
-    d = len(columns.numeric_inputs) + sum(map(len, columns.categories.values()))
-    return KernelRidgeCV([Gaussian(), Gaussian(1 / d), Gaussian(4 / d)])
 
 
 def _prepared(candidate: Candidate, columns: Columns, *, scale_outputs: bool) -> Candidate:

@@ -13,9 +13,10 @@ from isthmus.structured import DependencyEstimator
 
 BASE = "kernel ridge"
 AMONG_TRAINING = "among training outputs"
-FREE = {
-    "learned": lambda: LearnedPreimage(),
-    "gradient": lambda: GradientPreimage(bounds=(0.0, 1.0)),
+PREIMAGES = {
+    AMONG_TRAINING: lambda: CandidatePreimage(),
+    "free, learned": lambda: LearnedPreimage(),
+    "free, gradient": lambda: GradientPreimage(bounds=(0.0, 1.0)),
 }
 LINEAR = "free, linear output kernel"
 
@@ -41,21 +42,15 @@ def multilabel(settings, seed, progress):
     ridge = KernelRidge(alpha=alpha, kernel="rbf", gamma=gamma).fit(X, Y)
     loss = {BASE: _hamming(Yt, ridge.predict(Xt))}
 
-    regressor = KernelRidgeCV(kernel=Gaussian(gamma), alphas=alpha)
-    widths = {
-        "median width": Gaussian(),
-        "as wide as the label cube": Gaussian.from_width(np.sqrt(Y.shape[1])),
-    }
-    for i, (width, kernel) in enumerate(widths.items()):
-        progress(0.2 + 0.3 * i, f"output kernel of {width}")
-        model = DependencyEstimator(regressor=regressor, y_features=kernel).fit(X, Y)
-        coordinates = model.predict_coordinates(Xt)
-        if AMONG_TRAINING not in loss:
-            solver = CandidatePreimage().fit(Y, model.y_features_)
-            loss[AMONG_TRAINING] = _hamming(Yt, solver.solve(coordinates))
-        for name, preimage in FREE.items():
-            solver = preimage().fit(Y, model.y_features_)
-            loss[f"free, {name}, {width}"] = _hamming(Yt, solver.solve(coordinates))
+    progress(0.2, "kernel dependency estimation")
+    model = DependencyEstimator(
+        regressor=KernelRidgeCV(kernel=Gaussian(gamma), alphas=alpha), y_features=Gaussian()
+    ).fit(X, Y)
+    coordinates = model.predict_coordinates(Xt)
+    for i, (name, preimage) in enumerate(PREIMAGES.items()):
+        progress(0.4 + 0.15 * i, name)
+        solver = preimage().fit(Y, model.y_features_)
+        loss[name] = _hamming(Yt, solver.solve(coordinates))
 
     progress(0.9, LINEAR)
     inputs = [Gaussian(gamma * factor) for factor in (0.125, 0.25, 0.5, 1.0)]
