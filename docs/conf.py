@@ -94,7 +94,8 @@ sphinx_gallery_conf = {
 
 def skip_what_scikit_learn_adds(app, what, name, obj, skip, options):
     """Leave out methods that scikit-learn gives every estimator; its own pages explain them."""
-    return True if getattr(obj, "__module__", "").startswith("sklearn") else None
+    module = getattr(obj, "__module__", None) or ""
+    return True if module.startswith("sklearn") else None
 
 
 def setup(app):

@@ -20,7 +20,7 @@ from isthmus.preimage import (
     NeighborPreimage,
 )
 
-digits = load_noisy_digits(noise=0.3)
+digits = load_noisy_digits(noise=0.3, n_train=700)
 clean, noisy = digits.clean_test[:200], digits.noisy_test[:200]
 
 features = KernelPCA(32, kernel="gaussian").fit(digits.clean_train)

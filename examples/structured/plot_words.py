@@ -30,7 +30,7 @@ print(alike(["manifold", "manyfold", "robot"], ["manifold"]).round(2).ravel())
 # %%
 # At every second letter spoilt, some words are beyond repair.
 
-noisy, clean = make_strings(150, noise=0.5, random_state=0)
+noisy, clean = make_strings(120, noise=0.5, random_state=0)
 model = DependencyEstimator(x_features=alike, y_features=Delta(), preimage=CandidatePreimage())
 model.fit(noisy, clean)
 
@@ -65,5 +65,5 @@ with style():
 # output kernels: the nearest word is a matter of what counts as near.
 
 for name, kernel in {"Delta": Delta(), "shared pairs": alike}.items():
-    guessed = cross_val_predict(model.set_params(y_features=kernel), noisy, clean, cv=5)
+    guessed = cross_val_predict(model.set_params(y_features=kernel), noisy, clean, cv=3)
     print(f"{name:13s} {np.mean(guessed != np.array(clean)):.1%} wrong in cross-validation")

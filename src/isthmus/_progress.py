@@ -34,9 +34,13 @@ class ProgressLine:
         sys.stderr.write(f"\r\x1b[2K{self.title}: {shown}  {now - self._start:.1f} s")
         sys.stderr.flush()
 
+    def close(self) -> None:
+        """End the line."""
+        if self.active and self._last:
+            sys.stderr.write("\n")
+
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self.active and self._last:
-            sys.stderr.write("\n")
+        self.close()

@@ -176,7 +176,7 @@ class TestFixedPoint:
 
     def test_wide_kernels_give_the_weighted_mean(self, points, rng):
         a = rng.uniform(size=(3, 60))
-        found = weighted_mean_iteration(
+        found, _ = weighted_mean_iteration(
             Gaussian(1e-8), points, a, points[None, :1].repeat(3, axis=0), tol=1e-12, max_iter=100
         )
         assert_allclose(found, a @ points / a.sum(axis=1)[:, None], atol=1e-6)
@@ -188,7 +188,7 @@ class TestFixedPoint:
             np.einsum(
                 "ij,ij->i",
                 a,
-                k(weighted_mean_iteration(k, points, a, starts, tol=1e-12, max_iter=t), points),
+                k(weighted_mean_iteration(k, points, a, starts, tol=1e-12, max_iter=t)[0], points),
             )
             for t in range(1, 12)
         ]
@@ -197,10 +197,16 @@ class TestFixedPoint:
     def test_vanishing_denominators_fall_back_on_a_training_object(self, points):
         # All weights zero: the mean is 0/0 at every start.
         starts = points[None, :4]
-        found = weighted_mean_iteration(
+        found, _ = weighted_mean_iteration(
             Gaussian(5.0), points, np.zeros((1, 60)), starts, tol=1e-8, max_iter=50
         )
         assert_allclose(found[0], points[0])
+
+    def test_stopping_early_warns(self, points):
+        pca = KernelPCA(5, kernel=Gaussian(5.0)).fit(points)
+        solver = FixedPointPreimage(max_iter=1).fit(points, pca)
+        with pytest.warns(ConvergenceWarning, match="20 of 20 iterations did not converge in 1"):
+            solver.solve(0.5 * (pca.coordinates_[:10] + pca.coordinates_[10:20]))
 
     def test_results_lie_in_the_affine_span_of_the_data(self, rng):
         X = np.column_stack([rng.uniform(size=(40, 2)), np.full(40, 7.0)])

@@ -1,6 +1,13 @@
 """Solvers and geometry that no library has in the form we need."""
 
 from isthmus.optimize._batched_lbfgs import SolverResult, minimize_rows
+from isthmus.optimize._riemannian import (
+    FixedRank,
+    FixedRankResult,
+    Slope,
+    minimize_fixed_rank,
+    riemannian_gradient,
+)
 from isthmus.optimize._stiefel_geometry import (
     canonical_gradient,
     geodesic,
@@ -12,13 +19,18 @@ from isthmus.optimize._stiefel_geometry import (
 )
 
 __all__ = [
+    "FixedRank",
+    "FixedRankResult",
+    "Slope",
     "SolverResult",
     "canonical_gradient",
     "geodesic",
     "geodesic_flow",
     "haar_sample",
+    "minimize_fixed_rank",
     "minimize_rows",
     "polar_retraction",
     "qr_retraction",
+    "riemannian_gradient",
     "tangent_projection",
 ]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from isthmus._progress import ProgressLine
 from isthmus.typing import Array, BoolArray, IntArray
 
 # fun(Z, rows) -> values (n,), gradients (n, d) of the problems named by ``rows``
@@ -37,6 +38,7 @@ def minimize_rows(
     max_iter: int = 200,
     memory: int = 8,
     scale: float | None = None,
+    verbose: int = 0,
 ) -> SolverResult:
     """Minimise ``fun`` for every row of ``Z`` by L-BFGS with backtracking.
 
@@ -55,6 +57,8 @@ def minimize_rows(
     max_iter, memory : int
     scale : float, optional
         Size of a gradient entry that counts as large; by default the largest at the start.
+    verbose : int
+        1 shows a progress line on a terminal.
 
     Returns
     -------
@@ -79,9 +83,13 @@ def minimize_rows(
     x, f, g = x[rows], f[rows], g[rows]
     S, Y, rho = S[:, rows], Y[:, rows], rho[:, rows]
     n_iter = 0
+    line = ProgressLine("minimise", verbose=verbose)
     for n_iter in range(1, max_iter + 1):
         if not len(rows):
             break
+        line.update(
+            step=n_iter, open=len(rows), objective=value.mean(), optimality=optimality.max()
+        )
         free = ~(((x <= low) & (g > 0)) | ((x >= high) & (g < 0)))
         direction = -_two_loop(np.where(free, g, 0), S, Y, rho)
         direction *= free
@@ -111,6 +119,7 @@ def minimize_rows(
         stay = ~(done | stuck)
         rows, x, f, g = rows[stay], x[stay], f[stay], g[stay]
         S, Y, rho = S[:, stay], Y[:, stay], rho[:, stay]
+    line.close()
     message = f"{int(converged.sum())} of {n} problems converged in {n_iter} iterations"
     return SolverResult(point, value, optimality, n_iter, converged, message)
 

@@ -84,7 +84,7 @@ def minimize_fixed_rank(
     tangent space, O(memory (n_rows + n_columns) r²) an iteration besides ``fun``.
     """
     point, slope = start, fun(start)
-    g = _gradient(point, slope)
+    g = riemannian_gradient(point, slope)
     size = float(np.linalg.norm(g))
     scale = max(size, np.finfo(float).tiny) if scale is None else scale
     path = [slope.value]
@@ -104,7 +104,7 @@ def minimize_fixed_rank(
             steps, changes = steps[:0], changes[:0]
             continue
         t, new, new_slope = found
-        new_g = _gradient(new, new_slope)
+        new_g = riemannian_gradient(new, new_slope)
         carried = _transport(point, new, np.vstack([steps, changes, t * direction, g]))
         m = len(steps)
         s, y = carried[-2], new_g - carried[-1]
@@ -145,7 +145,8 @@ def _project(point: FixedRank, GW: Array, GtV: Array, gb: Array) -> Array:
     return _flatten(M, Up, Vp, gb)
 
 
-def _gradient(point: FixedRank, slope: Slope) -> Array:
+def riemannian_gradient(point: FixedRank, slope: Slope) -> Array:
+    """Gradient on the manifold as a flat vector, whose length is that of the slope."""
     return _project(point, slope.GW, slope.GtV, slope.gb)
 
 

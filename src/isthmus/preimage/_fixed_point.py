@@ -1,8 +1,10 @@
 """Pre-images by fixed-point iteration."""
 
 from typing import Any
+from warnings import warn
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from isthmus._checks import check_choice, check_float, check_int
 from isthmus.preimage._base import BasePreimage
@@ -76,27 +78,32 @@ class FixedPointPreimage(BasePreimage):
         starts = start_table(self, coordinates, self.n_restarts + 3)
         n_restarts = min(self.n_restarts, starts.shape[1])
         a = self.feature_map_.expansion(coordinates)
-        found = np.stack(
-            [
-                weighted_mean_iteration(
-                    self.feature_map_.kernel_,
-                    self.feature_map_.objects_,
-                    a,
-                    self.objects_[starts[:, [i, *range(n_restarts, starts.shape[1])]]],
-                    tol=self.tol,
-                    max_iter=self.max_iter,
-                )
-                for i in range(n_restarts)
-            ],
-            axis=1,
-        )
-        return best_of_restarts(self, coordinates, found)
+        found, n_left = [], 0
+        for i in range(n_restarts):
+            z, left = weighted_mean_iteration(
+                self.feature_map_.kernel_,
+                self.feature_map_.objects_,
+                a,
+                self.objects_[starts[:, [i, *range(n_restarts, starts.shape[1])]]],
+                tol=self.tol,
+                max_iter=self.max_iter,
+            )
+            found.append(z)
+            n_left += left
+        if n_left:
+            warn(
+                f"FixedPointPreimage: {n_left} of {a.shape[0] * n_restarts} iterations did not "
+                f"converge in {self.max_iter} steps. Raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        return best_of_restarts(self, coordinates, np.stack(found, axis=1))
 
 
 def weighted_mean_iteration(
     kernel: Any, X: Array, a: Array, starts: Array, *, tol: float, max_iter: int
-) -> Array:
-    """Fixed points for all rows of ``a`` at once.
+) -> tuple[Array, int]:
+    """Fixed points for all rows of ``a`` at once, and how many have not converged.
 
     ``starts`` has shape (n, n_starts, d): the second and later ones are used where the
     denominator of the first vanishes. Cost of a step O(n m d), two matrix products.
@@ -140,4 +147,4 @@ def weighted_mean_iteration(
         rows = np.sort(np.concatenate([going[~small], backing[~gone], fresh]))
         if not len(rows):
             break
-    return z
+    return z, len(rows)

@@ -31,6 +31,8 @@ class GradientPreimage(BasePreimage):
     tol : float, default=1e-6
         Largest entry of the projected gradient, relative to its start.
     max_iter : int, default=200
+    verbose : int, default=0
+        1 shows a progress line on a terminal.
 
     Examples
     --------
@@ -55,12 +57,14 @@ class GradientPreimage(BasePreimage):
         bounds: tuple[float, float] | None = None,
         tol: float = 1e-6,
         max_iter: int = 200,
+        verbose: int = 0,
     ):
         self.criterion = criterion
         self.n_restarts = n_restarts
         self.bounds = bounds
         self.tol = tol
         self.max_iter = max_iter
+        self.verbose = verbose
 
     def _fit(self, objects: Objects, feature_map: Any, coordinates: Array) -> None:
         check_choice(self, "criterion", ("full", "coord"))
@@ -89,6 +93,7 @@ class GradientPreimage(BasePreimage):
             bounds=self.bounds,
             tol=self.tol,
             max_iter=self.max_iter,
+            verbose=self.verbose,
         )
         if not result.converged.all():
             warn(

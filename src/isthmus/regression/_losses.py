@@ -11,12 +11,15 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from isthmus._checks import check_float
+from isthmus._checks import check_choice, check_float
 from isthmus._piece import Piece
 from isthmus.typing import Array
 
 # The schedule published for the absolute loss, in units of one over the spread of the residuals.
 PUBLISHED_SHARPNESS = (0.25, 0.5, 1.0, 5.0, 10.0, 50.0, 100.0, 500.0, 1000.0)
+
+# Standard deviations in a median absolute deviation of Gaussian numbers.
+NORMAL_MAD = 1.4826
 
 
 class Loss(Piece):
@@ -38,6 +41,13 @@ class Loss(Piece):
         """Prediction of an output from the value of the linear map."""
         return P
 
+    def working_outputs(self, Y: Array) -> Array:
+        """Outputs to which a least-squares fit is a good start: far ones are brought near."""
+        middle = np.median(Y, axis=0)
+        reach = 3 * NORMAL_MAD * np.median(np.abs(Y - middle), axis=0)
+        reach[reach == 0] = np.inf
+        return np.clip(Y, middle - reach, middle + reach)
+
     def check_outputs(self, Y: Array) -> None:
         """Refuse outputs for which the loss has no meaning."""
 
@@ -55,32 +65,57 @@ class Squared(Loss):
         E = P - Y
         return E * E, 2 * E
 
+    def working_outputs(self, Y: Array) -> Array:
+        return Y
+
 
 @dataclass
 class Absolute(Loss):
-    r"""Absolute error :math:`|e|`, approached by :math:`e\tanh(ae)` with growing :math:`a`.
-
-    The smooth loss lies below the absolute one by at most :math:`0.2785/a`.
+    r"""Absolute error :math:`|e|`, approached by smooth losses of growing sharpness :math:`a`.
 
     Parameters
     ----------
     sharpness : sequence of float
         The stages :math:`a`, in units of one over the spread of the residuals.
+    smoothing : "root" or "tanh"
+        :math:`\sqrt{e^2+a^{-2}}-a^{-1}`, which is convex, or the published
+        :math:`e\tanh(ae)`, which is not. Both lie below the absolute error, by at most
+        :math:`1/a` and :math:`0.2785/a`.
     """
 
     sharpness: Any = PUBLISHED_SHARPNESS
+    smoothing: str = "root"
 
     def evaluate(self, Y: Array, P: Array) -> tuple[Array, Array]:
         E = P - Y
         return np.abs(E), np.sign(E)
 
     def stages(self, spread: float) -> tuple[Loss, ...]:
-        return tuple(SmoothAbsolute(a / spread) for a in _sharpness_of(self))
+        check_choice(self, "smoothing", ("root", "tanh"))
+        stage = SmoothAbsolute if self.smoothing == "tanh" else RootAbsolute
+        return tuple(stage(a / spread) for a in _sharpness_of(self))
+
+
+@dataclass
+class RootAbsolute(Loss):
+    r"""The stage :math:`\sqrt{e^2+a^{-2}}-a^{-1}` of the absolute loss.
+
+    >>> import numpy as np
+    >>> RootAbsolute(1.0).evaluate(np.array([0.0]), np.array([0.0]))
+    (array([0.]), array([0.]))
+    """
+
+    a: float = 1.0
+
+    def evaluate(self, Y: Array, P: Array) -> tuple[Array, Array]:
+        E = P - Y
+        R = np.sqrt(E * E + self.a**-2)
+        return R - 1 / self.a, E / R
 
 
 @dataclass
 class SmoothAbsolute(Loss):
-    r"""The stage :math:`e\tanh(ae)` of the absolute loss.
+    r"""The stage :math:`e\tanh(ae)` of the absolute loss, as published.
 
     >>> import numpy as np
     >>> SmoothAbsolute(10.0).evaluate(np.array([0.0]), np.array([1000.0]))
@@ -129,7 +164,7 @@ class EpsilonInsensitive(Loss):
     epsilon : float
         Half the width of the tube, in the units of the outputs.
     sharpness : sequence of float
-        As in :class:`Absolute`; a stage lies above the loss by at most :math:`1.39/a`.
+        As in :class:`Absolute`; a stage lies above the loss by at most :math:`1/a`.
     """
 
     epsilon: float = 0.1
@@ -149,21 +184,21 @@ class EpsilonInsensitive(Loss):
 
 @dataclass
 class SmoothTube(Loss):
-    r"""The stage :math:`\tfrac1a[\log(1+e^{a(e-\epsilon)})+\log(1+e^{a(-e-\epsilon)})]`."""
+    r"""The stage :math:`h(e-\epsilon)+h(-e-\epsilon)`, :math:`h(x)=\tfrac12(x+\sqrt{x^2+a^{-2}})`."""
 
     epsilon: float = 0.1
     a: float = 1.0
 
     def evaluate(self, Y: Array, P: Array) -> tuple[Array, Array]:
         E = P - Y
-        above, below = self.a * (E - self.epsilon), self.a * (-E - self.epsilon)
-        value = (np.logaddexp(0, above) + np.logaddexp(0, below)) / self.a
-        return value, expit(above) - expit(below)
+        above, up = _soft_hinge(E - self.epsilon, self.a)
+        below, down = _soft_hinge(-E - self.epsilon, self.a)
+        return above + below, up - down
 
 
 @dataclass
 class Quantile(Loss):
-    r"""Loss whose minimum is a quantile: :math:`e` above and :math:`(q-1)e` below, :math:`e=y-p`.
+    r"""Loss whose minimum is a quantile: :math:`qe` for :math:`e=y-p>0`, else :math:`(q-1)e`.
 
     Parameters
     ----------
@@ -189,16 +224,15 @@ class Quantile(Loss):
 
 @dataclass
 class SmoothQuantile(Loss):
-    r"""The stage :math:`\tfrac1a\log(1+e^{ae})-qe`, :math:`e=p-y`, of the quantile loss."""
+    r"""The stage :math:`h(e)-qe`, :math:`e=p-y`, of the quantile loss; ``h`` as in the tube."""
 
     quantile: float = 0.5
     a: float = 1.0
 
     def evaluate(self, Y: Array, P: Array) -> tuple[Array, Array]:
         E = P - Y
-        return np.logaddexp(0, self.a * E) / self.a - self.quantile * E, (
-            expit(self.a * E) - self.quantile
-        )
+        value, slope = _soft_hinge(E, self.a)
+        return value - self.quantile * E, slope - self.quantile
 
 
 @dataclass
@@ -210,6 +244,9 @@ class Logistic(Loss):
 
     def response(self, P: Array) -> Array:
         return expit(P)
+
+    def working_outputs(self, Y: Array) -> Array:
+        return 4 * Y - 2  # the tangent of the log-odds at one half
 
     def check_outputs(self, Y: Array) -> None:
         seen = Y[~np.isnan(Y)]
@@ -240,6 +277,12 @@ def as_loss(loss: Any) -> Loss:
     raise ValueError(f"A loss must be one of {names} or a Loss piece. Got {loss!r:.80} instead.")
 
 
+def _soft_hinge(X: Array, a: float) -> tuple[Array, Array]:
+    """The hinge ``max(x, 0)`` with a rounded corner, from above, and its slope."""
+    R = np.sqrt(X * X + a**-2)
+    return 0.5 * (X + R), 0.5 * (1 + X / R)
+
+
 def _sharpness_of(loss: Any) -> list[float]:
     values = [
         check_float(loss, "sharpness", value=a, include_low=False) for a in list(loss.sharpness)
@@ -249,3 +292,11 @@ def _sharpness_of(loss: Any) -> list[float]:
             f"The 'sharpness' parameter of {type(loss).__name__} must hold at least one stage."
         )
     return values
+
+
+def robust_spread(E: Array) -> float:
+    """Standard deviation of residuals as their median absolute value tells it; positive."""
+    spread = NORMAL_MAD * float(np.median(np.abs(E)))
+    if spread > 0:
+        return spread
+    return float(np.abs(E).mean()) or 1.0

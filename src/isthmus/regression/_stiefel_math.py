@@ -1,0 +1,168 @@
+r"""Rank-constrained regression with any smooth loss, as functions on arrays.
+
+The descent runs in coordinates in which the squared loss is a sphere: with
+:math:`\sum_iw_ix_ix_i^\top=T\Lambda T^\top` the inputs become
+:math:`z=(\Lambda+\alpha)^{-1/2}T^\top x` and the map :math:`F=\tilde F(\Lambda+\alpha)^{-1/2}T^\top`.
+Other losses bend that sphere only as far as their slopes vary, so that collinear inputs cost
+no iterations.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy import linalg
+
+from isthmus.optimize import FixedRank, FixedRankResult, Slope, minimize_fixed_rank
+from isthmus.regression._losses import Loss, robust_spread
+from isthmus.typing import Array
+
+# Stages before the last only bring a good start.
+STAGE_TOL = 1e-3
+
+
+class Problem(NamedTuple):
+    """Data in the coordinates of the descent.
+
+    ``Z`` (n, k) are the inputs, ``Y`` (n, o) the outputs with zeros where they are missing,
+    ``weights`` (n, 1) or (n, o) with zeros there, ``damp`` (k,) the penalty of each coordinate;
+    ``F = F_z @ back``, ``F_z = F @ forth``. ``unit`` is the intercept of a unit ``b``.
+    """
+
+    Z: Array
+    Y: Array
+    weights: Array
+    damp: Array
+    back: Array
+    forth: Array
+    x_mean: Array
+    unit: float
+
+
+def prepare(
+    X: Array, Y: Array, row_weights: Array, alpha: float, *, fit_intercept: bool
+) -> Problem:
+    """Centre and whiten the inputs; missing outputs (NaN) get weight zero."""
+    n, d = X.shape
+    missing = np.isnan(Y)
+    weights = row_weights[:, None]
+    if missing.any():
+        weights = weights * ~missing
+        Y = np.where(missing, 0.0, Y)
+    x_mean = row_weights @ X / row_weights.sum() if fit_intercept else np.zeros(d)
+    Xc = np.asarray(X - x_mean, dtype=np.float64)
+    root = np.sqrt(row_weights)[:, None]
+    Xw = Xc * root
+    if d <= n:
+        eigenvalues, T = linalg.eigh(Xw.T @ Xw, check_finite=False)
+    else:
+        eigenvalues, U = linalg.eigh(Xw @ Xw.T, check_finite=False)
+    keep = eigenvalues > len(eigenvalues) * np.finfo(float).eps * eigenvalues[-1]
+    keep[-1] = True  # constant inputs: one coordinate that is zero
+    eigenvalues = np.maximum(eigenvalues[keep], np.finfo(float).tiny)
+    T = T[:, keep] if d <= n else Xw.T @ (U[:, keep] / np.sqrt(eigenvalues))
+    size = np.sqrt(eigenvalues + alpha)
+    return Problem(
+        Z=Xc @ (T / size),
+        Y=Y,
+        weights=weights,
+        damp=alpha / size**2,
+        back=T.T / size[:, None],
+        forth=T * size,
+        x_mean=x_mean,
+        unit=1 / np.sqrt(row_weights.sum()) if fit_intercept else 0.0,
+    )
+
+
+def objective(problem: Problem, loss: Loss) -> Callable[[FixedRank], Slope]:
+    r"""The function :math:`\sum_{ij}w_{ij}\,\rho(y_{ij},p_{ij})+\alpha\|F\|^2` and its slopes.
+
+    O(n(k + o)r): the map and its gradient are never formed.
+    """
+    Z, Y, weights, damp, unit = (
+        problem.Z,
+        problem.Y,
+        problem.weights,
+        problem.damp,
+        problem.unit,
+    )
+
+    def slope_at(point: FixedRank) -> Slope:
+        V, s, W, b = point
+        ZW = Z @ W
+        value, M = loss.evaluate(Y, (ZW * s) @ V.T + unit * b)
+        M = M * weights
+        DW = damp[:, None] * W
+        WDW = W.T @ DW
+        total = float(np.sum(value * weights)) + float(s**2 @ np.diagonal(WDW))
+        GW = M.T @ ZW + 2 * (V * s) @ WDW
+        GtV = Z.T @ (M @ V) + 2 * DW * s
+        return Slope(total, GW, GtV, unit * M.sum(axis=0))
+
+    return slope_at
+
+
+def slope_scale(problem: Problem, loss: Loss) -> float:
+    """Length of the loss' slopes where nothing is explained: the unit of optimality."""
+    Y, weights = problem.Y, problem.weights
+    counts = np.broadcast_to(weights > 0, Y.shape).sum(axis=0)
+    middle = Y.sum(axis=0) / np.maximum(counts, 1)
+    M = loss.evaluate(Y, np.broadcast_to(middle, Y.shape))[1] * weights
+    return max(float(np.linalg.norm(M)), np.finfo(float).tiny)
+
+
+def closed_form_start(problem: Problem, loss: Loss, rank: int) -> FixedRank:
+    """The closed form of the squared loss on outputs without their far values."""
+    Z, weights, unit = problem.Z, problem.weights, problem.unit
+    working = problem.Y
+    observed = np.broadcast_to(weights > 0, working.shape)
+    if not observed.all():
+        with_holes = np.where(observed, working, np.nan)
+        middle = np.nanmedian(with_holes, axis=0)
+        working = np.where(observed, working, middle)
+    working = loss.working_outputs(working)
+    weights = weights.max(axis=1)
+    mean = weights @ working / weights.sum() if unit else np.zeros(working.shape[1])
+    C = ((working - mean) * weights[:, None]).T @ Z
+    u, s, vt = linalg.svd(C, full_matrices=False, check_finite=False)
+    b = mean / unit if unit else mean
+    return FixedRank(u[:, :rank], s[:rank], vt[:rank].T, b)
+
+
+def residual_spread(problem: Problem, point: FixedRank) -> float:
+    """Robust spread of the residuals of a map."""
+    V, s, W, b = point
+    E = problem.Y - (problem.Z @ (W * s)) @ V.T - problem.unit * b
+    return robust_spread(E[np.broadcast_to(problem.weights > 0, E.shape)])
+
+
+def minimize_in_stages(
+    problem: Problem,
+    stages: tuple[Loss, ...],
+    start: FixedRank,
+    *,
+    tol: float,
+    max_iter: int,
+    callback: Callable[[int, float, float], None] | None = None,
+) -> tuple[FixedRankResult, list[float]]:
+    """Minimise smooth losses in turn, each from where the last ended.
+
+    Returns the result of the last, whose ``n_iter`` counts all, and the values on the way.
+    """
+    path: list[float] = []
+    n_iter = 0
+    point = start
+    for number, loss in enumerate(stages):
+        last = number == len(stages) - 1
+        result = minimize_fixed_rank(
+            objective(problem, loss),
+            point,
+            tol=tol if last else max(tol, STAGE_TOL),
+            scale=slope_scale(problem, loss),
+            max_iter=max_iter,
+            callback=callback,
+        )
+        point = result.point
+        n_iter += result.n_iter
+        path += result.path
+    return result._replace(n_iter=n_iter), path

@@ -1,0 +1,115 @@
+"""Documents tell the truth: their code runs, and the page of systems is complete."""
+
+import inspect
+import re
+import runpy
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from sklearn.base import BaseEstimator
+
+import isthmus
+from isthmus.kernels import Kernel
+from isthmus.reproduce import list_experiments
+
+pytest.importorskip("matplotlib")
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+if not DOCS.is_dir():
+    pytest.skip("an installed package has no documents", allow_module_level=True)
+
+PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md")), *sorted(DOCS.glob("guide/*.md"))]
+EXAMPLES = sorted((ROOT / "examples").glob("*/plot_*.py"))
+LABEL = re.compile(r"\[([A-Z][A-Za-z]+\d{4})\]")
+
+
+def python_blocks(text):
+    """The Python blocks of a Markdown page, after empty lines so that line numbers hold."""
+    for match in re.finditer(r"^```python\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL):
+        if not match[1].startswith("# not run"):
+            yield "\n" * text.count("\n", 0, match.start(1)) + match[1]
+
+
+def named(path):
+    return str(path.relative_to(ROOT))
+
+
+@pytest.fixture(autouse=True)
+def no_windows(monkeypatch, tmp_path):
+    import matplotlib.pyplot as plt
+
+    plt.switch_backend("Agg")
+    monkeypatch.chdir(tmp_path)  # what a document writes stays out of the tree
+    yield
+    plt.close("all")
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if "```python" in p.read_text()], ids=named)
+def test_code_of_the_page_runs(page):
+    names = {"__name__": "__page__"}
+    for block in python_blocks(page.read_text()):
+        exec(compile(block, str(page), "exec"), names)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=named)
+def test_example_runs_and_draws(example):
+    from matplotlib.figure import Figure
+
+    names = runpy.run_path(str(example))
+    assert any(isinstance(value, Figure) for value in names.values())
+    assert names["__doc__"].strip().count("\n") > 2  # a title and what is claimed
+
+
+def public_systems():
+    """Every estimator, pre-image and kernel that a user can make, as ``family.Name``."""
+    for family in isthmus.__all__:
+        if family.startswith("_"):
+            continue
+        module = import_module(f"isthmus.{family}")
+        for name in module.__all__:
+            thing = getattr(module, name)
+            if (
+                inspect.isclass(thing)
+                and issubclass(thing, (BaseEstimator, Kernel))
+                and not inspect.isabstract(thing)
+            ):
+                yield f"{family}.{name}"
+
+
+@pytest.mark.parametrize("system", list(public_systems()))
+def test_system_is_on_the_page_a_visitor_reads_first(system):
+    assert f"`~isthmus.{system}`" in (DOCS / "systems.md").read_text()
+
+
+def test_systems_page_names_experiments_that_exist():
+    known = {e.id for e in list_experiments()}
+    page = (DOCS / "systems.md").read_text()
+    cells = [row.split("|")[4] for row in page.splitlines() if row.startswith("| {py:class}")]
+    ids = {i.strip() for cell in cells if len(cell) for i in cell.split(",")} - {"–", ""}
+    assert ids - known == set()
+    assert len(ids) > 2
+
+
+@pytest.mark.parametrize("family", [f for f in isthmus.__all__ if not f.startswith("_")])
+def test_family_has_a_reference_page(family):
+    assert f"automodule:: isthmus.{family}\n" in (DOCS / "api" / f"{family}.md").read_text()
+
+
+def test_labels_are_in_the_bibliography():
+    known = set(re.findall(r"^\.\. \[(\w+)\]", (DOCS / "bibliography.md").read_text(), flags=re.M))
+    sources = [*PAGES, *(ROOT / "src").rglob("*.py")]
+    used = {label for path in sources for label in LABEL.findall(path.read_text())}
+    assert used - known == set()
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=named)
+def test_links_to_files_lead_somewhere(page):
+    links = re.findall(r"\]\(([^)#:\s]+)(?:#[\w-]*)?\)", page.read_text())
+    built = [link for link in links if "gallery/" in link]
+    for link in set(links) - set(built):
+        assert (page.parent / link).exists(), link
+    for link in built:  # docs/gallery/x/plot_y.rst is made of examples/x/plot_y.py
+        source = link.partition("gallery/")[2].replace(".rst", ".py")
+        assert (ROOT / "examples" / source).exists(), link
