@@ -3,6 +3,8 @@
 import sys
 from pathlib import Path
 
+from docutils import nodes
+from latex2mathml.converter import convert
 from matplotlib.figure import Figure
 
 import isthmus
@@ -16,7 +18,6 @@ version = release = isthmus.__version__
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
-    "sphinx.ext.mathjax",
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
     "sphinx_design",
@@ -30,11 +31,12 @@ myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "dollarmath"
 myst_heading_anchors = 3
 
 autodoc_typehints = "none"  # the docstrings give kinds and shapes
-autodoc_default_options = {"members": True, "show-inheritance": False}
+autodoc_default_options = {"members": True}
 napoleon_google_docstring = False
 napoleon_use_ivar = True
 napoleon_use_rtype = False
 
+html_math_renderer = "mathml"  # drawn by the browser itself: no script, no network
 html_theme = "pydata_sphinx_theme"
 html_title = "Isthmus"
 html_static_path = ["_static"]
@@ -98,5 +100,19 @@ def skip_what_scikit_learn_adds(app, what, name, obj, skip, options):
     return True if module.startswith("sklearn") else None
 
 
+def formula(display):
+    """Return a visitor that writes the LaTeX of a node as MathML."""
+
+    def visit(translator, node):
+        latex = node.astext().replace(r"\arg\min", r"\operatorname{arg\,min}")
+        if display == "block" and r"\\" in latex:
+            latex = rf"\begin{{aligned}}{latex}\end{{aligned}}"
+        translator.body.append(convert(latex, display=display))
+        raise nodes.SkipNode
+
+    return visit, None
+
+
 def setup(app):
+    app.add_html_math_renderer("mathml", formula("inline"), formula("block"))
     app.connect("autodoc-skip-member", skip_what_scikit_learn_adds)

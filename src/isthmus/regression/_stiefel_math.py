@@ -111,16 +111,18 @@ def slope_scale(problem: Problem, loss: Loss) -> float:
     return max(float(np.linalg.norm(M)), np.finfo(float).tiny)
 
 
+def fill_missing(Y: Array) -> Array:
+    """Put the median of its output in the place of what is missing."""
+    missing = np.isnan(Y)
+    return np.where(missing, np.nanmedian(Y, axis=0), Y) if missing.any() else Y
+
+
 def closed_form_start(problem: Problem, loss: Loss, rank: int) -> FixedRank:
     """The closed form of the squared loss on outputs without their far values."""
     Z, weights, unit = problem.Z, problem.weights, problem.unit
-    working = problem.Y
-    observed = np.broadcast_to(weights > 0, working.shape)
-    if not observed.all():
-        with_holes = np.where(observed, working, np.nan)
-        middle = np.nanmedian(with_holes, axis=0)
-        working = np.where(observed, working, middle)
-    working = loss.working_outputs(working)
+    observed = np.broadcast_to(weights > 0, problem.Y.shape)
+    filled = fill_missing(np.where(observed, problem.Y, np.nan))
+    working = loss.working_outputs(filled)
     weights = weights.max(axis=1)
     mean = weights @ working / weights.sum() if unit else np.zeros(working.shape[1])
     C = ((working - mean) * weights[:, None]).T @ Z
