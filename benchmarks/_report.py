@@ -19,11 +19,12 @@ COLUMNS = ("ours s", "peer s", "ratio", "wall", "ours MB", "peer MB", "memory")
 METHOD = """\
 Times are {clock}, with {threads}; a ratio is peer over ours, so more than 1 is in our favour
 ("ratio" of that time, "wall" of wall-clock time, "memory" of peak memory). Each time is a median of
-{repeat} runs (three times as many below 0.1 s, one above 10 s), the two sides in turn, after a
-first call that is not counted. Ratios within about 1.3 are ties on a machine with other work.
-Memory is the peak of what a call allocates beyond its inputs, traced by `tracemalloc`: it sees
-every array of numpy and scipy, is the same in every run, and needs no fresh process; it does not
-see buffers inside BLAS or compiled loops. "Growth" is the exponent b of time ~ size^b."""
+{repeat} runs, the two sides in turn, after a first call that is not counted (three times as many
+runs below 0.1 s; above 10 s the first call alone). Ratios within about 1.3 are ties on a machine
+with other work. Memory is the peak of what a call allocates beyond its inputs, traced by
+`tracemalloc`: it sees every array of numpy and scipy, is the same in every run, and needs no fresh
+process; it does not see buffers inside BLAS or compiled loops. "Growth" is the exponent b of
+time ~ size^b."""
 
 
 def clock_of(threads: int) -> str:
@@ -41,7 +42,7 @@ def method_note(threads: int, repeat: int) -> str:
     )
 
 
-def cells(benchmark: Benchmark, row: Row, clock: str) -> list[str]:
+def cells(row: Row, clock: str) -> list[str]:
     """One row of a table as strings."""
     ours, peer = row.ours, row.peer
     case = f"{row.case:,}".replace(",", " ") if isinstance(row.case, int) else row.case
@@ -79,10 +80,9 @@ def remarks(benchmark: Benchmark, rows: Sequence[Row], clock: str) -> list[str]:
     differences = [row.difference for row in rows if row.difference is not None]
     if differences:
         said.append(f"Largest difference between the two results: {max(differences):.2g}.")
-    if rows and rows[0].first_call > 0.3:
-        said.append(
-            f"Our very first call took {rows[0].first_call:.1f} s more (compilation, kept on disk)."
-        )
+    compilation = sum(row.compilation for row in rows)
+    if compilation:
+        said.append(f"Compiled for {compilation:.1f} s in our first call (once, kept on disk).")
     for who in ("ours", "peer"):
         warned = sorted({getattr(row, who).warned for row in rows} - {""})
         if warned:
@@ -106,7 +106,7 @@ def terminal_table(benchmark: Benchmark, rows: Sequence[Row], clock: str) -> Tab
     table.add_column("quality of ours", overflow="fold")
     table.add_column("quality of peer", overflow="fold")
     for row in rows:
-        texts = [escape(text) for text in cells(benchmark, row, clock)]
+        texts = [escape(text) for text in cells(row, clock)]
         if not row.peer.failure:
             colour = "green" if row.ratio(clock) >= 1 else "red"
             texts[3] = f"[{colour}]{texts[3]}[/]"
@@ -145,7 +145,7 @@ def markdown(
             "",
             _line(head),
             _line(["---", *["---:"] * len(COLUMNS), "---", "---"]),
-            *(_line(cells(benchmark, row, clock)) for row in rows),
+            *(_line(cells(row, clock)) for row in rows),
         ]
         if notes := remarks(benchmark, rows, clock):
             lines += ["", *(f"- {note}" for note in notes)]

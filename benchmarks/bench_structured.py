@@ -57,21 +57,23 @@ def ridge(n):
 
 @benchmark(
     "dependency-penalty",
-    work="DependencyEstimator() as it comes, penalty of 21 chosen by leave-one-out",
-    peer="sklearn GridSearchCV(KernelRidge), 5 folds, the same kernel and penalties",
+    work="DependencyEstimator() as it comes, width and penalty chosen by leave-one-out",
+    peer="sklearn GridSearchCV(KernelRidge), 5 folds, the same widths and penalties",
     cases=(500, 1000, 2000),
     quick=(100, 200, 400),
 )
 def penalty(n):
     X, Y, new, truth = _task(n)
-    gamma = Gaussian().resolve(X).gamma
-    penalties = {"alpha": KernelRidgeCV().alphas}
+    chooser = DependencyEstimator().fit(X[:50], Y[:50]).regressor_
+    grid = {
+        "gamma": [kernel.resolve(X).gamma for kernel in chooser.kernel],
+        "alpha": list(chooser.alphas),
+    }
 
     def ours():
         return DependencyEstimator().fit(X, Y).predict(new)
 
     def peer():
-        ridge = KernelRidge(kernel="rbf", gamma=gamma)
-        return GridSearchCV(ridge, penalties, cv=5).fit(X, Y).predict(new)
+        return GridSearchCV(KernelRidge(kernel="rbf"), grid, cv=5).fit(X, Y).predict(new)
 
     return Contest(ours, peer, _rmse_to(truth))

@@ -1,5 +1,6 @@
 """Sphinx settings. ``make docs`` builds the pages; nothing is fetched from the network."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -104,10 +105,15 @@ def formula(display):
     """Return a visitor that writes the LaTeX of a node as MathML."""
 
     def visit(translator, node):
-        latex = node.astext().replace(r"\arg\min", r"\operatorname{arg\,min}")
+        # What the converter gets wrong: operators in italics, norms as tall as a sum beside them,
+        # primes too small to see.
+        latex = node.astext().replace(r"\arg\min", r"\operatorname{arg min}")
+        latex = re.sub(r"\\operatorname\{([\w ]+)\}", r"\\text{\1}", latex)
+        latex = re.sub(r"\\[lr]Vert(?![A-Za-z])", r"\\|", latex)
         if display == "block" and r"\\" in latex:
             latex = rf"\begin{{aligned}}{latex}\end{{aligned}}"
-        translator.body.append(convert(latex, display=display))
+        mathml = convert(latex, display=display)
+        translator.body.append(re.sub("<mi>(&#x02032;)</mi>", r"<mo>\1</mo>", mathml))
         raise nodes.SkipNode
 
     return visit, None

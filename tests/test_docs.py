@@ -78,18 +78,31 @@ def public_systems():
                 yield f"{family}.{name}"
 
 
+def benchmark_names():
+    sources = (ROOT / "benchmarks").glob("bench_*.py")
+    return {n for s in sources for n in re.findall(r'@benchmark\(\s*"([^"]+)"', s.read_text())}
+
+
 @pytest.mark.parametrize("system", list(public_systems()))
 def test_system_is_on_the_page_a_visitor_reads_first(system):
     assert f"`~isthmus.{system}`" in (DOCS / "systems.md").read_text()
 
 
-def test_systems_page_names_experiments_that_exist():
-    known = {e.id for e in list_experiments()}
-    page = (DOCS / "systems.md").read_text()
-    cells = [row.split("|")[4] for row in page.splitlines() if row.startswith("| {py:class}")]
-    ids = {i.strip() for cell in cells if len(cell) for i in cell.split(",")} - {"–", ""}
-    assert ids - known == set()
-    assert len(ids) > 2
+@pytest.mark.parametrize(
+    ("column", "known"),
+    [
+        ("reproduction", {e.id for e in list_experiments()}),
+        ("benchmark", benchmark_names()),
+    ],
+)
+def test_systems_page_names_runs_that_exist(column, known):
+    rows = [row.split("|") for row in (DOCS / "systems.md").read_text().splitlines()]
+    header = next(row for row in rows if len(row) > 1 and row[1].strip() == "system")
+    where = [cell.strip() for cell in header].index(column)
+    cells = [row[where] for row in rows if len(row) > where and "{py:class}" in row[1]]
+    named_there = {name.strip(" `") for cell in cells for name in cell.split(",")} - {"–"}
+    assert named_there <= known
+    assert len(named_there) > 2
 
 
 @pytest.mark.parametrize("family", [f for f in isthmus.__all__ if not f.startswith("_")])

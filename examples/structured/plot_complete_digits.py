@@ -5,7 +5,7 @@ Complete a digit from its upper half
 Given the upper half of an image, predict the lower one: 32 outputs that belong together. The lower
 half of the most similar training image is sharp and often wrong. Kernel ridge regression predicts
 each pixel for itself. A Gaussian kernel on the *outputs* compares lower halves as wholes: the
-predictions are a little nearer the truth, for the same regression on the same inputs.
+predictions are a little nearer the truth, with the same kind of regression.
 """
 
 import numpy as np

@@ -76,6 +76,18 @@ class TestEveryPreimage:
         assert solver.objective(C, solver.solve(C)).max() < 1e-4
         assert solver.objective(C, points[5:10]).min() > 1e-4
 
+    def test_single_precision_is_enough(self, preimage, kernel, points):
+        if getattr(preimage, "alpha", None) == 1e-12:
+            return  # a penalty below the rounding errors of single precision
+        X = points.astype(np.float32)
+        pca = KernelPCA(4, kernel=kernel) if kernel != Linear() else KernelPCA(kernel=kernel)
+        C = pca.fit_transform(X)
+        queries = 0.5 * (C[:6] + C[6:12])
+        single = clone(preimage).fit(X, pca).solve(queries)
+        assert single.dtype == np.float32
+        double = clone(preimage).fit(points, clone(pca).fit(points)).solve(queries.astype(float))
+        assert_allclose(single, double, atol=5e-2)
+
     def test_copies_and_the_disk_change_nothing(self, preimage, kernel, points):
         pca = KernelPCA(kernel=kernel).fit(points)
         solver = clone(preimage).fit(points, pca)

@@ -91,6 +91,38 @@ def test_labels_and_gram_matrices_as_inputs(pairs):
     assert cross_val_score(KernelRidgeCV("precomputed"), K, Y[:, 2], cv=3).mean() > 0.9
 
 
+def test_coefficients_sum_to_zero_even_with_next_to_no_penalty(pairs):
+    # Rounding errors along the constant, over a tiny penalty, once spoilt every prediction.
+    X, Y = pairs
+    model = KernelRidgeCV(Gaussian(0.01), alphas=1e-10).fit(X, Y + 100)
+    assert np.abs(model.dual_coef_.sum(axis=0)).max() < 1e-6 * np.abs(model.dual_coef_).max()
+
+
+def test_single_precision_gets_no_penalty_below_its_rounding_errors(pairs):
+    X, _ = pairs
+    smooth = np.sin(X[:, 0])
+    double = KernelRidgeCV(Gaussian(0.5)).fit(X, smooth)
+    single = KernelRidgeCV(Gaussian(0.5)).fit(X.astype(np.float32), smooth.astype(np.float32))
+    assert single.alpha_ > double.alpha_
+    assert_allclose(single.predict(X.astype(np.float32)), smooth, atol=1e-2)
+
+
+def test_more_outputs_than_rows_choose_the_same_penalty(pairs, rng):
+    X, Y = pairs
+    wide = Y @ rng.normal(size=(3, 80))
+    small = KernelRidgeCV(Gaussian(2.0), max_selection=100).fit(X, wide)
+    error = np.mean(
+        (
+            cross_val_predict(
+                KernelRidgeCV(Gaussian(2.0), alphas=small.alpha_), X, wide, cv=LeaveOneOut()
+            )
+            - wide
+        )
+        ** 2
+    )
+    assert small.loo_error_ == pytest.approx(error, rel=1e-6)
+
+
 def test_gram_matrix_is_not_changed(pairs):
     X, Y = pairs
     K = Gaussian(2.0)(X)

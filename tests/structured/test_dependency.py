@@ -169,7 +169,7 @@ def test_a_map_that_inverts_itself_is_its_own_preimage(pairs, new):
     model = DependencyEstimator(y_features=PCA(3)).fit(*pairs)
     assert model.preimage_ is None
     assert_allclose(model.predict(new), DependencyEstimator().fit(*pairs).predict(new), atol=1e-8)
-    own = KernelPCA(kernel="gaussian", preimage=NeighborPreimage(5))
+    own = KernelPCA(0.99, kernel="gaussian", preimage=NeighborPreimage(5))
     model = DependencyEstimator(y_features=own).fit(*pairs)
     assert model.preimage_ is None
     named = DependencyEstimator(y_features="gaussian", preimage=NeighborPreimage(5)).fit(*pairs)
@@ -200,7 +200,7 @@ def test_grid_search_reaches_into_the_slots(pairs):
             x_features=Gaussian(1.0), y_features=KernelPCA(kernel=Gaussian()), preimage=None
         ),
         {
-            "x_features__gamma": [1e-4, 2.0],
+            "x_features__gamma": [2.0, 1e3],
             "y_features__kernel__gamma": [0.5, 1.0],
             "y_features__n_components": [2, 0.99],
             "preimage": [None, LearnedPreimage()],
@@ -306,6 +306,34 @@ def test_digit_completion_beats_neighbours_and_kernel_ridge():
     error = {name: np.mean((P - Y[test]) ** 2) for name, P in predicted.items()}
     assert error["ours"] < error["neighbour"]
     assert error["ours"] <= error["ridge"]
+
+
+def test_a_learned_preimage_learns_from_left_out_predictions(rng):
+    X = rng.uniform(-1, 1, size=(150, 2))
+    Y = np.column_stack([np.sin(3 * X), X[:, :1] * X[:, 1:]]) + 0.3 * rng.normal(size=(150, 3))
+    New = rng.uniform(-1, 1, size=(300, 2))
+    truth = np.column_stack([np.sin(3 * New), New[:, :1] * New[:, 1:]])
+    errors = {}
+    for crossfit in (None, 5):
+        model = DependencyEstimator(
+            y_features=KernelPCA(3, kernel="gaussian"),
+            preimage=LearnedPreimage(),
+            crossfit=crossfit,
+        ).fit(X, Y)
+        errors[crossfit] = np.mean((model.predict(New) - truth) ** 2)
+    assert errors[5] < errors[None]
+    with pytest.raises(ValueError, match=r"'crossfit' parameter .* int in \[2, inf\)"):
+        clone(model).set_params(crossfit=1).fit(X, Y)
+
+
+def test_other_preimages_know_outputs_by_their_own_coordinates(pairs, new):
+    predicted = [
+        DependencyEstimator(y_features="gaussian", preimage=NeighborPreimage(5), crossfit=c)
+        .fit(*pairs)
+        .predict(new)
+        for c in (None, 5)
+    ]
+    assert_allclose(*predicted)
 
 
 # Bad input -----------------------------------------------------------------------------

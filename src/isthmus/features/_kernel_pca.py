@@ -129,6 +129,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         if not hasattr(self, "_moments"):
             return self.fit(X)
         X = check_objects(self, X, self.kernel_, reset=False)
+        self._diagonal += float(np.sum(self.kernel_.diag(X)))
         self._set_nystroem(merge(self._moments, self._landmark_moments(X)))
         return self
 
@@ -150,6 +151,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             self.kernel_, self.objects_ = kernel, kernel.reference(X, landmarks)
             chosen = X[landmarks] if kernel.pairwise else self.objects_
             self._K_landmarks = kernel._gram(chosen, self.objects_)
+            self._diagonal = float(np.sum(kernel.diag(X)))
             self._set_nystroem(self._landmark_moments(X))
         else:
             self.kernel_, self.objects_ = kernel, kernel.reference(X)
@@ -183,7 +185,12 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self._moments = moments
         self._set_expansion(
             nystroem_expansion(
-                self._K_landmarks, moments, center=self.center, n_pairs=n_pairs, share=share
+                self._K_landmarks,
+                moments,
+                diagonal=self._diagonal,
+                center=self.center,
+                n_pairs=n_pairs,
+                share=share,
             )
         )
 

@@ -83,6 +83,7 @@ def nystroem_expansion(
     K_landmarks: Array,
     moments: Moments,
     *,
+    diagonal: float,
     center: bool,
     n_pairs: int | None = None,
     share: float | None = None,
@@ -92,6 +93,8 @@ def nystroem_expansion(
     With :math:`RR^\top=K_{ll}^+` the features are :math:`R^\top k_l(x)`; their scatter comes
     from the ``moments`` of the rows :math:`k_l(x)`, which are sums over blocks. The basis is
     :math:`B=RW`, :math:`W` the leading eigenvectors, orthonormal since :math:`R^\top K_{ll}R=I`.
+    ``diagonal`` is :math:`\sum_ik(x_i,x_i)` over all objects: it holds the variance outside the
+    landmarks' span too.
     """
     R, _ = inverse_root(K_landmarks)
     scatter = moments.scatter
@@ -105,7 +108,8 @@ def nystroem_expansion(
     dual = fix_signs(R @ W[:, :r])
     # The mean's own projection on the landmarks' span: K⁺ times its inner products.
     weights = R @ (R.T @ mean)
-    return Expansion(dual, mean, weights, eigenvalues[:r], float(np.trace(S)))
+    total = diagonal - moments.count * float(weights @ mean)
+    return Expansion(dual, mean, weights, eigenvalues[:r], total)
 
 
 def _how_many(

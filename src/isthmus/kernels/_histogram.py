@@ -35,7 +35,7 @@ class HistogramIntersection(Kernel):
         from isthmus.kernels._histogram_loops import intersections
 
         K = np.empty((len(X), len(Z)), dtype=np.result_type(X, Z))
-        intersections(np.ascontiguousarray(X), np.ascontiguousarray(Z), K)
+        intersections(np.ascontiguousarray(X), np.ascontiguousarray(Z.T), K)
         return K
 
     def diag(self, X: Array) -> Array:

@@ -4,11 +4,13 @@ from numba import njit, prange
 
 
 @njit(cache=True, parallel=True)
-def intersections(X, Z, K):
-    """Fill ``K`` with the intersections of rows of ``X`` and ``Z``."""
+def intersections(X, Z_columns, K):
+    """Fill ``K`` with the intersections of rows of ``X`` and columns of ``Z_columns``."""
     for i in prange(X.shape[0]):
-        for j in range(Z.shape[0]):
-            total = 0.0
-            for c in range(X.shape[1]):
-                total += min(X[i, c], Z[j, c])
-            K[i, j] = total
+        row = K[i]
+        row[:] = 0
+        for c in range(X.shape[1]):
+            x, z = X[i, c], Z_columns[c]
+            # Neighbouring sums are independent, so this loop is vectorised.
+            for j in range(row.shape[0]):
+                row[j] += x if x < z[j] else z[j]

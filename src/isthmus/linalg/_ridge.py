@@ -54,6 +54,11 @@ class RidgePath:
         self.U_squared = self.U**2
         self.intercept = intercept
 
+    @property
+    def smallest_penalty(self) -> float:
+        """Penalty below which rounding errors of ``K`` decide the coefficients."""
+        return float(np.finfo(self.U.dtype).eps) * float(self.eigenvalues[-1])
+
     def coefficients(self, alpha: float) -> Array:
         """Dual coefficients for one penalty, shape (n, n_outputs)."""
         return self.U @ (self.UtY / (self.eigenvalues + alpha)[:, None])

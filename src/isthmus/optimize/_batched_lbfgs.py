@@ -66,6 +66,7 @@ def minimize_rows(
         Values never exceed those at the start.
     """
     low, high = (-np.inf, np.inf) if bounds is None else bounds
+    tol = max(tol, 100 * float(np.finfo(Z.dtype).eps))  # single precision gets no further
     n, d = Z.shape
     x = np.clip(Z, low, high)
     rows: IntArray = np.arange(n)
@@ -173,7 +174,9 @@ def _backtrack(
         trial = np.clip(x[waiting] + step[waiting, None] * direction[waiting], low, high)
         value, gradient = fun(trial, rows[waiting])
         decrease = np.einsum("ij,ij->i", g[waiting], trial - x[waiting])
-        ok = (value <= f[waiting] + 1e-4 * decrease) & (decrease < 0)
+        # Near the minimum a descent is smaller than the rounding error of the value.
+        slack = 4 * np.finfo(value.dtype).eps * np.abs(f[waiting])
+        ok = (value <= f[waiting] + 1e-4 * decrease + slack) & (decrease < 0)
         took = waiting[ok]
         x_new[took], f_new[took], g_new[took] = trial[ok], value[ok], gradient[ok]
         waiting = waiting[~ok]

@@ -26,7 +26,7 @@ class FixedRank(NamedTuple):
 
 
 class Slope(NamedTuple):
-    """Value of a function of ``(F, b)`` and products of its gradient G: ``G W``, ``G' V``, ``g``."""
+    """Value of a function of ``(F, b)`` and its gradient G as ``G W`` and ``G' V``; that in b."""
 
     value: float
     GW: Array
@@ -76,7 +76,8 @@ def minimize_fixed_rank(
     Returns
     -------
     FixedRankResult
-        ``optimality`` is the length of the gradient over ``scale``. Values never rise.
+        ``optimality`` is the length of the gradient over ``scale``. Values never rise, but for
+        rounding errors.
 
     Notes
     -----
@@ -88,8 +89,8 @@ def minimize_fixed_rank(
     size = float(np.linalg.norm(g))
     scale = max(size, np.finfo(float).tiny) if scale is None else scale
     path = [slope.value]
-    steps = np.empty((0, len(g)))
-    changes = np.empty((0, len(g)))
+    steps: Array = np.empty((0, len(g)))
+    changes: Array = np.empty((0, len(g)))
     n_iter = 0
     while n_iter < max_iter and size > tol * scale:
         n_iter += 1
@@ -103,8 +104,7 @@ def minimize_fixed_rank(
                 break  # the gradient itself gives no descent: rounding has the last word
             steps, changes = steps[:0], changes[:0]
             continue
-        t, new, new_slope = found
-        new_g = riemannian_gradient(new, new_slope)
+        t, new, new_slope, new_g = found
         carried = _transport(point, new, np.vstack([steps, changes, t * direction, g]))
         m = len(steps)
         s, y = carried[-2], new_g - carried[-1]
@@ -200,8 +200,13 @@ def _backtrack(
     *,
     first: bool,
     max_halvings: int = 30,
-) -> tuple[float, FixedRank, Slope] | None:
-    """Armijo step along the retraction; None where there is none."""
+) -> tuple[float, FixedRank, Slope, Array] | None:
+    """Armijo step along the retraction; None where there is none.
+
+    Near the minimum rounding errors of the value hide its decrease; there a shorter gradient is
+    as good a proof.
+    """
+    rounding = 1e-13 * abs(slope.value)
     descent = float(direction @ g)
     t = 1.0
     if first:
@@ -211,8 +216,12 @@ def _backtrack(
     for _ in range(max_halvings):
         new = _retract(point, t * direction)
         new_slope = fun(new)
-        if new_slope.value <= slope.value + 1e-4 * t * descent:
-            return t, new, new_slope
+        new_g = riemannian_gradient(new, new_slope)
+        enough = new_slope.value <= slope.value + 1e-4 * t * descent
+        if enough or (
+            new_slope.value <= slope.value + rounding and np.linalg.norm(new_g) < np.linalg.norm(g)
+        ):
+            return t, new, new_slope, new_g
         # The parabola through what is known, kept within reason.
         bend = new_slope.value - slope.value - t * descent
         best = -descent * t * t / (2 * bend) if np.isfinite(bend) and bend > 0 else 0.0

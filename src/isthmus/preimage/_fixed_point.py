@@ -109,6 +109,8 @@ def weighted_mean_iteration(
     denominator of the first vanishes. Cost of a step O(n m d), two matrix products.
     """
     n = len(a)
+    eps = float(np.finfo(a.dtype).eps)
+    tol = max(tol, 10 * eps)
     tiny = 1e-10 * np.abs(a).sum(axis=1)
     z = starts[:, 0].copy()
     origin = z.copy()  # where the last accepted step began
@@ -120,7 +122,7 @@ def weighted_mean_iteration(
         K = kernel._gram(Z, X)
         weights = a[rows] * kernel.radial_weights(Z, X, K)
         J = -np.einsum("ij,ij->i", a[rows], K)  # ½ J_full up to constants: k(z, z) is one
-        rose = value[rows] + 1e-12 * np.abs(J) < J
+        rose = value[rows] + 100 * eps * np.abs(J) < J
         stepping = np.flatnonzero(~rose)
         backing = rows[rose]
         z[backing] = (z[backing] + origin[backing]) / 2

@@ -43,6 +43,9 @@ class LearnedPreimage(BasePreimage):
 
     Notes
     -----
+    ``DependencyEstimator`` fits it on coordinates predicted for rows left out, since
+    those are what it will be given; see there.
+
     More objects than the feature map was fitted on may be given to :meth:`fit`: their
     coordinates are known, so they are training pairs for free.
 
@@ -58,6 +61,9 @@ class LearnedPreimage(BasePreimage):
     True
     """
 
+    #: Its pairs may be (coordinates predicted for an object, object): see DependencyEstimator.
+    learns_from_coordinates = True
+
     def __init__(self, kernel: Any = "auto", *, alpha: Any = "loo", regressor: Any = None):
         self.kernel = kernel
         self.alpha = alpha
@@ -68,7 +74,7 @@ class LearnedPreimage(BasePreimage):
             regressor = clone(self.regressor)
         else:
             alphas = DEFAULT_ALPHAS if self.alpha == "loo" else self.alpha
-            regressor = KernelRidgeCV(self._kernels(), alphas=alphas)
+            regressor = KernelRidgeCV(self._kernels(), alphas=alphas, max_selection=1000)
         self.regressor_ = regressor.fit(coordinates, objects)
 
     def _kernels(self) -> Kernel | list[Kernel]:

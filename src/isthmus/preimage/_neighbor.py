@@ -75,7 +75,10 @@ class NeighborPreimage(BasePreimage):
 
     def _solve(self, coordinates: Array) -> Objects:
         feature_distances, near = self._nearest(coordinates, self.n_neighbors)
-        X = self.objects_[near]  # (n, k, d)
+        dtype = self.objects_.dtype
+        # Logarithms near one and narrow clouds: single precision is not enough in between.
+        X = self.objects_[near].astype(np.float64, copy=False)  # (n, k, d)
+        coordinates = coordinates.astype(np.float64, copy=False)
         d2 = self._input_distances(coordinates, feature_distances, near)
         mean = X.mean(axis=1, keepdims=True)
         Xc = X - mean
@@ -90,7 +93,8 @@ class NeighborPreimage(BasePreimage):
             spread = np.maximum(d0.mean(axis=1), np.finfo(d0.dtype).tiny)
             G[:, range(G.shape[1]), range(G.shape[1])] += (self._noise / spread)[:, None]
         weights = np.linalg.pinv(G, rcond=1e-10, hermitian=True) @ target[:, :, None]
-        return mean[:, 0] + np.einsum("nk,nkd->nd", weights[:, :, 0], Xc)
+        found = mean[:, 0] + np.einsum("nk,nkd->nd", weights[:, :, 0], Xc)
+        return found.astype(dtype, copy=False)
 
     def _input_distances(self, coordinates: Array, distances: Array, near: Array) -> Array:
         if self.distance_ == "isotonic":

@@ -1,5 +1,7 @@
 """T: coordinates to coordinates."""
 
+from isthmus.regression._bayesian import BayesianStiefelRegression
+from isthmus.regression._compare import compare_ranks
 from isthmus.regression._kernel_ridge import KernelRidgeCV
 from isthmus.regression._losses import (
     Absolute,
@@ -11,10 +13,12 @@ from isthmus.regression._losses import (
     Squared,
 )
 from isthmus.regression._reduced_rank import ReducedRankRegression
+from isthmus.regression._sequential import SequentialStiefelRegression
 from isthmus.regression._stiefel import StiefelRegression
 
 __all__ = [
     "Absolute",
+    "BayesianStiefelRegression",
     "EpsilonInsensitive",
     "Huber",
     "KernelRidgeCV",
@@ -22,6 +26,8 @@ __all__ = [
     "Loss",
     "Quantile",
     "ReducedRankRegression",
+    "SequentialStiefelRegression",
     "Squared",
     "StiefelRegression",
+    "compare_ranks",
 ]

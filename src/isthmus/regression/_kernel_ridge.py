@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from isthmus._checks import check_float, check_length
+from isthmus._checks import check_float, check_int, check_length
 from isthmus.kernels import Kernel, as_kernel, check_objects, take
 from isthmus.kernels._objects import n_objects
 from isthmus.linalg import RidgePath, center_gram, solve_positive
@@ -35,9 +36,10 @@ class KernelRidgeCV(MultiOutputMixin, RegressorMixin, BaseEstimator):
         choose: one Cholesky factorisation, as in ``KernelRidge``.
     fit_intercept : bool, default=True
         Fit a constant ``b`` that is not penalised. ``False`` gives ``KernelRidge`` exactly.
-    max_selection : int, default=1000
-        Penalty and kernel are chosen on at most so many rows (drawn from a fixed seed), then
-        all rows are fitted: choosing costs an eigendecomposition, fitting a Cholesky.
+    max_selection : int, default=2000
+        The penalty is chosen on at most so many rows (drawn from a fixed seed), the kernel on
+        half of them; then all rows are fitted. Choosing costs eigendecompositions, fitting a
+        Cholesky.
 
     Attributes
     ----------
@@ -67,7 +69,7 @@ class KernelRidgeCV(MultiOutputMixin, RegressorMixin, BaseEstimator):
         *,
         alphas: Any = DEFAULT_ALPHAS,
         fit_intercept: bool = True,
-        max_selection: int = 1000,
+        max_selection: int = 2000,
     ):
         self.kernel = kernel
         self.alphas = alphas
@@ -133,14 +135,26 @@ class KernelRidgeCV(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def _select(
         self, kernels: list[Kernel], alphas: list[float], X: Any, Y: np.ndarray
     ) -> tuple[Kernel, float, float]:
-        n = len(Y)
-        rows = np.arange(n)
-        if n > self.max_selection:
-            rows = np.random.default_rng(0).choice(n, self.max_selection, replace=False)
+        """Kernel, penalty and error; half the rows are enough to tell kernels apart."""
+        n_few = check_int(self, "max_selection", low=2) // 2
+        if len(kernels) > 1 and len(Y) > n_few:
+            kernels = [self._best(kernels, alphas, X, Y, n_few)[0]]
+        return self._best(kernels, alphas, X, Y, self.max_selection)
+
+    def _best(
+        self, kernels: list[Kernel], alphas: list[float], X: Any, Y: np.ndarray, n_rows: int
+    ) -> tuple[Kernel, float, float]:
+        rows = np.arange(len(Y))
+        if len(Y) > n_rows:
+            rows = np.random.default_rng(0).choice(len(Y), n_rows, replace=False)
         part = take(X, rows)
-        if kernels[0].pairwise and n > self.max_selection:
+        if kernels[0].pairwise:
             part = part[:, rows]
         Y = Y[rows] - Y[rows].mean(axis=0) * bool(self.fit_intercept)
+        n_values = Y.size
+        if Y.shape[1] > len(Y):
+            # Only sums of squares over outputs count: rotate them into few columns.
+            Y = np.linalg.qr(Y.T, mode="r").T
         best: tuple[float, Kernel, float] | None = None
         for candidate in kernels:
             kernel = candidate.resolve(X)
@@ -148,9 +162,10 @@ class KernelRidgeCV(MultiOutputMixin, RegressorMixin, BaseEstimator):
             if self.fit_intercept:
                 K, _ = center_gram(K)
             path = RidgePath(K, Y, intercept=self.fit_intercept)
-            # Penalties are relative to the data: a kernel of large values needs large ones.
             for alpha in alphas:
-                error = float(np.mean(path.loo_residuals(alpha) ** 2))
+                if alpha < path.smallest_penalty and alpha != max(alphas):
+                    continue
+                error = float(np.sum(path.loo_residuals(alpha) ** 2)) / n_values
                 if best is None or error < best[0]:
                     best = (error, kernel, alpha)
         if best is None or not np.isfinite(best[0]):
@@ -168,12 +183,8 @@ def _check_outputs(estimator: Any, y: Any, n_expected: int) -> np.ndarray:
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None."
         )
-    from sklearn.utils import check_array, column_or_1d
-
     Y = check_array(
         y, ensure_2d=False, dtype=[np.float64, np.float32], input_name="y", estimator=estimator
     )
-    if Y.ndim == 2 and Y.shape[1] == 1 and np.ndim(y) == 1:
-        Y = column_or_1d(Y)
     check_length(estimator, n_expected, len(Y), what="outputs as inputs")
     return Y

@@ -41,10 +41,10 @@ class Loss(Piece):
         """Prediction of an output from the value of the linear map."""
         return P
 
-    def working_outputs(self, Y: Array) -> Array:
+    def working_outputs(self, Y: Array, weights: Array | None = None) -> Array:
         """Outputs to which a least-squares fit is a good start: far ones are brought near."""
-        middle = np.median(Y, axis=0)
-        reach = 3 * NORMAL_MAD * np.median(np.abs(Y - middle), axis=0)
+        middle = weighted_median(Y, weights)
+        reach = 3 * NORMAL_MAD * weighted_median(np.abs(Y - middle), weights)
         reach[reach == 0] = np.inf
         return np.clip(Y, middle - reach, middle + reach)
 
@@ -65,7 +65,7 @@ class Squared(Loss):
         E = P - Y
         return E * E, 2 * E
 
-    def working_outputs(self, Y: Array) -> Array:
+    def working_outputs(self, Y: Array, weights: Array | None = None) -> Array:
         return Y
 
 
@@ -184,7 +184,10 @@ class EpsilonInsensitive(Loss):
 
 @dataclass
 class SmoothTube(Loss):
-    r"""The stage :math:`h(e-\epsilon)+h(-e-\epsilon)`, :math:`h(x)=\tfrac12(x+\sqrt{x^2+a^{-2}})`."""
+    r"""The stage :math:`h(e-\epsilon)+h(-e-\epsilon)` of the tube.
+
+    Here :math:`h(x)=\tfrac12(x+\sqrt{x^2+a^{-2}})` is the hinge with a rounded corner.
+    """
 
     epsilon: float = 0.1
     a: float = 1.0
@@ -245,7 +248,7 @@ class Logistic(Loss):
     def response(self, P: Array) -> Array:
         return expit(P)
 
-    def working_outputs(self, Y: Array) -> Array:
+    def working_outputs(self, Y: Array, weights: Array | None = None) -> Array:
         return 4 * Y - 2  # the tangent of the log-odds at one half
 
     def check_outputs(self, Y: Array) -> None:
@@ -270,11 +273,39 @@ LOSSES = {
 def as_loss(loss: Any) -> Loss:
     """Return the loss of a name, or the piece itself."""
     if isinstance(loss, str) and loss in LOSSES:
-        return LOSSES[loss]()  # type: ignore[no-any-return]
+        return LOSSES[loss]()
     if hasattr(loss, "evaluate") and not isinstance(loss, type):
-        return loss  # type: ignore[no-any-return]
+        return loss
     names = ", ".join(map(repr, LOSSES))
     raise ValueError(f"A loss must be one of {names} or a Loss piece. Got {loss!r:.80} instead.")
+
+
+def weighted_median(Y: Array, weights: Array | None = None) -> Array:
+    """Median of each column, a row of weight two counting like two rows.
+
+    >>> import numpy as np
+    >>> weighted_median(np.array([[1.0], [2.0], [9.0]]), np.array([1.0, 1.0, 2.0]))
+    array([5.5])
+    """
+    if weights is None:
+        return np.median(Y, axis=0)
+    order = np.argsort(Y, axis=0)
+    reached = np.cumsum(weights[order], axis=0)
+    half = reached[-1] / 2
+    # The median of an even number is the mean of its two middle ones.
+    low = (reached >= half * (1 - 1e-12)).argmax(axis=0)
+    high = (reached > half * (1 + 1e-12)).argmax(axis=0)
+    columns = np.arange(Y.shape[1])
+    return (Y[order[low, columns], columns] + Y[order[high, columns], columns]) / 2
+
+
+def robust_spread(E: Array, weights: Array) -> float:
+    """Standard deviation of residuals as their median absolute value tells it; positive."""
+    size = np.abs(E)
+    spread = NORMAL_MAD * float(weighted_median(size[:, None], weights)[0])
+    if spread > 0:
+        return spread
+    return float(np.average(size, weights=weights)) or 1.0
 
 
 def _soft_hinge(X: Array, a: float) -> tuple[Array, Array]:
@@ -292,11 +323,3 @@ def _sharpness_of(loss: Any) -> list[float]:
             f"The 'sharpness' parameter of {type(loss).__name__} must hold at least one stage."
         )
     return values
-
-
-def robust_spread(E: Array) -> float:
-    """Standard deviation of residuals as their median absolute value tells it; positive."""
-    spread = NORMAL_MAD * float(np.median(np.abs(E)))
-    if spread > 0:
-        return spread
-    return float(np.abs(E).mean()) or 1.0

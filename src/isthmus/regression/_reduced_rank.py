@@ -249,8 +249,8 @@ class ReducedRankRegression(RankLimitedRegressor):
             parts = [part(test) for _, test in splits]
             return fold_errors(parts, d, alphas, fit_intercept=intercept).sum(axis=0) / total
         tests = [part(test) for _, test in splits]
-        errors = [
+        held_out = [
             held_out_errors(part(train), test, d, alphas, fit_intercept=intercept)
             for (train, _), test in zip(splits, tests, strict=True)
         ]
-        return np.sum(errors, axis=0) / sum(test.count for test in tests)
+        return np.sum(held_out, axis=0) / sum(test.count for test in tests)

@@ -6,13 +6,12 @@ from numbers import Real
 from typing import Any, Self
 
 import numpy as np
-from scipy import linalg
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.exceptions import ConvergenceWarning
 
 from isthmus._checks import check_choice, check_float, check_int
 from isthmus._progress import ProgressLine
-from isthmus.optimize import FixedRank, riemannian_gradient
+from isthmus.optimize import FixedRank
 from isthmus.regression._losses import Absolute, Loss, Squared, as_loss
 from isthmus.regression._reduced_rank import RankLimitedRegressor, ReducedRankRegression
 from isthmus.regression._stiefel_math import (
@@ -20,16 +19,12 @@ from isthmus.regression._stiefel_math import (
     closed_form_start,
     fill_missing,
     minimize_in_stages,
-    objective,
     prepare,
     residual_spread,
-    slope_scale,
+    to_descent,
+    truncated,
 )
-from isthmus.regression._stiefel_published import (
-    geodesic_descent,
-    loss_objective,
-    squared_objective,
-)
+from isthmus.regression._stiefel_published import descend_in_stages
 from isthmus.typing import Array
 
 STARTS = ("auto", "identity", "ridge", "pls")
@@ -51,9 +46,9 @@ class StiefelRegression(RankLimitedRegressor):
         Number of combinations of inputs from which all outputs are predicted. None and ``"cv"``
         choose it by cross-validation of the closed form, for other losses than the
         squared one on outputs whose far values were brought near.
-    loss : {"squared", "absolute", "huber", "epsilon", "logistic", "quantile"} or Loss, \
-default="squared"
-        See :mod:`isthmus.regression` for the pieces, whose parameters can be set.
+    loss : str or Loss, default="squared"
+        ``"squared"``, ``"absolute"``, ``"huber"``, ``"epsilon"``, ``"logistic"``, ``"quantile"``
+        or one of the pieces of :mod:`isthmus.regression`, whose parameters can be set.
     alpha : float or sequence of float, default=0.0
         Penalty of the squared strengths; of a sequence one is chosen like the rank.
     solver : {"auto", "riemannian", "published"}, default="auto"
@@ -147,6 +142,8 @@ default="squared"
         check_choice(self, "solver", ("auto", "riemannian", "published"))
         tol = check_float(self, "tol", include_low=False)
         max_iter = check_int(self, "max_iter", low=1)
+        if isinstance(self.alpha, Real):
+            check_float(self, "alpha")
         X, Y, weights = self._check_data(X, y, sample_weight, missing=True)
         loss.check_outputs(Y)
         if self.rank is not None and self.rank != "cv":
@@ -163,10 +160,9 @@ default="squared"
             return self._take_closed_form(closed, loss, len(X) if weights is None else weights)
         rank, alpha = self.rank, self.alpha
         if rank is None or rank == "cv" or not isinstance(alpha, Real):
-            closed.fit(X, loss.working_outputs(fill_missing(Y)), weights)
+            closed.fit(X, loss.working_outputs(fill_missing(Y), weights), weights)
             rank, alpha = closed.rank_, closed.alpha_
-        alpha = check_float(self, "alpha", value=alpha)
-
+        alpha = float(alpha)
         row_weights = np.ones(len(X)) if weights is None else weights
         problem = prepare(X, Y, row_weights, alpha, fit_intercept=bool(self.fit_intercept))
         rank = min(int(rank), problem.Z.shape[1])
@@ -179,24 +175,32 @@ default="squared"
                 line.update(step=step, objective=value, optimality=optimality)
 
             if self.solver == "published":
+                if isinstance(loss, Absolute):
+                    loss = replace(loss, smoothing="tanh")
                 start = self._start(problem, X, start, rank, default="identity")
-                point, converged = self._published(problem, X, loss, spread, start, alpha, show)
-            else:
-                start = _to_descent(problem, self._start(problem, X, start, rank, default=None))
-                result, path = minimize_in_stages(
-                    problem, loss.stages(spread), start, tol=tol, max_iter=max_iter, callback=show
+                result, path = descend_in_stages(
+                    problem, loss.stages(spread), X, start, max_iter=max_iter, callback=show
                 )
-                point, converged = result.point, result.converged
-                self.optimality_, self.n_iter_ = result.optimality, max(1, result.n_iter)
-                self.loss_path_ = np.array(path)
-        if not converged:
+            else:
+                start = self._start(problem, X, start, rank, default="closed")
+                result, path = minimize_in_stages(
+                    problem,
+                    loss.stages(spread),
+                    to_descent(problem, start),
+                    tol=tol,
+                    max_iter=max_iter,
+                    callback=show,
+                )
+        self.optimality_, self.n_iter_ = result.optimality, max(1, result.n_iter)
+        self.loss_path_ = np.array(path)
+        if not result.converged:
             warnings.warn(
                 f"StiefelRegression stopped with optimality {self.optimality_:.1e} after "
                 f"{self.n_iter_} iterations (wanted: {tol:.1e}). Raise max_iter or tol.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        V, s, W, b = point
+        V, s, W, b = result.point
         coef = (V * s) @ (W.T @ problem.back)
         offset = problem.unit * b
         value = loss.evaluate(problem.Y, (problem.Z @ (W * s)) @ V.T + offset)[0]
@@ -207,9 +211,8 @@ default="squared"
 
     def predict(self, X: Any) -> Array:
         """Return the outputs for the rows of ``X``; probabilities under the logistic loss."""
-        P = self.loss_.response(self._raw_predictions(X)) if hasattr(self, "loss_") else None
-        if P is None:
-            return super().predict(X)  # says that nothing was fitted
+        P = self._raw_predictions(X)
+        P = self.loss_.response(P)
         return P[:, 0] if self._flat else P
 
     def _take_closed_form(self, closed: ReducedRankRegression, loss: Loss, weights: Any) -> Self:
@@ -222,7 +225,7 @@ default="squared"
         return self
 
     def _start(
-        self, problem: Problem, X: Array, closed: FixedRank, rank: int, *, default: str | None
+        self, problem: Problem, X: Array, closed: FixedRank, rank: int, *, default: str
     ) -> FixedRank:
         """The starting map in the units of the inputs."""
         o, d = problem.Y.shape[1], X.shape[1]
@@ -246,49 +249,7 @@ default="squared"
                     f"{(rank,)} and {(d, rank)}. Got {V.shape}, {s.shape} and {W.shape} instead."
                 )
             return FixedRank(V, s, W, offset)
-        return FixedRank(*_truncated(coef, rank), offset)
-
-    def _published(
-        self,
-        problem: Problem,
-        X: Array,
-        loss: Loss,
-        spread: float,
-        start: FixedRank,
-        alpha: float,
-        show: Any,
-    ) -> tuple[FixedRank, bool]:
-        """Run the geodesic scheme; return its end in the coordinates of the descent."""
-        Xc = X - problem.x_mean
-        if isinstance(loss, Absolute):
-            loss = replace(loss, smoothing="tanh")
-        intercept = bool(self.fit_intercept)
-        point, path, n_iter = start, [], 0
-        stages = loss.stages(spread)
-        for stage in stages:
-            complete = problem.weights.shape[1] == 1 or bool((problem.weights > 0).all())
-            if isinstance(stage, Squared) and complete:
-                w = problem.weights[:, :1]
-                mean = (w * problem.Y).sum(axis=0) / w.sum() if intercept else start.b * 0
-                Yc = problem.Y - mean
-                yy = float(np.sum(w * Yc**2))
-                fun = squared_objective(Xc.T @ (w * Xc), (w * Yc).T @ Xc, yy, alpha)
-                point = point._replace(b=mean)
-            else:
-                fun = loss_objective(
-                    Xc, problem.Y, problem.weights, stage, alpha, fit_intercept=intercept
-                )
-            point, values, converged = geodesic_descent(
-                fun, point, max_iter=self.max_iter, callback=show
-            )
-            path += values
-            n_iter += len(values) - 1
-        in_descent = _to_descent(problem, point)
-        slope = objective(problem, stages[-1])(in_descent)
-        length = float(np.linalg.norm(riemannian_gradient(in_descent, slope)))
-        self.optimality_ = length / slope_scale(problem, stages[-1])
-        self.n_iter_, self.loss_path_ = max(1, n_iter), np.array(path)
-        return in_descent, converged
+        return FixedRank(*truncated(coef, rank), offset)
 
 
 def _with_outputs(
@@ -308,15 +269,3 @@ def _with_outputs(
     if keep.all():
         return X, Y, weights
     return X[keep], Y[keep], None if weights is None else weights[keep]
-
-
-def _truncated(coef: Array, rank: int) -> tuple[Array, Array, Array]:
-    u, s, vt = linalg.svd(coef, full_matrices=False)
-    return u[:, :rank], s[:rank], vt[:rank].T
-
-
-def _to_descent(problem: Problem, point: FixedRank) -> FixedRank:
-    """A map in the units of the inputs, in the coordinates of the descent."""
-    V, s, W, offset = point
-    b = offset / problem.unit if problem.unit else offset
-    return FixedRank(*_truncated((V * s) @ (W.T @ problem.forth), len(s)), b)

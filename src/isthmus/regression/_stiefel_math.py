@@ -2,9 +2,9 @@ r"""Rank-constrained regression with any smooth loss, as functions on arrays.
 
 The descent runs in coordinates in which the squared loss is a sphere: with
 :math:`\sum_iw_ix_ix_i^\top=T\Lambda T^\top` the inputs become
-:math:`z=(\Lambda+\alpha)^{-1/2}T^\top x` and the map :math:`F=\tilde F(\Lambda+\alpha)^{-1/2}T^\top`.
-Other losses bend that sphere only as far as their slopes vary, so that collinear inputs cost
-no iterations.
+:math:`z=(\Lambda+\alpha)^{-1/2}T^\top x`, and the map
+:math:`F=\tilde F(\Lambda+\alpha)^{-1/2}T^\top`. Other losses bend that sphere only as far as their
+slopes vary, so that collinear inputs cost no iterations.
 """
 
 from collections.abc import Callable
@@ -37,6 +37,7 @@ class Problem(NamedTuple):
     forth: Array
     x_mean: Array
     unit: float
+    alpha: float
 
 
 def prepare(
@@ -71,6 +72,7 @@ def prepare(
         forth=T * size,
         x_mean=x_mean,
         unit=1 / np.sqrt(row_weights.sum()) if fit_intercept else 0.0,
+        alpha=alpha,
     )
 
 
@@ -122,20 +124,37 @@ def closed_form_start(problem: Problem, loss: Loss, rank: int) -> FixedRank:
     Z, weights, unit = problem.Z, problem.weights, problem.unit
     observed = np.broadcast_to(weights > 0, problem.Y.shape)
     filled = fill_missing(np.where(observed, problem.Y, np.nan))
-    working = loss.working_outputs(filled)
     weights = weights.max(axis=1)
+    working = loss.working_outputs(filled, weights)
     mean = weights @ working / weights.sum() if unit else np.zeros(working.shape[1])
     C = ((working - mean) * weights[:, None]).T @ Z
-    u, s, vt = linalg.svd(C, full_matrices=False, check_finite=False)
     b = mean / unit if unit else mean
-    return FixedRank(u[:, :rank], s[:rank], vt[:rank].T, b)
+    return FixedRank(*truncated(C, rank), b)
+
+
+def truncated(coef: Array, rank: int) -> tuple[Array, Array, Array]:
+    """Factors of the best approximation of a matrix of the given rank."""
+    u, s, vt = linalg.svd(coef, full_matrices=False, check_finite=False)
+    return u[:, :rank], s[:rank], vt[:rank].T
+
+
+def to_descent(problem: Problem, point: FixedRank) -> FixedRank:
+    """A map in the units of the inputs, in the coordinates of the descent."""
+    V, s, W, offset = point
+    b = offset / problem.unit if problem.unit else offset
+    return FixedRank(*truncated((V * s) @ (W.T @ problem.forth), len(s)), b)
 
 
 def residual_spread(problem: Problem, point: FixedRank) -> float:
-    """Robust spread of the residuals of a map."""
+    """Robust spread of the residuals of a map, at least a millionth of that of the outputs."""
     V, s, W, b = point
     E = problem.Y - (problem.Z @ (W * s)) @ V.T - problem.unit * b
-    return robust_spread(E[np.broadcast_to(problem.weights > 0, E.shape)])
+    weights = np.broadcast_to(problem.weights, E.shape)
+    spread = robust_spread(E.ravel(), weights.ravel())
+    mean = np.average(problem.Y, axis=0, weights=weights)
+    size = np.sqrt(np.average((problem.Y - mean) ** 2, weights=weights))
+    # Outputs without noise are fitted to rounding errors, which are no scale to work on.
+    return max(spread, 1e-6 * float(size))
 
 
 def minimize_in_stages(

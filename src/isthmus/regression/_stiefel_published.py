@@ -1,7 +1,7 @@
 r"""The published descent: geodesics for both bases, plain steps for the strengths.
 
-The map is :math:`F=V\operatorname{diag}(s)W^\top` with :math:`V` and :math:`W` on Stiefel manifolds.
-With the slope :math:`M=\partial\rho/\partial P` of the loss, the gradients are
+The map is :math:`F=V\operatorname{diag}(s)W^\top`, its two bases on Stiefel manifolds. With the
+slope :math:`M=\partial\rho/\partial P` of the loss, the gradients are
 
 .. math:: G_V=M^\top XWS,\qquad G_W=X^\top MVS,\qquad
           g_s=\operatorname{diag}(V^\top M^\top XW)+2\alpha s .
@@ -15,7 +15,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from isthmus.optimize import FixedRank, canonical_gradient, geodesic
+from isthmus.optimize import (
+    FixedRank,
+    FixedRankResult,
+    canonical_gradient,
+    geodesic,
+    riemannian_gradient,
+)
+from isthmus.regression._losses import Loss, Squared
+from isthmus.regression._stiefel_math import Problem, objective, slope_scale, to_descent
 from isthmus.typing import Array
 
 # The descent ends when a step takes off less than this share of the value.
@@ -53,14 +61,14 @@ def squared_objective(
 
 
 def loss_objective(
-    X: Array, Y: Array, weights: Array, loss: object, alpha: float, *, fit_intercept: bool
+    X: Array, Y: Array, weights: Array, loss: Loss, alpha: float, *, fit_intercept: bool
 ) -> Callable[[FixedRank], Gradients]:
     """Any loss, from the rows; the intercept descends along."""
 
     def at(point: FixedRank) -> Gradients:
         V, s, W, b = point
         XW = X @ W
-        value, M = loss.evaluate(Y, (XW * s) @ V.T + b)  # type: ignore[attr-defined]
+        value, M = loss.evaluate(Y, (XW * s) @ V.T + b)
         M = M * weights
         MXW = M.T @ XW
         g_b = M.sum(axis=0) if fit_intercept else np.zeros_like(b)
@@ -69,6 +77,46 @@ def loss_objective(
         return Gradients(total, MXW * s, g_s, (X.T @ (M @ V)) * s, g_b)
 
     return at
+
+
+def descend_in_stages(
+    problem: Problem,
+    stages: tuple[Loss, ...],
+    X: Array,
+    start: FixedRank,
+    *,
+    max_iter: int,
+    callback: Callable[[int, float, float], None] | None = None,
+) -> tuple[FixedRankResult, list[float]]:
+    """Descend on the losses in turn, in the units of the inputs ``X``.
+
+    Returns the end in the coordinates of ``problem``, judged by the same optimality as any
+    other solver, and the values on the way.
+    """
+    Xc = X - problem.x_mean
+    Y, weights = problem.Y, problem.weights
+    alpha = problem.alpha
+    point, path, n_iter = start, [], 0
+    for loss in stages:
+        if isinstance(loss, Squared) and weights.shape[1] == 1:
+            if problem.unit:
+                point = point._replace(b=(weights * Y).sum(axis=0) / weights.sum())
+            Yc = Y - point.b
+            S_yx = (weights * Yc).T @ Xc
+            yy = float(np.sum(weights * Yc**2))
+            fun = squared_objective(Xc.T @ (weights * Xc), S_yx, yy, alpha)
+        else:
+            fun = loss_objective(Xc, Y, weights, loss, alpha, fit_intercept=problem.unit > 0)
+        point, values, converged = geodesic_descent(
+            fun, point, max_iter=max_iter, callback=callback
+        )
+        path += values
+        n_iter += len(values) - 1
+    end = to_descent(problem, point)
+    slope = objective(problem, stages[-1])(end)
+    length = float(np.linalg.norm(riemannian_gradient(end, slope)))
+    optimality = length / slope_scale(problem, stages[-1])
+    return FixedRankResult(end, slope.value, optimality, n_iter, converged, path), path
 
 
 def geodesic_step(point: FixedRank, gradients: Gradients, t: float) -> FixedRank:

@@ -6,9 +6,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, clone
 from sklearn.linear_model import RidgeCV
 from sklearn.metrics import r2_score
+from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.utils.validation import check_is_fitted
 
-from isthmus._checks import check_length
+from isthmus._checks import check_int, check_length
 from isthmus.features import KernelPCA
 from isthmus.kernels import Gaussian, Kernel, Linear, as_kernel, check_collection
 from isthmus.kernels._objects import n_objects
@@ -17,6 +18,7 @@ from isthmus.regression import KernelRidgeCV
 from isthmus.regression._kernel_ridge import DEFAULT_ALPHAS
 
 PASSTHROUGH = "passthrough"
+SHARE_OF_VECTORS = 0.99
 # The median distance is often too wide a kernel for inputs of some dimension: offer narrower.
 GAUSSIANS = tuple(Gaussian(scale=scale) for scale in (1.0, 0.5, 0.25))
 
@@ -41,7 +43,9 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
         is the Gaussian kernel with the default regressor, and ``"passthrough"`` with another
         one, which then sees ``X`` itself.
     y_features : transformer, kernel, name, "passthrough" or None, default=None
-        A kernel means ``KernelPCA`` with it; None a linear kernel, so that nothing is lost;
+        A kernel means ``KernelPCA`` with it: all components, or those that hold 99 % of the
+        variance of vectors under a kernel that is not linear, where there are as many as
+        rows and the last ones only cost time. None is a linear kernel, so that nothing is lost;
         ``"passthrough"`` takes the outputs as coordinates.
     regressor : multi-output regressor or None, default=None
         None is ridge regression with the penalty chosen by leave-one-out: in the kernel's
@@ -51,6 +55,12 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
         None takes ``y_features.inverse_transform`` where there is one (a manifold is its own
         pre-image), the exact one for a linear kernel, fixed points for a Gaussian one, a learned
         one for other vectors, and the nearest training output for anything else.
+    crossfit : int or None, default=5
+        A learned pre-image is fitted on coordinates that were predicted for its training
+        outputs with their fold left out, in so many folds: it will be given predictions, and so
+        learns what to undo. None fits it on the outputs' own coordinates, as published; that is
+        cheaper, and fails where the map keeps few components. Other pre-images always know
+        the outputs by their own coordinates.
 
     Attributes
     ----------
@@ -81,11 +91,13 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
         y_features: Any = None,
         regressor: Any = None,
         preimage: Any = None,
+        crossfit: int | None = 5,
     ):
         self.x_features = x_features
         self.y_features = y_features
         self.regressor = regressor
         self.preimage = preimage
+        self.crossfit = crossfit
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -111,7 +123,8 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
         regressor = regressor.fit(inputs, targets)
         preimage = self._output_preimage(y_features, _is_vectors(Y))
         if preimage is not None:
-            preimage.fit(Y, y_features, targets)
+            known = self._coordinates_to_invert(preimage, regressor, inputs, targets)
+            preimage.fit(Y, y_features, known)
 
         self.x_features_, self.y_features_ = x_features, y_features
         self.regressor_, self.preimage_ = regressor, preimage
@@ -200,7 +213,9 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
         if isinstance(slot, str) and slot == PASSTHROUGH:
             return None
         if _is_kernel(slot):
-            return KernelPCA(kernel=slot)
+            kernel = as_kernel(slot)
+            many = kernel.vectors and not isinstance(kernel, Linear)
+            return KernelPCA(SHARE_OF_VECTORS if many else None, kernel=slot)
         _check_slot("y_features", slot, "fit", "transform")
         return clone(slot)
 
@@ -220,6 +235,24 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
         if hasattr(y_features, "inverse_transform"):
             return None
         return default_preimage(None, vectors=vectors)
+
+    def _coordinates_to_invert(
+        self, preimage: Any, regressor: Any, inputs: Any, targets: np.ndarray
+    ) -> np.ndarray:
+        """Coordinates that stand for the training outputs when Γ is fitted."""
+        if self.crossfit is None or not getattr(preimage, "learns_from_coordinates", False):
+            return targets
+        n_folds = check_int(self, "crossfit", low=2)
+        if n_objects(inputs) < 2 * n_folds:
+            return targets
+        if isinstance(regressor, KernelRidgeCV):
+            # Kernel and penalty were chosen on all rows; choosing anew in each fold buys nothing.
+            regressor = KernelRidgeCV(
+                regressor.kernel_, alphas=regressor.alpha_, fit_intercept=regressor.fit_intercept
+            )
+        folds = KFold(n_folds, shuffle=True, random_state=0)
+        left_out = cross_val_predict(clone(regressor), inputs, targets, cv=folds)
+        return np.asarray(left_out).reshape(targets.shape)
 
     def _check_outputs(self, X: Any, y: Any) -> Any:
         check_is_fitted(self)

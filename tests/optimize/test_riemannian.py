@@ -1,0 +1,147 @@
+"""Descent over matrices of fixed rank."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from isthmus.optimize import (
+    FixedRank,
+    Slope,
+    haar_sample,
+    minimize_fixed_rank,
+    riemannian_gradient,
+)
+from isthmus.optimize._riemannian import _project, _retract, _transport
+
+SHAPES = st.tuples(st.integers(1, 7), st.integers(1, 7)).flatmap(
+    lambda od: st.tuples(st.just(od[0]), st.just(od[1]), st.integers(1, min(od)))
+)
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def random_point(shape, rng):
+    o, d, r = shape
+    s = np.sort(rng.uniform(0.5, 3, r))[::-1]
+    return FixedRank(haar_sample(o, r, rng), s, haar_sample(d, r, rng), rng.normal(size=o))
+
+
+def matrix(point):
+    return (point.V * point.s) @ point.W.T
+
+
+def tangent(point, G, gb):
+    return _project(point, G @ point.W, G.T @ point.V, gb)
+
+
+def dense(point, xi):
+    """The tangent vector as a matrix."""
+    o, r = point.V.shape
+    d = len(point.W)
+    M = xi[: r * r].reshape(r, r)
+    Up = xi[r * r : r * r + o * r].reshape(o, r)
+    Vp = xi[r * r + o * r : r * r + (o + d) * r].reshape(d, r)
+    return (point.V @ M + Up) @ point.W.T + point.V @ Vp.T
+
+
+def distance_to(target, b):
+    """Half the squared distance of ``(F, b)`` to a matrix and a vector."""
+
+    def fun(point):
+        G = matrix(point) - target
+        value = 0.5 * np.sum(G**2) + 0.5 * np.sum((point.b - b) ** 2)
+        return Slope(float(value), G @ point.W, G.T @ point.V, point.b - b)
+
+    return fun
+
+
+def truncation(A, rank):
+    u, s, vt = np.linalg.svd(A)
+    return (u[:, :rank] * s[:rank]) @ vt[:rank]
+
+
+@given(shape=SHAPES, seed=SEEDS)
+@settings(deadline=None)
+def test_projection_is_the_nearest_tangent_vector_and_keeps_lengths(shape, seed):
+    rng = np.random.default_rng(seed)
+    point = random_point(shape, rng)
+    G, D = rng.normal(size=(2, *shape[:2]))
+    zero = np.zeros(shape[0])
+    xi, eta = tangent(point, G, zero), tangent(point, D, zero)
+    assert_allclose(np.linalg.norm(dense(point, xi)), np.linalg.norm(xi), atol=1e-10)
+    assert_allclose(np.vdot(G - dense(point, xi), dense(point, eta)), 0, atol=1e-10)
+
+
+@given(shape=SHAPES, seed=SEEDS, step=st.sampled_from([0.0, 0.3, 3.0]))
+@settings(deadline=None)
+def test_retraction_is_the_best_approximation_with_orthonormal_factors(shape, seed, step):
+    rng = np.random.default_rng(seed)
+    point = random_point(shape, rng)
+    xi = step * tangent(point, rng.normal(size=shape[:2]), np.ones(shape[0]))
+    moved = _retract(point, xi)
+    r = shape[2]
+    assert_allclose(matrix(moved), truncation(matrix(point) + dense(point, xi), r), atol=1e-8)
+    assert_allclose(moved.V.T @ moved.V, np.eye(r), atol=1e-12)
+    assert_allclose(moved.W.T @ moved.W, np.eye(r), atol=1e-12)
+    assert_allclose(moved.b, point.b + step)
+
+
+@given(shape=SHAPES, seed=SEEDS)
+@settings(deadline=None)
+def test_transport_projects_on_the_new_tangent_space(shape, seed):
+    rng = np.random.default_rng(seed)
+    old, new = random_point(shape, rng), random_point(shape, rng)
+    b = rng.normal(size=shape[0])
+    xi = tangent(old, rng.normal(size=shape[:2]), b)
+    expected = tangent(new, dense(old, xi), b)
+    assert_allclose(_transport(old, new, xi[None])[0], expected, atol=1e-10)
+
+
+def test_gradient_predicts_the_change_to_second_order():
+    rng = np.random.default_rng(0)
+    point = random_point((6, 5, 2), rng)
+    fun = distance_to(rng.normal(size=(6, 5)), rng.normal(size=6))
+    g = riemannian_gradient(point, fun(point))
+    xi = tangent(point, rng.normal(size=(6, 5)), rng.normal(size=6))
+    t = np.logspace(-1, -4, 7)
+    base = fun(point).value
+    remainder = [abs(fun(_retract(point, s * xi)).value - base - s * (g @ xi)) for s in t]
+    assert np.polyfit(np.log(t), np.log(remainder), 1)[0] > 1.9
+
+
+@given(shape=SHAPES, seed=SEEDS)
+@settings(deadline=None, max_examples=40)
+def test_nearest_matrix_of_a_rank_is_found_from_anywhere(shape, seed):
+    rng = np.random.default_rng(seed)
+    o, d, r = shape
+    k = min(o, d)
+    # Distinct singular values: the truncation is then the only minimum.
+    target = (haar_sample(o, k, rng) * 2.0 ** -np.arange(k)) @ haar_sample(d, k, rng).T
+    b = rng.normal(size=o)
+    result = minimize_fixed_rank(distance_to(target, b), random_point(shape, rng), tol=1e-9)
+    assert result.converged
+    assert_allclose(matrix(result.point), truncation(target, r), atol=1e-5)
+    assert_allclose(result.point.b, b, atol=1e-5)
+    assert (np.diff(result.path) <= 0).all()
+
+
+def test_an_optimal_start_stays_and_too_few_steps_are_admitted():
+    rng = np.random.default_rng(0)
+    start = random_point((4, 4, 2), rng)
+    at_home = minimize_fixed_rank(distance_to(matrix(start), start.b), start, scale=1.0)
+    assert at_home.n_iter == 0
+    assert at_home.converged
+    fun = distance_to(rng.normal(size=(4, 4)), start.b)
+    assert not minimize_fixed_rank(fun, start, max_iter=1, tol=1e-12).converged
+
+
+def test_callback_sees_the_optimality_that_is_reported():
+    rng = np.random.default_rng(0)
+    seen = []
+    result = minimize_fixed_rank(
+        distance_to(rng.normal(size=(5, 4)), np.zeros(5)),
+        random_point((5, 4, 2), rng),
+        callback=lambda *state: seen.append(state),
+    )
+    assert seen[-1] == (result.n_iter, result.value, pytest.approx(result.optimality))

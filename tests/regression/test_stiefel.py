@@ -1,0 +1,435 @@
+"""Regression of limited rank under any loss: optimality, robustness, missing outputs."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LinearRegression, LogisticRegression, QuantileRegressor
+from sklearn.model_selection import GridSearchCV
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from isthmus.features import KernelPCA
+from isthmus.kernels import Gaussian
+from isthmus.linalg import center_gram
+from isthmus.optimize import FixedRank, haar_sample
+from isthmus.regression import (
+    Absolute,
+    EpsilonInsensitive,
+    Huber,
+    Logistic,
+    Loss,
+    Quantile,
+    ReducedRankRegression,
+    Squared,
+    StiefelRegression,
+)
+from isthmus.regression._losses import RootAbsolute, SmoothAbsolute, weighted_median
+from isthmus.regression._stiefel_published import (
+    geodesic_step,
+    loss_objective,
+    squared_objective,
+)
+from isthmus.structured import DependencyEstimator
+
+
+@parametrize_with_checks(
+    [
+        StiefelRegression(),
+        StiefelRegression(1, loss="absolute"),
+        StiefelRegression(loss="huber", alpha=0.1, tol=1e-10),
+        StiefelRegression(loss="epsilon"),
+        StiefelRegression(solver="riemannian"),
+    ]
+)
+def test_follows_the_rules_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def planted(seed=0, n=120, d=6, o=5, rank=2, noise=0.3):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) + 1
+    F = rng.normal(size=(o, rank)) @ rng.normal(size=(rank, d))
+    return X, X @ F.T + noise * rng.normal(size=(n, o)) - 2, F
+
+
+# Losses -----------------------------------------------------------------------------------
+
+SMOOTH = [Squared(), SmoothAbsolute(3.0), RootAbsolute(3.0), Huber(0.7), Logistic()]
+SMOOTH += [EpsilonInsensitive(0.3).stages(0.5)[0], Quantile(0.2).stages(0.5)[0]]
+
+
+@pytest.mark.parametrize("loss", SMOOTH, ids=lambda loss: type(loss).__name__)
+def test_slope_is_the_derivative_of_the_loss(loss):
+    rng = np.random.default_rng(0)
+    Y, P = rng.uniform(0, 1, size=(2, 40)) * [[1], [3]]
+    h = 1e-6
+    numeric = (loss.evaluate(Y, P + h)[0] - loss.evaluate(Y, P - h)[0]) / (2 * h)
+    assert_allclose(loss.evaluate(Y, P)[1], numeric, atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("loss", "gap"),
+    [
+        (Absolute(), 1.0),
+        (Absolute(smoothing="tanh"), 0.2785),
+        (EpsilonInsensitive(0.3), 1.0),
+        (Quantile(0.2), 0.5),
+    ],
+)
+def test_stages_come_as_near_to_the_loss_as_they_say(loss, gap):
+    P = np.linspace(-3, 3, 2001)
+    true = loss.evaluate(np.zeros_like(P), P)[0]
+    spread = 0.5
+    for a, stage in zip(loss.sharpness, loss.stages(spread), strict=True):
+        difference = np.abs(stage.evaluate(np.zeros_like(P), P)[0] - true).max()
+        assert difference <= gap * spread / a * (1 + 1e-9)
+
+
+def test_weighted_median_is_the_median_of_repeated_rows():
+    rng = np.random.default_rng(0)
+    for n in (4, 5, 12):
+        Y, weights = rng.normal(size=(n, 3)), rng.integers(0, 4, n)
+        weights[0] = 1
+        repeated = np.repeat(Y, weights, axis=0)
+        assert_allclose(weighted_median(Y, weights.astype(float)), np.median(repeated, axis=0))
+
+
+# Closed form and Riemannian descent -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("alpha", [0.0, 2.0])
+@pytest.mark.parametrize("shape", [(120, 6, 5), (12, 30, 5)])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_descent_under_the_squared_loss_ends_at_the_closed_form(alpha, shape, fit_intercept):
+    n, d, o = shape
+    X, Y, _ = planted(n=n, d=d, o=o, noise=1)
+    X *= np.logspace(0, -3, d)  # collinear inputs cost nothing
+    start = (haar_sample(o, 2, np.random.default_rng(0)), np.ones(2), np.eye(d, 2))
+    kwargs = {"alpha": alpha, "fit_intercept": fit_intercept}
+    closed = StiefelRegression(2, **kwargs).fit(X, Y)
+    descent = StiefelRegression(2, solver="riemannian", init=start, tol=1e-9, **kwargs).fit(X, Y)
+    assert descent.optimality_ < 1e-9
+    assert descent.objective_ == pytest.approx(closed.objective_, rel=1e-9, abs=1e-9)
+    assert_allclose(descent.predict(X), closed.predict(X), atol=1e-5)
+    assert_allclose(closed.coef_, ReducedRankRegression(2, **kwargs).fit(X, Y).coef_)
+
+
+@pytest.mark.parametrize("loss", ["absolute", "huber", "epsilon", "quantile", Huber(0.5)])
+def test_loss_at_the_end_is_a_local_minimum(loss):
+    X, Y, _ = planted(noise=1)
+    model = StiefelRegression(2, loss=loss, alpha=0.3).fit(X, Y)
+    assert model.optimality_ <= 1e-5
+    rng = np.random.default_rng(0)
+
+    def value(coef, intercept):
+        losses = model.loss_.evaluate(Y, X @ coef.T + intercept)[0]
+        return losses.sum() + 0.3 * np.sum(coef**2)
+
+    assert value(model.coef_, model.intercept_) == pytest.approx(model.objective_, rel=1e-9)
+    A, B = model.V_ * model.s_, model.W_
+    for size in (1e-1, 1e-2, 1e-3):
+        for _ in range(20):
+            coef = (A + size * rng.normal(size=A.shape)) @ (B + size * rng.normal(size=B.shape)).T
+            moved = value(coef, model.intercept_ + size * rng.normal(size=5))
+            # The smoothing of the last stage may hide a thousandth of the spread.
+            assert moved >= model.objective_ * (1 - 1e-5)
+
+
+def test_factors_are_orthonormal_and_the_path_never_rises():
+    X, Y, _ = planted()
+    model = StiefelRegression(2, loss="huber").fit(X, Y)
+    assert_allclose(model.V_.T @ model.V_, np.eye(2), atol=1e-10)
+    assert_allclose(model.W_.T @ model.W_, np.eye(2), atol=1e-10)
+    assert_allclose((model.V_ * model.s_) @ model.W_.T, model.coef_, atol=1e-10)
+    assert (np.diff(model.loss_path_) <= 0).all()
+    assert model.loss_path_[-1] == pytest.approx(model.objective_)
+
+
+@pytest.mark.parametrize("quantile", [0.5, 0.8])
+def test_one_output_under_the_quantile_loss_is_the_linear_programme(quantile):
+    X, Y, _ = planted(d=3, noise=1)
+    y = Y[:, 0]
+    loss = Quantile(quantile, sharpness=(1, 10, 100, 1000, 10000))
+    ours = StiefelRegression(1, loss=loss, max_iter=3000).fit(X, y)
+    exact = QuantileRegressor(quantile=quantile, alpha=0).fit(X, y)
+    best = Quantile(quantile).evaluate(y, exact.predict(X))[0].sum()
+    assert ours.objective_ == pytest.approx(best, rel=1e-4)
+    assert ours.objective_ >= best * (1 - 1e-9)
+    assert_allclose(ours.predict(X), exact.predict(X), atol=0.02)
+
+
+def test_absolute_loss_is_twice_the_loss_of_the_median():
+    X, Y, _ = planted(noise=1)
+    absolute = StiefelRegression(2, loss="absolute").fit(X, Y)
+    median = StiefelRegression(2, loss=Quantile(0.5)).fit(X, Y)
+    assert absolute.objective_ == pytest.approx(2 * median.objective_, rel=1e-4)
+    tube = StiefelRegression(2, loss=EpsilonInsensitive(0.0)).fit(X, Y)
+    assert absolute.objective_ == pytest.approx(tube.objective_, rel=1e-4)
+
+
+def test_full_rank_logistic_loss_is_one_logistic_regression_for_each_output():
+    X, Y, _ = planted(noise=3)
+    labels = (Y > 0).astype(float)
+    ours = StiefelRegression(5, loss="logistic", tol=1e-8).fit(X, labels)
+    for j in range(5):
+        alone = LogisticRegression(C=np.inf, tol=1e-10, max_iter=1000).fit(X, labels[:, j])
+        assert_allclose(ours.predict(X)[:, j], alone.predict_proba(X)[:, 1], atol=1e-4)
+
+
+def test_logistic_loss_predicts_probabilities_and_refuses_other_outputs():
+    X, Y, _ = planted()
+    model = StiefelRegression(2, loss="logistic", alpha=1.0).fit(X, (Y > 0) * 1.0)
+    assert ((model.predict(X) > 0) & (model.predict(X) < 1)).all()
+    with pytest.raises(ValueError, match=r"needs outputs in \[0, 1\]. Got values from"):
+        StiefelRegression(2, loss="logistic").fit(X, Y)
+
+
+def test_a_foreign_loss_fits_the_slot():
+    class LogCosh(Loss):
+        def evaluate(self, Y, P):
+            E = P - Y
+            return np.logaddexp(E, -E) - np.log(2), np.tanh(E)
+
+    X, Y, F = planted()
+    model = StiefelRegression(2, loss=LogCosh()).fit(X, Y)
+    assert model.optimality_ <= 1e-5
+    assert np.linalg.norm(model.coef_ - F) < 0.1 * np.linalg.norm(F)
+
+
+def test_parameters_of_the_loss_can_be_searched():
+    X, Y, _ = planted()
+    search = GridSearchCV(StiefelRegression(2, loss=Huber()), {"loss__delta": [0.1, 1.0]}, cv=3)
+    assert search.fit(X, Y).best_estimator_.loss_.delta in (0.1, 1.0)
+    assert clone(StiefelRegression(loss=Huber(2.0))).loss.delta == 2.0
+
+
+@pytest.mark.parametrize("loss", ["absolute", "huber"])
+def test_rank_and_penalty_are_chosen_also_under_a_robust_loss(loss):
+    X, Y, _ = planted(n=200, d=10, o=8, rank=3)
+    Y[::17, 0] += 100
+    model = StiefelRegression(loss=loss, alpha=[0.01, 1e4]).fit(X, Y)
+    assert (model.rank_, model.alpha_) == (3, 0.01)
+
+
+# Robustness, weights, missing outputs ---------------------------------------------------------
+
+
+@pytest.mark.parametrize("loss", ["absolute", "huber", "epsilon"])
+def test_one_output_of_a_thousand_hardly_moves_a_robust_fit(loss):
+    X, Y, F = planted(n=300, noise=0.5)
+    X_test, _, _ = planted(seed=1)
+    wild = Y.copy()
+    wild[7, 2] = 1000
+
+    def test_error(outputs, loss):
+        model = StiefelRegression(2, loss=loss).fit(X, outputs)
+        return np.mean((model.predict(X_test) - X_test @ F.T + 2) ** 2)
+
+    clean = test_error(Y, loss)
+    assert test_error(wild, loss) < 1.2 * clean
+    assert test_error(wild, "squared") > 5 * clean
+
+
+@pytest.mark.parametrize("loss", ["squared", "absolute", "huber"])
+def test_a_weight_of_two_is_a_row_twice(loss):
+    X, Y, _ = planted(n=40, noise=1)
+    weights = np.random.default_rng(0).integers(0, 3, 40)
+    rows = np.repeat(np.arange(40), weights)
+    weighted = StiefelRegression(2, loss=loss, tol=1e-7).fit(X, Y, sample_weight=weights)
+    twice = StiefelRegression(2, loss=loss, tol=1e-7).fit(X[rows], Y[rows])
+    assert weighted.objective_ == pytest.approx(twice.objective_, rel=1e-6)
+    assert_allclose(weighted.coef_, twice.coef_, atol=1e-3)
+
+
+def test_full_rank_with_missing_outputs_is_least_squares_on_what_is_seen():
+    X, Y, _ = planted(noise=1)
+    Y[np.random.default_rng(0).random(Y.shape) < 0.3] = np.nan
+    model = StiefelRegression(5, tol=1e-10).fit(X, Y)
+    for j in range(5):
+        seen = ~np.isnan(Y[:, j])
+        alone = LinearRegression().fit(X[seen], Y[seen, j])
+        assert_allclose(model.coef_[j], alone.coef_, atol=1e-6)
+        assert_allclose(model.intercept_[j], alone.intercept_, atol=1e-6)
+
+
+@pytest.mark.parametrize("loss", ["squared", "absolute", "huber"])
+def test_rank_fills_the_holes(loss):
+    X, Y, F = planted(n=300)
+    holes = np.random.default_rng(0).random(Y.shape) < 0.4
+    model = StiefelRegression(2, loss=loss).fit(X, np.where(holes, np.nan, Y))
+    assert np.linalg.norm(model.coef_ - F) < 0.05 * np.linalg.norm(F)
+
+
+def test_a_row_without_outputs_is_as_if_it_were_not_there():
+    X, Y, _ = planted()
+    hollow = Y.copy()
+    hollow[:10] = np.nan
+    with_holes = StiefelRegression(2).fit(X, hollow)
+    assert_allclose(with_holes.coef_, StiefelRegression(2).fit(X[10:], Y[10:]).coef_)
+    hollow[:, 3] = np.nan
+    with pytest.raises(ValueError, match="Output 3 is missing in all rows"):
+        StiefelRegression(2).fit(X, hollow)
+
+
+def test_outputs_without_noise_are_fitted_without_complaint():
+    X, Y, F = planted(noise=0)
+    for loss in ("absolute", "huber", "epsilon"):
+        model = StiefelRegression(2, loss=loss).fit(X, Y)
+        assert np.linalg.norm(model.coef_ - F) < 0.1 * np.linalg.norm(F)
+
+
+# The published scheme ------------------------------------------------------------------------
+
+
+def published_problem(kind):
+    X, Y, _ = planted()
+    X, Y = X - X.mean(axis=0), Y - Y.mean(axis=0)
+    if kind == "squared":
+        return squared_objective(X.T @ X, Y.T @ X, float(np.sum(Y**2)), 0.7)
+    weights = np.random.default_rng(1).random((120, 1))
+    return loss_objective(X, Y, weights, SmoothAbsolute(3.0), 0.7, fit_intercept=True)
+
+
+@pytest.mark.parametrize("kind", ["squared", "absolute"])
+def test_published_gradients_predict_the_change_along_geodesics(kind):
+    fun = published_problem(kind)
+    rng = np.random.default_rng(0)
+    b = np.zeros(5) if kind == "squared" else rng.normal(size=5)
+    point = FixedRank(haar_sample(5, 2, rng), np.array([2.0, 1.0]), haar_sample(6, 2, rng), b)
+    gradients = fun(point)
+    V, W = (haar_sample(n, 2, rng) for n in (5, 6))
+    other = gradients._replace(V=V, W=W, s=rng.normal(size=2), b=0 * b + (kind != "squared"))
+    t = np.logspace(-1, -4, 7) * 0.1
+    velocity = [
+        np.vdot(gradients.V, _downhill(point.V, V)),
+        np.vdot(gradients.W, _downhill(point.W, W)),
+        -gradients.s @ other.s,
+        -gradients.b @ other.b,
+    ]
+    remainder = [
+        abs(fun(geodesic_step(point, other, h)).value - gradients.value - h * sum(velocity))
+        for h in t
+    ]
+    assert np.polyfit(np.log(t), np.log(remainder), 1)[0] > 1.9
+
+
+def _downhill(V, G):
+    return -(G - V @ G.T @ V)
+
+
+def test_squared_loss_from_moments_and_from_rows_is_the_same():
+    X, Y, _ = planted()
+    X, Y = X - X.mean(axis=0), Y - Y.mean(axis=0)
+    rng = np.random.default_rng(0)
+    point = FixedRank(
+        haar_sample(5, 2, rng), np.array([2.0, 1.0]), haar_sample(6, 2, rng), np.zeros(5)
+    )
+    moments = squared_objective(X.T @ X, Y.T @ X, float(np.sum(Y**2)), 0.3)(point)
+    rows = loss_objective(X, Y, np.ones((120, 1)), Squared(), 0.3, fit_intercept=True)(point)
+    assert moments.value == pytest.approx(rows.value)
+    assert_allclose(moments.s, rows.s, rtol=1e-9)
+    assert_allclose(moments.W, rows.W, rtol=1e-9)
+    assert_allclose(_downhill(point.V, moments.V), _downhill(point.V, rows.V), atol=1e-9)
+
+
+@pytest.mark.parametrize("rank", [1, 2])
+def test_published_scheme_descends_to_the_closed_form_at_low_rank(rank):
+    X, Y, _ = planted()
+    published = StiefelRegression(rank, solver="published").fit(X, Y)
+    closed = StiefelRegression(rank).fit(X, Y)
+    assert (np.diff(published.loss_path_) <= 0).all()
+    assert published.objective_ >= closed.objective_ * (1 - 1e-12)
+    assert published.objective_ == pytest.approx(closed.objective_, rel=1e-5)
+    assert_allclose(published.V_.T @ published.V_, np.eye(rank), atol=1e-10)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("init", ["identity", "ridge", "pls", "auto"])
+def test_published_scheme_starts_from_the_maps_of_the_documents(init):
+    X, Y, F = planted()
+    model = StiefelRegression(2, solver="published", loss="absolute", init=init, max_iter=100)
+    model.fit(X, Y)
+    assert model.loss_.smoothing == "tanh"
+    assert np.linalg.norm(model.coef_ - F) < 0.1 * np.linalg.norm(F)
+
+
+def test_too_few_iterations_are_reported():
+    X, Y, _ = planted(noise=1)
+    for solver in ("riemannian", "published"):
+        model = StiefelRegression(2, loss="huber", solver=solver, max_iter=1, tol=1e-12)
+        with pytest.warns(ConvergenceWarning, match=r"stopped with optimality .* Raise max_iter"):
+            model.fit(X, Y)
+        assert model.optimality_ > 1e-12
+
+
+# Kernels on both sides ------------------------------------------------------------------------
+
+
+def test_between_two_kernels_it_is_the_dual_form_of_the_documents():
+    X, Y, _ = planted(n=40)
+    x_kernel, y_kernel = Gaussian(0.05), Gaussian(0.02)
+    alpha, rank = 0.1, 3
+    model = DependencyEstimator(
+        x_features=KernelPCA(kernel=x_kernel),
+        y_features=KernelPCA(kernel=y_kernel),
+        regressor=StiefelRegression(rank, alpha=alpha),
+    ).fit(X, Y)
+    ours = model.predict_coordinates(X)
+
+    # Everything in Gram matrices: a(x) = B B' L (K + αI)⁻¹ k(x), B = L^{-1/2} C.
+    K, L = center_gram(x_kernel(X))[0], center_gram(y_kernel(Y))[0]
+    shrunk = np.linalg.solve(K + alpha * np.eye(40), K)
+    eigenvalues, E = np.linalg.eigh(L)
+    keep = eigenvalues > 1e-10 * eigenvalues[-1]
+    root = E[:, keep] * np.sqrt(eigenvalues[keep])
+    inverse_root = E[:, keep] / np.sqrt(eigenvalues[keep])
+    C = np.linalg.eigh(root.T @ shrunk @ root)[1][:, -rank:]
+    B = inverse_root @ C
+    a = B @ B.T @ L @ shrunk  # coefficients over the centred outputs, a column for each row
+    assert_allclose(ours @ ours.T, a.T @ L @ a, atol=1e-7)
+    # The same points, not only the same inner products among themselves.
+    assert_allclose(ours @ model.y_features_.transform(Y).T, a.T @ L, atol=1e-7)
+
+
+def test_a_robust_loss_fits_between_kernels():
+    X, Y, _ = planted(n=60)
+    Y[3, 1] = 1000
+    model = DependencyEstimator(
+        x_features=KernelPCA(20, kernel="gaussian"),
+        y_features="passthrough",
+        regressor=StiefelRegression(2, loss="huber", alpha=1e-3),
+    ).fit(X, Y)
+    errors = np.abs(model.predict(X) - Y)
+    assert np.median(errors) < 1
+
+
+# Bad input ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ({"rank": 6}, ValueError, r"'rank' parameter of StiefelRegression .* int in \[1, 5\]"),
+        ({"loss": "cubed"}, ValueError, "A loss must be one of 'squared'.*Got 'cubed'"),
+        ({"loss": Huber}, ValueError, "or a Loss piece"),
+        ({"loss": Huber(-1.0)}, ValueError, "'delta' parameter of Huber"),
+        ({"loss": Absolute(sharpness=())}, ValueError, "must hold at least one stage"),
+        ({"loss": Absolute(smoothing="no")}, ValueError, "one of 'root', 'tanh'. Got 'no'"),
+        ({"loss": Quantile(1.5)}, ValueError, "'quantile' parameter of Quantile"),
+        ({"solver": "magic"}, ValueError, "'auto', 'riemannian', 'published'. Got 'magic'"),
+        ({"solver": "riemannian", "init": "zero"}, ValueError, "'init' parameter"),
+        (
+            {"rank": 2, "solver": "riemannian", "init": (np.eye(5), np.ones(5), np.eye(6, 5))},
+            ValueError,
+            r"shapes \(5, 2\), \(2,\) and \(6, 2\). Got \(5, 5\)",
+        ),
+        ({"tol": 0.0}, ValueError, "'tol' parameter"),
+        ({"max_iter": 0}, ValueError, "'max_iter' parameter"),
+        ({"alpha": -1.0}, ValueError, "'alpha' parameter"),
+    ],
+)
+def test_wrong_parameters_are_named(parameters, error, message):
+    X, Y, _ = planted()
+    with pytest.raises(error, match=message):
+        StiefelRegression(**parameters).fit(X, Y)

@@ -1,0 +1,101 @@
+"""The benchmark harness, never the times it measures."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("threadpoolctl")
+ROOT = Path(__file__).parents[1]
+if not (ROOT / "benchmarks").is_dir():
+    pytest.skip("the benchmarks are not part of this copy", allow_module_level=True)
+
+
+@pytest.fixture(autouse=True)
+def _root_on_the_path(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT))
+    yield
+    for name in [name for name in sys.modules if name.partition(".")[0] == "benchmarks"]:
+        del sys.modules[name]
+
+
+def measured_row(contest, case=10):
+    from benchmarks._harness import measured
+
+    return measured(contest, case, repeat=1, tell=lambda what: None)
+
+
+def summing_contest(peer):
+    from benchmarks._harness import Contest
+
+    return Contest(
+        lambda: np.ones(1000).sum(), peer, lambda total: {"total": total}, lambda a, b: abs(a - b)
+    )
+
+
+def test_every_family_file_registers_benchmarks_with_cases():
+    from benchmarks._harness import discover
+
+    registry = discover()
+    families = {path.stem.removeprefix("bench_") for path in (ROOT / "benchmarks").glob("bench_*")}
+    assert {b.family for b in registry.values()} == families
+    assert all(b.cases and b.quick and b.work and b.peer for b in registry.values())
+
+
+def test_a_row_has_times_memory_quality_and_the_difference_of_both_sides():
+    row = measured_row(summing_contest(lambda: np.ones(2000).sum() / 2))
+    assert row.ours.quality == row.peer.quality == {"total": 1000.0}
+    assert row.difference == 0
+    assert row.ours.peak >= 8000
+    assert row.ratio("peak") > 1.5
+    assert row.ratio("cpu") > 0
+
+
+def test_a_peer_that_refuses_or_is_missing_leaves_a_row_that_says_so():
+    from benchmarks._harness import Unavailable
+    from benchmarks._report import cells
+
+    def refuses():
+        raise ValueError("no precomputed kernels")
+
+    def is_missing():
+        raise Unavailable("not installed")
+
+    refused = cells(measured_row(summing_contest(refuses)), "cpu")
+    assert refused[-1] == "refuses: ValueError: no precomputed kernels"
+    skipped = cells(measured_row(summing_contest(is_missing)), "cpu")
+    assert skipped[-1] == "skipped: not installed"
+
+
+def test_our_own_failure_is_not_hidden():
+    from benchmarks._harness import Contest
+
+    with pytest.raises(RuntimeError, match="Our side failed at 10: refuses: ZeroDivisionError"):
+        measured_row(Contest(lambda: 1 / 0, lambda: 1))
+
+
+def test_growth_exponent_of_a_cubic_cost_is_three_and_needs_three_sizes():
+    from benchmarks._harness import growth_exponent
+
+    assert growth_exponent([1, 2, 4, 8], [5, 40, 320, 2560]) == pytest.approx(3)
+    assert growth_exponent([1, 2], [1, 8]) is None
+
+
+def test_the_page_names_versions_and_no_folder():
+    from benchmarks._harness import Benchmark
+    from benchmarks._report import markdown
+
+    contest = summing_contest(lambda: 1000.0)
+    ours = Benchmark("sums", "a sum", "a number", (10,), (10,), "n", "", lambda n: contest)
+    page = markdown({"sums": (ours, [measured_row(contest)])}, threads=1, repeat=1, quick=False)
+    assert "## sums" in page
+    assert "numpy" in page
+    assert str(ROOT) not in page
+
+
+def test_an_unknown_name_lists_the_known_ones():
+    from benchmarks._harness import chosen, discover
+
+    with pytest.raises(ValueError, match=r"called nothing: expected some of .*kernel-pca"):
+        chosen(discover(), ["nothing"])
