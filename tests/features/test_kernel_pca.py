@@ -122,6 +122,17 @@ def test_more_landmarks_hold_more_variance(rng):
     assert held == sorted(held)
 
 
+def test_what_the_landmarks_miss_counts_as_unexplained(rng):
+    X = rng.normal(size=(300, 3))
+    few = KernelPCA(kernel=Gaussian(2.0), n_landmarks=10, random_state=0).fit(X)
+    exact = KernelPCA(kernel=Gaussian(2.0)).fit(X)
+    share = few.explained_variance_ratio_.sum()
+    assert share < 0.7
+    assert share == pytest.approx(few.eigenvalues_.sum() / exact.eigenvalues_.sum(), abs=0.02)
+    half = KernelPCA(kernel=Gaussian(2.0), n_landmarks=10, random_state=0).fit(X[:150])
+    assert half.partial_fit(X[150:]).explained_variance_ratio_.sum() < 0.7
+
+
 def test_partial_fit_equals_fit(rng):
     X = rng.normal(size=(200, 3))
     landmarks_first = KernelPCA(4, kernel=Gaussian(0.5), n_landmarks=30, random_state=0)

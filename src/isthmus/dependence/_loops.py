@@ -54,14 +54,14 @@ def _gathered_dot(k, row, permutation):
 def add_permuted_products(K, start, L, permutations, out):
     r"""Add :math:`2\sum_{i<j}K_{ij}L_{\pi(i)\pi(j)}` of each permutation, rows from ``start``.
 
-    ``K`` holds rows ``start``, ``start + 1``, ... of a symmetric matrix. A row of ``K`` meets all
-    permutations while it is in the cache.
+    ``K`` holds rows ``start``, ``start + 1``, ... of a symmetric matrix, columns from ``start`` on.
+    A row of ``K`` meets all permutations while it is in the cache.
     """
     for i in range(K.shape[0]):
-        first = start + i + 1
+        k = K[i, i + 1 :]
         for b in range(permutations.shape[0]):
             row = L[permutations[b, start + i]]
-            out[b] += 2.0 * _gathered_dot(K[i, first:], row, permutations[b, first:])
+            out[b] += 2.0 * _gathered_dot(k, row, permutations[b, start + i + 1 :])
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)

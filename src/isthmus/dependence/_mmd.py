@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isthmus.dependence._sides import Side, as_table, distance_side, kernel_side
 from isthmus.dependence._measures import signed_root
+from isthmus.dependence._sides import Side, as_table, distance_side, kernel_side
 from isthmus.kernels import Precomputed, as_kernel
 from isthmus.linalg import block_slices
 from isthmus.typing import Array, Objects
@@ -72,7 +72,9 @@ class Pooled(NamedTuple):
     first: Array  # True for the objects of the first sample
 
 
-def pooled_kernel_side(X: Objects, Z: Objects, kernel: Any, *, owner: str, unbiased: bool) -> Pooled:
+def pooled_kernel_side(
+    X: Objects, Z: Objects, kernel: Any, *, owner: str, unbiased: bool
+) -> Pooled:
     """The Gram matrix of both samples together."""
     kernel = as_kernel(kernel)
     if isinstance(kernel, Precomputed) and kernel.gram is None:
@@ -112,7 +114,9 @@ def _first(m: int, n: int, *, owner: str, unbiased: bool) -> Array:
     needed = 2 if unbiased else 1
     if min(m, n) < needed:
         kind = "The unbiased estimator of " if unbiased else ""
-        raise ValueError(f"{kind}{owner} needs at least {needed} objects a sample. Got {m} and {n}.")
+        raise ValueError(
+            f"{kind}{owner} needs at least {needed} objects a sample. Got {m} and {n}."
+        )
     return np.arange(m + n) < m
 
 

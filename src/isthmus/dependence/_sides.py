@@ -90,7 +90,9 @@ def distance_side(X: Objects, exponent: float, *, metric: str = "euclidean", nam
     if metric == "precomputed":
         return _precomputed_distance_side(X, exponent, name)
     if metric != "euclidean":
-        raise ValueError(f"The metric must be 'euclidean' or 'precomputed'. Got {metric!r} instead.")
+        raise ValueError(
+            f"The metric must be 'euclidean' or 'precomputed'. Got {metric!r} instead."
+        )
     X = as_table(X, name=name)
     if exponent == 2:
         # H E H = -2 Xc Xc'
@@ -155,7 +157,9 @@ def check_symmetric(X: Objects, *, name: str) -> Array:
         raise ValueError(f"A precomputed {name} must be a square matrix. Got shape {K.shape}.")
     gap = np.abs(K - K.T).max()
     if gap > 1e-8 * np.abs(K).max():
-        raise ValueError(f"A precomputed {name} must be symmetric. Got differences up to {gap:.4g}.")
+        raise ValueError(
+            f"A precomputed {name} must be symmetric. Got differences up to {gap:.4g}."
+        )
     return K
 
 

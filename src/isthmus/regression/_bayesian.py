@@ -183,7 +183,7 @@ class BayesianStiefelRegression(RankLimitedRegressor):
             thin = 10 if self.sampler == "published" else slow
         else:
             thin = check_int(self, "thin", low=1)
-        settings = {
+        settings: dict[str, Any] = {
             "rank": rank,
             "likelihood": self.likelihood,
             "prior": weak_prior(X, Y, rank, self.likelihood),

@@ -118,7 +118,7 @@ def published_chains(
     count = (n - (gaussian and fit_intercept)) * o
     if gaussian and n > X.shape[1] + o:
         # Rows of a triangle have the same sums of squares as all rows.
-        triangle = np.linalg.qr(np.c_[X, Y], mode="r")
+        triangle = np.linalg.qr(np.c_[X, Y])[1]
         X, Y = triangle[:, : X.shape[1]], triangle[:, X.shape[1] :]
     unit = float(s.max()) or 1.0
     noise = np.sqrt(np.sum((Y - ((X @ W) * s) @ V.T) ** 2) / (n * o) + prior.noise_rate)

@@ -12,7 +12,6 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from isthmus._checks import check_float, check_int, check_length
 from isthmus.regression._reduced_rank_math import (
-    RankPath,
     about_origin,
     factors,
     fold_errors,
@@ -169,12 +168,11 @@ class ReducedRankRegression(RankLimitedRegressor):
         rank = min(d, o) if choose else self._check_rank(d, o)
         alphas = self._penalties()
 
-        inputs, back = X, None
+        inputs, lift = X, None
         if d > n:
             X_mean = np.average(X, axis=0, weights=weights) if self.fit_intercept else 0.0
             centred = np.asarray(X - X_mean, dtype=np.float64)
             inputs, lift = row_space(centred)
-            back = lift.T @ centred
         k = inputs.shape[1]
         moments = joint_moments(inputs, Y, weights)
         if not self.fit_intercept:
@@ -192,8 +190,8 @@ class ReducedRankRegression(RankLimitedRegressor):
         self.rank_path_ = np.maximum(squared_errors(path, scatter), 0) / moments.count
         self.cv_error_, self.alpha_ = cv_error, alpha
         x_mean, y_mean = moments.mean[:k], moments.mean[k:]
-        if back is not None:
-            path = RankPath(path.ridge @ back, path.basis, path.gain)
+        if lift is not None:
+            path = path._replace(ridge=(path.ridge @ lift.T) @ centred)
             # The coordinates are about X_mean, where the weights are; their mean is zero.
             x_mean = np.broadcast_to(X_mean, d)
         self._path, self._means, self._dtype = path, (x_mean, y_mean), X.dtype

@@ -133,7 +133,7 @@ def row_space(X: Array) -> tuple[Array, Array]:
     """Coordinates ``Z`` of the rows in their own span, and ``lift`` with ``X = Z (lift' X)``.
 
     For more columns than rows: ridge and rank do not depend on the orthonormal basis, so the
-    problem in ``Z`` (n, k) has the solution ``coef_z @ (lift.T @ X)``. O(n²d + n³).
+    problem in ``Z`` (n, k) has the solution ``(coef_z @ lift.T) @ X``. O(n²d + n³).
     """
     eigenvalues, U = linalg.eigh(X @ X.T, check_finite=False)
     keep = eigenvalues > len(X) * np.finfo(float).eps * eigenvalues[-1]

@@ -1,0 +1,149 @@
+"""Inner products of one matrix with permutations of another."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from sklearn.utils import check_random_state
+
+from isthmus.dependence._gram_sums import GramSums, centered
+from isthmus.dependence._loops import add_permuted_products
+from isthmus.dependence._sides import Side
+from isthmus.dependence._univariate import univariate_permuted_products
+from isthmus.linalg import block_slices
+from isthmus.typing import Array, IntArray
+
+# Indices held at a time.
+MAX_INDICES = 2**24
+
+
+def random_permutations(n: int, count: int, random_state: Any) -> Iterator[IntArray]:
+    """Yield the identity and then ``count`` random permutations, in blocks of rows.
+
+    They depend on the seed alone, so every measure and any number of threads sees the same.
+    """
+    rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
+    identity = np.arange(n, dtype=np.uint32)
+    for block in block_slices(count + 1, n, block_size=max(1, MAX_INDICES // n)):
+        rows = np.tile(identity, (block.stop - block.start, 1))
+        skip = 1 if block.start == 0 else 0
+        rng.permuted(rows[skip:], axis=1, out=rows[skip:])
+        yield rows
+
+
+def permuted_products(
+    x: Side,
+    y: Side,
+    sums: GramSums,
+    *,
+    n_permutations: int,
+    unbiased: bool,
+    random_state: Any,
+    n_jobs: int | None = None,
+) -> Array:
+    r"""Inner products :math:`\langle\tilde K,\tilde L_\pi\rangle`, the identity first.
+
+    Centring and permuting commute, so one set of row sums serves all permutations.
+    """
+    plain = _plain_products(x, y)
+    x_rows, y_rows = sums.rows
+    if not unbiased:
+        x_rows, y_rows = sums.rows + sums.diagonals
+    values = []
+    for permutations in random_permutations(x.n, n_permutations, random_state):
+        products = plain(permutations, n_jobs)
+        if not unbiased:
+            products += sums.diagonals[1][permutations] @ sums.diagonals[0]
+        values.append(
+            centered(
+                products,
+                y_rows[permutations] @ x_rows,
+                x_rows.sum() * y_rows.sum(),
+                x.n,
+                unbiased=unbiased,
+            )
+        )
+    return np.concatenate(values)
+
+
+def _plain_products(x: Side, y: Side) -> Callable[[IntArray, int | None], Array]:
+    """Function of permutations giving the sums over all pairs of different objects."""
+    if x.features is not None and y.features is not None:
+        A, B, a, b = x.features, y.features, x.diagonal, y.diagonal
+
+        def of_features(permutations: IntArray) -> Array:
+            squares = [np.square(A.T @ B[p]).sum() for p in permutations]
+            return np.array(squares) - b[permutations] @ a
+
+        return _threaded(of_features)
+    if x.column is not None and y.column is not None:
+        left, right = x.column, y.column
+        return _threaded(lambda p: univariate_permuted_products(left, right, p))
+    L = full_matrix(y)
+
+    def of_matrices(permutations: IntArray, n_jobs: int | None) -> Array:
+        total = np.zeros(len(permutations))
+        for rows in block_slices(x.n, x.n, block_size=max(1, 2**21 // x.n)):
+            K = shifted_values(x, rows, slice(rows.start, x.n))
+
+            def add(p: IntArray, K: Array = K, start: int = rows.start) -> Array:
+                out = np.zeros(len(p))
+                add_permuted_products(K, start, L, p, out)
+                return out
+
+            total += _threaded(add)(permutations, n_jobs)
+        return total
+
+    return of_matrices
+
+
+def _threaded(
+    function: Callable[[IntArray], Array],
+) -> Callable[[IntArray, int | None], Array]:
+    def split(permutations: IntArray, n_jobs: int | None) -> Array:
+        parts = min(effective_n_jobs(n_jobs), len(permutations))
+        if parts == 1:
+            return function(permutations)
+        return np.concatenate(
+            Parallel(n_jobs=parts, prefer="threads")(
+                delayed(function)(part) for part in np.array_split(permutations, parts)
+            )
+        )
+
+    return split
+
+
+def shifted_values(side: Side, rows: slice, columns: slice) -> Array:
+    """A part of the matrix with the offsets taken off, in its own memory."""
+    K = side.values(rows, columns) - side.offsets[rows, None]
+    K -= side.offsets[columns]
+    return K
+
+
+def full_matrix(side: Side) -> Array:
+    """The whole matrix with the offsets taken off."""
+    K = np.empty((side.n, side.n))
+    for rows in block_slices(side.n, side.n):
+        K[rows] = shifted_values(side, rows, slice(0, side.n))
+    return K
+
+
+def residual_side(side: Side, given: Side, sums: GramSums, products: Array) -> Side:
+    r"""The U-centred matrix of ``side`` orthogonal to that of ``given``.
+
+    ``sums`` and ``products`` are of the pair. Holds an n × n matrix.
+    """
+    R = _u_centered(full_matrix(side), sums.rows[0])
+    if products[1, 1] > given.noise:
+        R -= (products[0, 1] / products[1, 1]) * _u_centered(full_matrix(given), sums.rows[1])
+    return Side(side.n, lambda rows, columns: R[rows, columns], np.zeros(side.n))
+
+
+def _u_centered(K: Array, rows: Array) -> Array:
+    n = len(K)
+    K -= rows / (n - 2)
+    K -= rows[:, None] / (n - 2)
+    K += rows.sum() / ((n - 1) * (n - 2))
+    np.fill_diagonal(K, 0)
+    return K
