@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import skops.io
 from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
@@ -433,3 +434,12 @@ def test_wrong_parameters_are_named(parameters, error, message):
     X, Y, _ = planted()
     with pytest.raises(error, match=message):
         StiefelRegression(**parameters).fit(X, Y)
+
+
+def test_a_fitted_model_comes_back_from_the_safe_format():
+    X, Y, _ = planted()
+    for model in (StiefelRegression(2, loss="huber"), ReducedRankRegression(2)):
+        stored = skops.io.dumps(model.fit(X, Y))
+        types = skops.io.get_untrusted_types(data=stored)
+        assert all(name.startswith("isthmus.") for name in types)
+        assert_allclose(skops.io.loads(stored, trusted=types).predict(X), model.predict(X))

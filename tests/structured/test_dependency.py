@@ -8,6 +8,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestRegressor
+from sklearn.gaussian_process.kernels import RBF
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
@@ -367,6 +368,29 @@ def test_bad_data_is_named(pairs):
         DependencyEstimator().fit(X, np.ones_like(Y))
     with pytest.raises(ValueError, match="2 features"):
         DependencyEstimator().fit(X, Y).predict(X[:, :1])
+
+
+def test_text_without_a_kernel_gets_a_hint(pairs):
+    X, Y = pairs
+    words = ["a"] * 40 + ["b"] * 40
+    with pytest.raises(ValueError, match=r"got text as outputs.*in y_features: \"delta\""):
+        DependencyEstimator().fit(X, words)
+    with pytest.raises(ValueError, match=r"got text as inputs.*in x_features"):
+        DependencyEstimator().fit(words, Y)
+
+
+def test_rows_of_a_gram_matrix_are_no_outputs(pairs):
+    X, Y = pairs
+    with pytest.raises(ValueError, match=r"y_features=Precomputed\(gram\)"):
+        DependencyEstimator(y_features="precomputed").fit(X, Gaussian(1.0)(Y))
+
+
+def test_functions_and_foreign_kernels_fit_the_slots(pairs, new):
+    X, Y = pairs
+    ours = DependencyEstimator(x_features=Gaussian(0.5)).fit(X, Y).predict(new)
+    for kernel in (lambda A, B: Gaussian(0.5)(A, B), RBF(1.0)):
+        model = DependencyEstimator(x_features=kernel, y_features=Linear()).fit(X, Y)
+        assert_allclose(model.predict(new), ours, atol=1e-6)
 
 
 def test_a_failed_fit_leaves_the_old_one_alone(pairs, new):

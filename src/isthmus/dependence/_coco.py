@@ -26,8 +26,8 @@ def coco(
 
     the first singular value of kernel partial least squares [Gretton2005b]_. Where ``hsic`` adds up
     the squares of all singular values, this is the largest one: it is better where one smooth
-    function carries all dependence, and worse where there are many. Zero only under independence, for
-    characteristic kernels.
+    function carries all dependence, and worse where there are many. For characteristic kernels it
+    is zero only under independence.
 
     Parameters
     ----------

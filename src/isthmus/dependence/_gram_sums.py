@@ -1,8 +1,8 @@
 r"""Inner products of centred matrices, from sums over tiles.
 
-Every measure of this family is made of :math:`\langle\tilde K_a,\tilde K_b\rangle`, the inner products of
-matrices centred in one of two ways. They are sums over rows, written as three functions:
-:func:`map_block` on a strip of rows, :func:`merge` of two results, :func:`finish`.
+Every measure of this family is made of :math:`\langle\tilde K_a,\tilde K_b\rangle`, the inner
+products of matrices centred in one of two ways. They are sums over rows, written as three
+functions: :func:`map_block` on a strip of rows, :func:`merge` of two results, :func:`finish`.
 """
 
 from collections.abc import Sequence

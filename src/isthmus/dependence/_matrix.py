@@ -69,8 +69,8 @@ def dependence_matrix(
     >>> dependence_matrix(table, names=["x", "square", "wave"]).round(2)
                x  square  wave
     x       1.00    0.49  0.05
-    square  0.49    1.00  0.07
-    wave    0.05    0.07  1.00
+    square  0.49    1.00  0.10
+    wave    0.05    0.10  1.00
     """
     from pandas import DataFrame
 
@@ -81,9 +81,9 @@ def dependence_matrix(
         )
     labels, tables = _grouped(X, groups, names)
     if measure in ("dcor", "dcov"):
-        sides = [distance_side(T, exponent, name=f"group {s!r}") for s, T in zip(labels, tables)]
+        sides = [distance_side(table, exponent, name="X") for table in tables]
     else:
-        sides = [kernel_side(T, kernel, name=f"group {s!r}") for s, T in zip(labels, tables)]
+        sides = [kernel_side(table, kernel, name="X") for table in tables]
     n = check_pair(*sides, owner="dependence_matrix", unbiased=unbiased)
     products = finish(gram_sums(sides, n_jobs=n_jobs), unbiased=unbiased)
     if measure in ("dcor", "cka"):

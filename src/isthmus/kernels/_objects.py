@@ -66,6 +66,12 @@ def check_collection(
     estimator's ``n_features_in_`` alone, and one number an object becomes a column.
     """
     vectors = looks_like_table(X, flat=reset is None) if kernel is None else kernel.vectors
+    if kernel is not None and vectors and _holds_text(X):
+        role, slot = ("inputs", "x_features") if reset is not None else ("outputs", "y_features")
+        raise ValueError(
+            f"{type(estimator).__name__} got text as {role}, but its kernel {kernel!r} compares "
+            f'vectors. Name a kernel for text in {slot}: "delta" for labels, or one of your own.'
+        )
     if not vectors and kernel is not None:
         return (
             check_objects(estimator, X, kernel, reset=bool(reset))
@@ -80,6 +86,10 @@ def check_collection(
         X, dtype=[np.float64, np.float32], ensure_2d=False, input_name="y", estimator=estimator
     )
     return Y[:, None] if Y.ndim == 1 else Y
+
+
+def _holds_text(X: Objects) -> bool:
+    return isinstance(X, (list, tuple)) and len(X) > 0 and isinstance(X[0], (str, bytes))
 
 
 def looks_like_table(X: Objects, *, flat: bool = False) -> bool:

@@ -5,7 +5,19 @@ global state, no window, so it works in a test, a report and a notebook alike.
 """
 
 from ._bars import error_bars
+from ._curves import curves
 from ._images import image_grid
+from ._map import signed_map
+from ._ranks import rank_curves
 from ._style import PALETTE, png, style
 
-__all__ = ["PALETTE", "error_bars", "image_grid", "png", "style"]
+__all__ = [
+    "PALETTE",
+    "curves",
+    "error_bars",
+    "image_grid",
+    "png",
+    "rank_curves",
+    "signed_map",
+    "style",
+]

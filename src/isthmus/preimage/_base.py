@@ -77,7 +77,7 @@ class BasePreimage(BaseEstimator, ABC):
         coordinates = self._check_queries(coordinates)
         check_length(self, len(coordinates), n_objects(objects), what="objects as coordinates")
         if getattr(self, "criterion", "coord") == "coord":
-            residual = self.feature_map_.transform(objects) - coordinates
+            residual = np.asarray(self.feature_map_.transform(objects)) - coordinates
             return np.einsum("ij,ij->i", residual, residual)
         return self.full_objective(coordinates, objects)
 

@@ -274,7 +274,7 @@ def as_loss(loss: Any) -> Loss:
     """Return the loss of a name, or the piece itself."""
     if isinstance(loss, str) and loss in LOSSES:
         return LOSSES[loss]()
-    if hasattr(loss, "evaluate") and not isinstance(loss, type):
+    if isinstance(loss, Loss):
         return loss
     names = ", ".join(map(repr, LOSSES))
     raise ValueError(f"A loss must be one of {names} or a Loss piece. Got {loss!r:.80} instead.")

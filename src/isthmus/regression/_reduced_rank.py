@@ -194,7 +194,7 @@ class ReducedRankRegression(RankLimitedRegressor):
             path = path._replace(ridge=(path.ridge @ lift.T) @ centred)
             # The coordinates are about X_mean, where the weights are; their mean is zero.
             x_mean = np.broadcast_to(X_mean, d)
-        self._path, self._means, self._dtype = path, (x_mean, y_mean), X.dtype
+        self._path, self._means, self._dtype = path, (x_mean, y_mean), X.dtype.name
         return self._set_rank(rank)
 
     def at_rank(self, rank: int) -> "ReducedRankRegression":

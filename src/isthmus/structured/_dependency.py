@@ -114,6 +114,11 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
         X = check_collection(self, X, self._input_kernel(), reset=True)
         y_features = self._output_features()
         y_kernel = _kernel_of(y_features)
+        if y_kernel is not None and y_kernel.pairwise:
+            raise ValueError(
+                "DependencyEstimator cannot predict rows of a Gram matrix. Give the matrix to "
+                "y_features=Precomputed(gram) and the outputs as indices into it."
+            )
         Y = check_collection(self, y, y_kernel, reset=None)
         check_length(self, n_objects(X), n_objects(Y), what="outputs as inputs")
 
@@ -264,7 +269,8 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
 def _is_kernel(slot: Any) -> bool:
     if isinstance(slot, str):
         return slot != PASSTHROUGH
-    return isinstance(slot, Kernel)
+    # Ours, one of scikit-learn's, or a function of two collections; parts of the square have fit.
+    return callable(slot) and not hasattr(slot, "fit") and not isinstance(slot, type)
 
 
 def _kernel_of(features: Any) -> Kernel | None:
