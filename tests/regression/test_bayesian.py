@@ -119,7 +119,7 @@ def test_gibbs_agrees_with_the_documents_sampler_under_the_same_prior(likelihood
         rank=1,
         fit_intercept=False,
         n_warmup=100,
-        n_samples=2500,
+        n_samples=1000,
         streams=Streams(np.random.default_rng(0).spawn(4)),
         **common,
     )
@@ -135,8 +135,8 @@ def test_gibbs_agrees_with_the_documents_sampler_under_the_same_prior(likelihood
             (np.eye(2)[:, :1], np.ones(1), np.eye(3)[:, :1], 1.0),
             count=16,
             bounds=(1e-9, 1e9),
-            n_warmup=500,
-            n_samples=4000,
+            n_warmup=300,
+            n_samples=2000,
             rng=np.random.default_rng(seed),
             log_prior=log_product_of_norms,
             **common,
@@ -183,7 +183,7 @@ def test_step_on_the_circle_is_a_turn_by_a_normal_angle():
 @BOTH
 def test_intervals_hold_nine_of_ten_new_outputs(likelihood):
     held, standardised = [], []
-    for seed in range(3):
+    for seed in range(2):
         X, Y, _ = planted(likelihood, seed, n=1060)
         model = BayesianStiefelRegression(2, likelihood=likelihood, random_state=0)
         model.fit(X[:60], Y[:60])
@@ -208,12 +208,12 @@ def test_posterior_mean_is_the_closed_form_where_noise_is_small():
 
 def test_laplace_likelihood_shrugs_at_outliers():
     X, Y, F = planted("laplace", n=150, noise=0.2)
-    clean = BayesianStiefelRegression(2, likelihood="laplace", random_state=0).fit(X, Y)
-    Y[:3] += 1000
-    model = BayesianStiefelRegression(2, likelihood="laplace", random_state=0).fit(X, Y)
-    error, before = np.linalg.norm(model.coef_ - F), np.linalg.norm(clean.coef_ - F)
-    assert error < 1.5 * before
-    assert np.linalg.norm(ReducedRankRegression(2).fit(X, Y).coef_ - F) > 10 * error
+    Y[:2] += 1000
+    settings = {"n_samples": 100, "n_warmup": 100, "random_state": 0}
+    model = BayesianStiefelRegression(2, likelihood="laplace", **settings).fit(X, Y)
+    error = np.linalg.norm(model.coef_ - F)
+    assert error < 0.1 * np.linalg.norm(F)
+    assert np.linalg.norm(ReducedRankRegression(2).fit(X, Y).coef_ - F) > 50 * error
 
 
 @BOTH

@@ -16,7 +16,7 @@ from isthmus.cli._scores import Scores
 _FORMAT = "isthmus model 1"
 
 # Families whose objects can be part of an estimator.
-_FAMILIES = ("features", "kernels", "preimage", "regression", "structured")
+_FAMILIES = ("features", "kernels", "linalg", "preimage", "regression", "structured")
 
 
 @dataclass(frozen=True)

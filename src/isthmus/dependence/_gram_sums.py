@@ -6,14 +6,14 @@ functions: :func:`map_block` on a strip of rows, :func:`merge` of two results, :
 """
 
 from collections.abc import Sequence
-from functools import reduce
+from functools import partial, reduce
 from typing import NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from isthmus.dependence._loops import shift_and_sum
 from isthmus.dependence._sides import Side
+from isthmus.dependence._threads import mapped
 from isthmus.dependence._univariate import univariate_products
 from isthmus.linalg import block_slices
 from isthmus.typing import Array
@@ -113,14 +113,9 @@ def gram_sums(sides: Sequence[Side], *, n_jobs: int | None = None) -> GramSums:
         products, rows = univariate_products([side.column for side in sides], n_jobs=n_jobs)
         sums = GramSums(products, rows, np.zeros_like(rows))
     else:
-        width = int(np.clip(np.sqrt(TILE_ENTRIES / len(sides)), 64, 256))
+        width = int(np.clip(np.sqrt(TILE_ENTRIES / len(sides)), 128, 256))
         strips = block_slices(sides[0].n, 1, block_size=width)
-        sums = reduce(
-            merge,
-            Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
-                delayed(map_block)(sides, rows, width=width) for rows in strips
-            ),
-        )
+        sums = reduce(merge, mapped(partial(map_block, sides, width=width), strips, n_jobs))
     if not np.isfinite(sums.products).all():
         raise ValueError("A kernel gave values that are not finite, or too large to be squared.")
     return sums

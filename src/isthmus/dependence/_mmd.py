@@ -8,7 +8,7 @@ from isthmus.dependence._measures import signed_root
 from isthmus.dependence._sides import Side, as_table, distance_side, kernel_side
 from isthmus.kernels import Precomputed, as_kernel
 from isthmus.linalg import block_slices
-from isthmus.typing import Array, Objects
+from isthmus.typing import Array, BoolArray, Objects
 
 
 def mmd(
@@ -48,7 +48,7 @@ def mmd(
 
     Notes
     -----
-    O((m+n)²) time in blocks, O(m+n) memory. With the kernel :math:`-\|x-z\|` it is half the
+    O((m+n)²) time in blocks, O(m+n) memory. With the kernel :math:`-\|x-z\|` it is the
     energy distance.
 
     Examples
@@ -62,14 +62,14 @@ def mmd(
     pooled = pooled_kernel_side(X, Z, kernel, owner="mmd", unbiased=unbiased)
     value = float(discrepancies(pooled, pooled.first[None], unbiased=unbiased)[0])
     value = value if unbiased else max(value, 0.0)
-    return value if squared else float(signed_root(value))
+    return value if squared else float(signed_root(np.asarray(value)))
 
 
 class Pooled(NamedTuple):
     """Two samples in one matrix."""
 
     side: Side
-    first: Array  # True for the objects of the first sample
+    first: BoolArray  # True for the objects of the first sample
 
 
 def pooled_kernel_side(
@@ -110,7 +110,7 @@ def _stacked(X: Objects, Z: Objects, *, owner: str) -> Array:
     return np.concatenate([X, Z])
 
 
-def _first(m: int, n: int, *, owner: str, unbiased: bool) -> Array:
+def _first(m: int, n: int, *, owner: str, unbiased: bool) -> BoolArray:
     needed = 2 if unbiased else 1
     if min(m, n) < needed:
         kind = "The unbiased estimator of " if unbiased else ""
@@ -120,7 +120,7 @@ def _first(m: int, n: int, *, owner: str, unbiased: bool) -> Array:
     return np.arange(m + n) < m
 
 
-def discrepancies(pooled: Pooled, first: Array, *, unbiased: bool) -> Array:
+def discrepancies(pooled: Pooled, first: BoolArray, *, unbiased: bool) -> Array:
     r"""Squared discrepancy for each row of ``first``, a way to part the objects in two.
 
     With indicators :math:`a` of the first sample, the three sums of a row are

@@ -4,12 +4,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
 
 from isthmus.dependence._gram_sums import GramSums, centered
 from isthmus.dependence._loops import add_permuted_products
 from isthmus.dependence._sides import Side
+from isthmus.dependence._threads import mapped
 from isthmus.dependence._univariate import univariate_permuted_products
 from isthmus.linalg import block_slices
 from isthmus.typing import Array, IntArray
@@ -102,14 +103,8 @@ def _threaded(
     function: Callable[[IntArray], Array],
 ) -> Callable[[IntArray, int | None], Array]:
     def split(permutations: IntArray, n_jobs: int | None) -> Array:
-        parts = min(effective_n_jobs(n_jobs), len(permutations))
-        if parts == 1:
-            return function(permutations)
-        return np.concatenate(
-            Parallel(n_jobs=parts, prefer="threads")(
-                delayed(function)(part) for part in np.array_split(permutations, parts)
-            )
-        )
+        parts = np.array_split(permutations, min(effective_n_jobs(n_jobs), len(permutations)))
+        return np.concatenate(list(mapped(function, parts, n_jobs)))
 
     return split
 
@@ -126,24 +121,4 @@ def full_matrix(side: Side) -> Array:
     K = np.empty((side.n, side.n))
     for rows in block_slices(side.n, side.n):
         K[rows] = shifted_values(side, rows, slice(0, side.n))
-    return K
-
-
-def residual_side(side: Side, given: Side, sums: GramSums, products: Array) -> Side:
-    r"""The U-centred matrix of ``side`` orthogonal to that of ``given``.
-
-    ``sums`` and ``products`` are of the pair. Holds an n × n matrix.
-    """
-    R = _u_centered(full_matrix(side), sums.rows[0])
-    if products[1, 1] > given.noise:
-        R -= (products[0, 1] / products[1, 1]) * _u_centered(full_matrix(given), sums.rows[1])
-    return Side(side.n, lambda rows, columns: R[rows, columns], np.zeros(side.n))
-
-
-def _u_centered(K: Array, rows: Array) -> Array:
-    n = len(K)
-    K -= rows / (n - 2)
-    K -= rows[:, None] / (n - 2)
-    K += rows.sum() / ((n - 1) * (n - 2))
-    np.fill_diagonal(K, 0)
     return K

@@ -137,7 +137,9 @@ def _precomputed_distance_side(X: Objects, exponent: float, name: str) -> Side:
 
 def as_table(X: Objects, *, name: str) -> Array:
     """Rows of numbers; one number an object becomes a column."""
-    X = check_array(X, dtype=np.float64, ensure_2d=False, input_name=name)
+    plain = type(X) is np.ndarray and X.dtype == np.float64 and X.ndim in (1, 2) and X.size > 0
+    if not (plain and np.isfinite(X).all()):  # on short columns the check costs more than the rest
+        X = check_array(X, dtype=np.float64, ensure_2d=False, input_name=name)
     return X[:, None] if X.ndim == 1 else np.ascontiguousarray(X)
 
 

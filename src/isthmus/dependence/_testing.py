@@ -5,20 +5,21 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 
-from isthmus.dependence import _null
 from isthmus.dependence._coco import centered_factor, largest_singular_value
-from isthmus.dependence._gram_sums import GramSums, finish, gram_sums
+from isthmus.dependence._gram_sums import finish, gram_sums
 from isthmus.dependence._measures import correlations, covariances, signed_root
 from isthmus.dependence._mmd import discrepancies, pooled_distance_side, pooled_kernel_side
-from isthmus.dependence._permutation import (
-    permuted_products,
-    random_permutations,
-    residual_side,
+from isthmus.dependence._null import (
+    chi2_pvalue,
+    gamma_pvalue,
+    permutation_pvalue,
+    t_pvalue,
 )
+from isthmus.dependence._permutation import permuted_products, random_permutations
 from isthmus.dependence._sides import Side, check_pair, distance_side, kernel_side
-from isthmus.typing import Array, Objects
+from isthmus.dependence._threads import mapped
+from isthmus.typing import Array, IntArray, Objects
 
 METHODS = {
     "hsic": ("permutation", "gamma", "chi2"),
@@ -60,7 +61,6 @@ def independence_test(
     statistic: str = "hsic",
     method: str = "permutation",
     n_permutations: int = 999,
-    given: Objects = None,
     x_kernel: Any = "gaussian",
     y_kernel: Any = "gaussian",
     exponent: float = 1,
@@ -86,10 +86,6 @@ def independence_test(
 
         ``"coco"`` has permutations alone.
     n_permutations : int, default=999
-    given : array-like with n rows, optional
-        Test the distance correlation that is left when that with ``given`` is taken out (see
-        ``partial_distance_correlation``). For ``statistic="dcor"`` and permutations. A small
-        p-value is not proof of dependence given z: a permutation breaks the tie to z as well.
     x_kernel, y_kernel : kernels of ``"hsic"`` and ``"coco"``, default="gaussian"
     exponent : float in (0, 2], default=1
         Of the distances of ``"dcor"``. With 2 the test sees linear dependence alone.
@@ -128,21 +124,8 @@ def independence_test(
         x, y = (distance_side(D, exponent, name=name) for D, name in ((X, "X"), (Y, "Y")))
     else:
         x, y = kernel_side(X, x_kernel, name="X"), kernel_side(Y, y_kernel, name="Y")
-    partial_test = given is not None
-    unbiased = unbiased or partial_test
     check_pair(x, y, owner="independence_test", unbiased=unbiased or method != "permutation")
-    permute = {
-        "n_permutations": n_permutations,
-        "random_state": random_state,
-        "n_jobs": n_jobs,
-    }
-    if partial_test:
-        if statistic != "dcor" or method != "permutation":
-            raise ValueError(
-                "A test given other variables is made with statistic='dcor' and "
-                f"method='permutation'. Got {statistic!r} and {method!r}."
-            )
-        x, y = _residual_pair(x, y, distance_side(given, exponent, name="given"), n_jobs)
+    permute = {"n_permutations": n_permutations, "random_state": random_state, "n_jobs": n_jobs}
     if statistic == "coco":
         if unbiased:
             raise ValueError("coco has no unbiased estimator: leave out unbiased=True.")
@@ -154,12 +137,12 @@ def independence_test(
     observed = float(value(products[0, 1]))
     if method == "permutation":
         T = permuted_products(x, y, sums, unbiased=unbiased, **permute)
-        return _result(observed, _null.permutation_pvalue(T), value(T[1:]), statistic, method)
+        return _result(observed, permutation_pvalue(T), value(T[1:]), statistic, method)
     if method == "gamma":
-        pvalue = _null.gamma_pvalue(finish(sums, unbiased=False)[0, 1], sums)
+        pvalue = gamma_pvalue(finish(sums, unbiased=False)[0, 1], sums)
     else:
         R = correlations(finish(sums, unbiased=True), [x, y], unbiased=True)[0, 1]
-        pvalue = (_null.t_pvalue if method == "t" else _null.chi2_pvalue)(R, x.n)
+        pvalue = (t_pvalue if method == "t" else chi2_pvalue)(R, x.n)
     return _result(observed, pvalue, None, statistic, method)
 
 
@@ -213,24 +196,24 @@ def two_sample_test(
     """
     _check_method(statistic, method, ("mmd", "energy"), owner="two_sample_test")
     _check_count(n_permutations)
-    same = {"owner": "two_sample_test", "unbiased": unbiased}
+    owner = "two_sample_test"
     if statistic == "mmd":
-        pooled = pooled_kernel_side(X, Z, kernel, **same)
+        pooled = pooled_kernel_side(X, Z, kernel, owner=owner, unbiased=unbiased)
     else:
-        pooled = pooled_distance_side(X, Z, exponent, **same)
+        pooled = pooled_distance_side(X, Z, exponent, owner=owner, unbiased=unbiased)
     if method == "gamma":
         label = np.where(pooled.first, 1.0, 0.0)[:, None]
         sides = [pooled.side, kernel_side(label, "linear", name="labels")]
-        check_pair(*sides, owner="two_sample_test", unbiased=True)
+        check_pair(*sides, owner=owner, unbiased=True)
         sums = gram_sums(sides)
         observed = discrepancies(pooled, pooled.first[None], unbiased=unbiased)[0]
-        pvalue = _null.gamma_pvalue(finish(sums, unbiased=False)[0, 1], sums)
+        pvalue = gamma_pvalue(finish(sums, unbiased=False)[0, 1], sums)
         return _result(float(observed), pvalue, None, statistic, method)
     partitions = random_permutations(pooled.side.n, n_permutations, random_state)
     T = np.concatenate(
         [discrepancies(pooled, pooled.first[block], unbiased=unbiased) for block in partitions]
     )
-    return _result(float(T[0]), _null.permutation_pvalue(T), T[1:], statistic, method)
+    return _result(float(T[0]), permutation_pvalue(T), T[1:], statistic, method)
 
 
 def _value(
@@ -246,32 +229,17 @@ def _value(
     return signed_root(np.clip(product / np.sqrt(squares.prod()), low, 1.0))
 
 
-def _residual_pair(x: Side, y: Side, z: Side, n_jobs: int | None) -> tuple[Side, Side]:
-    check_pair(x, y, z, owner="independence_test", unbiased=True)
-    sums = gram_sums([x, y, z], n_jobs=n_jobs)
-    products = finish(sums, unbiased=True)
-
-    def residual(a: int, side: Side) -> Side:
-        pair = [a, 2]
-        part = GramSums(*(np.take(s, pair, axis=0) for s in sums))
-        return residual_side(side, z, part, products[np.ix_(pair, pair)])
-
-    return residual(0, x), residual(1, y)
-
-
 def _coco_test(
     x: Side, y: Side, *, n_permutations: int, random_state: Any, n_jobs: int | None
 ) -> DependenceTest:
     A, B = centered_factor(x), centered_factor(y)
-    T = np.concatenate(
-        [
-            Parallel(n_jobs=n_jobs, prefer="threads")(
-                delayed(lambda p: largest_singular_value(A.T @ B[p]) / x.n)(p) for p in block
-            )
-            for block in random_permutations(x.n, n_permutations, random_state)
-        ]
-    )
-    return _result(float(T[0]), _null.permutation_pvalue(T), T[1:], "coco", "permutation")
+
+    def value(p: IntArray) -> float:
+        return largest_singular_value(A.T @ B[p]) / x.n
+
+    blocks = random_permutations(x.n, n_permutations, random_state)
+    T = np.array([t for block in blocks for t in mapped(value, block, n_jobs)])
+    return _result(float(T[0]), permutation_pvalue(T), T[1:], "coco", "permutation")
 
 
 def _result(

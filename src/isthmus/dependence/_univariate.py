@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from isthmus.dependence._loops import concordances, permuted_concordances
+from isthmus.dependence._threads import mapped
 from isthmus.typing import Array, IntArray
 
 
@@ -55,12 +55,12 @@ def univariate_products(
     X = np.array([piece.values for piece in pieces])
     ranks = np.array([piece.rank for piece in pieces])
     products = np.empty((len(X), len(X)))
-    parts = Parallel(n_jobs=n_jobs, prefer="threads")(
-        delayed(concordances)(piece.ascending, piece.order, X[a + 1 :], ranks[a + 1 :])
-        for a, piece in enumerate(pieces)
-    )
+
+    def with_later(a: int) -> Array:
+        return concordances(pieces[a].ascending, pieces[a].order, X[a + 1 :], ranks[a + 1 :])
+
     signed = signed_products(X, X)
-    for a, concordant in enumerate(parts):
+    for a, concordant in enumerate(mapped(with_later, range(len(X)), n_jobs)):
         products[a, a] = 2 * signed[a, a]
         products[a, a + 1 :] = products[a + 1 :, a] = 4 * concordant - 2 * signed[a, a + 1 :]
     return products, np.array([piece.row_sums for piece in pieces])

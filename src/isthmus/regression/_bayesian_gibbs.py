@@ -42,18 +42,18 @@ class GaussianData(NamedTuple):
     """Sums over rows in the inputs' principal axes, which are all that Gaussian noise asks for.
 
     ``spectrum`` (k,) is the inputs' scatter, ``cross`` (..., n_outputs, k) that of outputs with
-    inputs, ``total`` (...) the squares of all outputs; ``count`` the number of outputs less those
+    inputs, ``total`` (...) the squares of all outputs; ``n_free`` the number of outputs less those
     that an intercept, integrated out by centring, has used up.
     """
 
     spectrum: Array
     cross: Array
     total: Array
-    count: int
+    n_free: int
 
     def log_likelihood(self, state: State) -> Array:
         """Logarithm of the likelihood of each chain but for a constant."""
-        return log_likelihood(self.errors(state), self.count, state.noise, "gaussian")
+        return log_likelihood(self.errors(state), self.n_free, state.noise, "gaussian")
 
     def errors(self, state: State) -> Array:
         """Sum of squared residuals of each chain."""
@@ -84,7 +84,7 @@ class GaussianData(NamedTuple):
 
         fitted = np.sum((curvature * B - 2 * target) * B, axis=(1, 2))
         error = np.maximum(self.total + fitted, 0)
-        shape = prior.noise_shape + self.count / 2
+        shape = prior.noise_shape + self.n_free / 2
         noise = np.sqrt((prior.noise_rate + error / 2) / streams.gamma(shape))
         return _rescaled(State(A, B, intercept, noise, scale), prior, streams)
 
@@ -233,8 +233,8 @@ def gibbs_chains(
     (n, o), k = Y.shape, len(spectrum)
     data: GaussianData | LaplaceData
     if likelihood == "gaussian":
-        count = (n - fit_intercept) * o
-        data = GaussianData(spectrum, Y.T @ Z, np.sum(Y * Y), count)
+        total = np.sum(Y * Y, keepdims=True)[0]
+        data = GaussianData(spectrum, Y.T @ Z, total, (n - fit_intercept) * o)
     else:
         data = LaplaceData(Z, Y, fit_intercept)
     state = _start(Z, Y, rank, prior, streams)

@@ -63,7 +63,7 @@ def published_chain(
     def value(V: Array, s: Array, W: Array, noise: float) -> tuple[float, float]:
         """Logarithms of likelihood and, in terms of log s and log τ, posterior."""
         E = np.abs(Y - ((X @ W) * s) @ V.T)
-        fit = float(log_likelihood(np.sum(E**power), count, np.float64(noise), likelihood))
+        fit = float(log_likelihood(np.sum(E**power), count, np.asarray(noise), likelihood))
         # A law of τ² in terms of log τ.
         known = -prior.noise_shape * power * np.log(noise) - prior.noise_rate / noise**power
         return fit, fit + known + (log_prior(s) if log_prior is not None else 0.0)

@@ -299,7 +299,7 @@ def weighted_median(Y: Array, weights: Array | None = None) -> Array:
     return (Y[order[low, columns], columns] + Y[order[high, columns], columns]) / 2
 
 
-def robust_spread(E: Array, weights: Array) -> float:
+def robust_spread(E: Array, weights: Array | None = None) -> float:
     """Standard deviation of residuals as their median absolute value tells it; positive."""
     size = np.abs(E)
     spread = NORMAL_MAD * float(weighted_median(size[:, None], weights)[0])

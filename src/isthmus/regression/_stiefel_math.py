@@ -13,8 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
+from isthmus.linalg import block_slices
 from isthmus.optimize import FixedRank, FixedRankResult, Slope, minimize_fixed_rank
 from isthmus.regression._losses import Loss, robust_spread
+from isthmus.regression._reduced_rank_math import BLOCK_ROWS
 from isthmus.typing import Array
 
 # Stages before the last only bring a good start.
@@ -79,7 +81,8 @@ def prepare(
 def objective(problem: Problem, loss: Loss) -> Callable[[FixedRank], Slope]:
     r"""The function :math:`\sum_{ij}w_{ij}\,\rho(y_{ij},p_{ij})+\alpha\|F\|^2` and its slopes.
 
-    O(n(k + o)r): the map and its gradient are never formed.
+    O(n(k + o)r): the map and its gradient are never formed, and the rows are taken in blocks
+    that stay in the cache.
     """
     Z, Y, weights, damp, unit = (
         problem.Z,
@@ -88,18 +91,26 @@ def objective(problem: Problem, loss: Loss) -> Callable[[FixedRank], Slope]:
         problem.damp,
         problem.unit,
     )
+    uniform = weights.shape[1] == 1 and bool((weights == 1).all())
 
     def slope_at(point: FixedRank) -> Slope:
         V, s, W, b = point
-        ZW = Z @ W
-        value, M = loss.evaluate(Y, (ZW * s) @ V.T + unit * b)
-        M = M * weights
         DW = damp[:, None] * W
         WDW = W.T @ DW
-        total = float(np.sum(value * weights)) + float(s**2 @ np.diagonal(WDW))
-        GW = M.T @ ZW + 2 * (V * s) @ WDW
-        GtV = Z.T @ (M @ V) + 2 * DW * s
-        return Slope(total, GW, GtV, unit * M.sum(axis=0))
+        total = float(s**2 @ np.diagonal(WDW))
+        GW = 2 * (V * s) @ WDW
+        GtV = 2 * DW * s
+        gb = np.zeros_like(b)
+        for rows in block_slices(len(Z), Y.shape[1], block_size=BLOCK_ROWS):
+            ZW = Z[rows] @ W
+            value, M = loss.evaluate(Y[rows], (ZW * s) @ V.T + unit * b)
+            if not uniform:
+                value, M = value * weights[rows], M * weights[rows]
+            total += float(value.sum())
+            GW += M.T @ ZW
+            GtV += Z[rows].T @ (M @ V)
+            gb += M.sum(axis=0)
+        return Slope(total, GW, GtV, unit * gb)
 
     return slope_at
 
@@ -150,7 +161,8 @@ def residual_spread(problem: Problem, point: FixedRank) -> float:
     V, s, W, b = point
     E = problem.Y - (problem.Z @ (W * s)) @ V.T - problem.unit * b
     weights = np.broadcast_to(problem.weights, E.shape)
-    spread = robust_spread(E.ravel(), weights.ravel())
+    equal = bool((problem.weights == 1).all())
+    spread = robust_spread(E.ravel(), None if equal else weights.ravel())
     mean = np.average(problem.Y, axis=0, weights=weights)
     size = np.sqrt(np.average((problem.Y - mean) ** 2, weights=weights))
     # Outputs without noise are fitted to rounding errors, which are no scale to work on.

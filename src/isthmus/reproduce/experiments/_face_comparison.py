@@ -14,6 +14,7 @@ from isthmus.preimage import (
     LearnedPreimage,
     NeighborPreimage,
 )
+from isthmus.regression import StiefelRegression
 from isthmus.reproduce._measure import rmse, timed
 from isthmus.structured import DependencyEstimator
 
@@ -32,6 +33,7 @@ class Comparison:
     source: str
     n_train: int
     n_components: int
+    rank: int
     inputs: np.ndarray
     truth: np.ndarray
     shown: dict[str, np.ndarray]  # bicubic interpolation and the four methods
@@ -47,7 +49,7 @@ def comparison(source, images, n_test, seed, progress):
     """Return what becomes of ``n_test`` of the images (n, size, size), made half as large.
 
     Kernel PCA on both sides keeps 95 % of the variance, with Gaussian kernels as wide as the
-    mean distance; ridge regression joins the coordinates.
+    mean distance; a map whose rank is chosen by cross-validation joins the coordinates.
     """
     n, size, _ = images.shape
     small = images.reshape(n, size // 2, 2, size // 2, 2).mean(axis=(2, 4))
@@ -59,6 +61,7 @@ def comparison(source, images, n_test, seed, progress):
     model = DependencyEstimator(
         x_features=KernelPCA(0.95, kernel=_as_wide_as_the_mean_distance(X[train])),
         y_features=KernelPCA(0.95, kernel=_as_wide_as_the_mean_distance(Y[train])),
+        regressor=StiefelRegression("cv", cv=5),
     ).fit(X[train], Y[train])
     coordinates = model.predict_coordinates(X[test])
 
@@ -78,6 +81,7 @@ def comparison(source, images, n_test, seed, progress):
         source=source,
         n_train=len(train),
         n_components=model.y_features_.n_components_,
+        rank=model.regressor_.rank_,
         inputs=small[test],
         truth=truth,
         shown=shown,
