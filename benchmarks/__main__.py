@@ -27,9 +27,9 @@ def main(arguments=None):
     console = Console() if sys.stdout.isatty() else Console(width=180)
     console.print(method_note(options.threads, options.repeat), highlight=False)
     results = {}
-    # The modules above have loaded every thread pool there is, so the limits reach all.
+    # This starts numba's threads; with the modules loaded, the limits below reach every pool.
+    numba.set_num_threads(min(options.threads, numba.config.NUMBA_NUM_THREADS))
     with threadpool_limits(limits=options.threads), console.status("") as status:
-        numba.set_num_threads(min(options.threads, numba.config.NUMBA_NUM_THREADS))
         for benchmark in selected:
             rows = []
             for case in benchmark.quick if options.quick else benchmark.cases:

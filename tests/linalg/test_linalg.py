@@ -127,6 +127,17 @@ def test_blocks_cover_all_rows():
         list(block_slices(3, 3, block_size=0))
 
 
+def test_work_space_changes_nothing_of_the_answer(rng):
+    A = rng.normal(size=(6, 6))
+    for M in (A @ A.T + np.eye(6), A[:, :3] @ A[:, :3].T):
+        B = M @ rng.normal(size=(6, 2))
+        kept = M.copy()
+        expected = solve_positive(M, B)
+        assert_allclose(M, kept)
+        assert_allclose(M @ expected, B, atol=1e-10)
+        assert_allclose(solve_positive(M.copy(), B, overwrite=True), expected)
+
+
 def test_singular_systems_get_the_least_squares_answer(rng):
     A = np.diag([2.0, 1.0, 0.0])
     assert_allclose(solve_positive(A, np.array([[2.0], [3.0], [0.0]])), [[1], [3], [0]])

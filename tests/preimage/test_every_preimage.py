@@ -69,6 +69,14 @@ class TestEveryPreimage:
         alone = np.vstack([solver.solve(q[None]) for q in queries])
         assert_allclose(together, alone, atol=2e-4)
 
+    def test_blocks_of_queries_change_nothing(self, preimage, kernel, points, monkeypatch):
+        pca = KernelPCA(kernel=kernel).fit(points)
+        solver = clone(preimage).fit(points, pca)
+        queries = pca.transform(points)
+        whole = solver.solve(queries)
+        monkeypatch.setattr("isthmus.preimage._base.QUERY_BYTES", 1)
+        assert_allclose(solver.solve(queries), whole, atol=1e-6)
+
     def test_objective_is_small_at_the_solution(self, preimage, kernel, points):
         pca = KernelPCA(kernel=kernel).fit(points)
         solver = clone(preimage).fit(points, pca)

@@ -5,7 +5,7 @@ from isthmus.datasets import is_available
 from isthmus.reproduce import run
 from isthmus.reproduce._measure import mae, ratio, rmse, timed
 
-DATA_FREE = ("E-08", "KDE-digits", "KDE-multilabel")
+DATA_FREE = ("E-04", "E-08", "KDE-digits", "KDE-multilabel")
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +58,10 @@ def test_dependency_estimation_on_digits_beats_neighbour_and_is_no_worse_than_ri
 
 def test_search_of_training_outputs_loses_to_kernel_ridge_and_free_preimages_do_not(results):
     assert results["KDE-multilabel"].status == "agrees"
+
+
+def test_outliers_bend_least_squares_but_not_the_laplace_likelihood(results):
+    assert results["E-04"].status == "agrees"
 
 
 @pytest.mark.slow

@@ -67,10 +67,11 @@ def centered_factor(side: Side) -> Array:
     A = np.empty((side.n, rank))
     A[pivots - 1] = np.tril(L)[:, :rank]
     gap = np.abs(np.einsum("ij,ij->i", A, A) - side.diagonal).max()
-    if gap > 1e-8 * np.abs(side.diagonal).max():
+    largest = side.diagonal.max()  # of a positive semi-definite matrix, the largest entry
+    if gap > 1e-8 * largest or np.abs(K).max() > (1 + 1e-8) * largest:
         raise ValueError(
-            "coco needs positive semi-definite kernels. Got a matrix that no features explain: "
-            f"its diagonal differs by {gap:.4g} from that of its positive part."
+            "coco needs positive semi-definite kernels. Got a matrix whose pivoted Cholesky factor "
+            f"of rank {rank} misses its diagonal by {gap:.4g}."
         )
     return A - A.mean(axis=0)
 

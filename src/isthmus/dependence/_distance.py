@@ -157,20 +157,20 @@ def partial_distance_correlation(
     sides = _distance_sides(X, Y, Z, exponent=exponent, metric=metric)
     check_pair(*sides, owner="partial_distance_correlation", unbiased=True)
     products = finish(gram_sums(sides, n_jobs=n_jobs), unbiased=True)
-    return float(partial_correlation(correlations(products, sides, unbiased=True)))
+    return partial_correlation(correlations(products, sides, unbiased=True))
 
 
 def partial_correlation(R: Array) -> float:
     """Correlation of the first two of three, orthogonal to the third.
 
     >>> import numpy as np
-    >>> partial_correlation(np.array([[1, 0.5, 0.5], [0.5, 1, 0.5], [0.5, 0.5, 1]])).round(4)
-    np.float64(0.3333)
+    >>> round(partial_correlation(np.array([[1, 0.5, 0.5], [0.5, 1, 0.5], [0.5, 0.5, 1]])), 6)
+    0.333333
     """
-    rest = np.sqrt((1 - R[0, 2] ** 2) * (1 - R[1, 2] ** 2))
-    if rest < 1e-12:
+    left, right = 1 - R[0, 2] ** 2, 1 - R[1, 2] ** 2
+    if min(left, right) < 1e-12:  # nothing but rounding is left of a side
         return 0.0
-    return np.clip((R[0, 1] - R[0, 2] * R[1, 2]) / rest, -1.0, 1.0)
+    return float(np.clip((R[0, 1] - R[0, 2] * R[1, 2]) / np.sqrt(left * right), -1.0, 1.0))
 
 
 def _distance_sides(*tables: Objects, exponent: float, metric: str) -> list[Side]:

@@ -44,7 +44,8 @@ class FunctionKernel(Kernel):
     def _gram(self, X: Objects, Z: Objects) -> Array:
         if self.pairwise_calls:
             return np.array([[float(self.function(x, z)) for z in Z] for x in X])
-        K = np.asarray(self.function(X, Z), dtype=np.float64)
+        # A copy: the function may hand out a matrix of its own, which callers would overwrite.
+        K = np.array(self.function(X, Z), dtype=np.float64)
         expected = (n_objects(X), n_objects(Z))
         if K.shape != expected:
             raise ValueError(

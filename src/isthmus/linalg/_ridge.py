@@ -10,25 +10,31 @@ def solve_positive(A: Array, B: Array, *, overwrite: bool = False) -> Array:
     """Solve ``A X = B`` for a symmetric positive semi-definite ``A``.
 
     Cholesky, and least squares through the spectrum where ``A`` is singular to working
-    precision.
+    precision. With ``overwrite``, ``A`` is used as work space: nothing of its size is allocated.
 
     >>> import numpy as np
     >>> solve_positive(np.array([[2.0, 0.0], [0.0, 0.0]]), np.array([[2.0], [0.0]]))
     array([[1.],
            [0.]])
     """
+    A = np.ascontiguousarray(A) if overwrite else np.array(A, order="C")
     rounding = len(A) * float(np.finfo(A.dtype).eps)
+    diagonal = A.diagonal().copy()
     try:
-        L = linalg.cholesky(A, lower=True, check_finite=False, overwrite_a=False)
-        pivots = np.diagonal(L) ** 2
+        # The transpose is column-major, so LAPACK factors it in place, in one triangle.
+        factor = linalg.cho_factor(A.T, lower=True, overwrite_a=True, check_finite=False)
+        pivots = np.diagonal(factor[0]) ** 2
         singular = bool(pivots.min() <= rounding * pivots.max())
     except linalg.LinAlgError:
         singular = True
     if not singular:
-        return linalg.cho_solve((L, True), B, overwrite_b=overwrite, check_finite=False)
+        return linalg.cho_solve(factor, B, check_finite=False)
     # A pivot that is a rounding error passes for positive as often as not, and the solution
-    # would be dominated by it.
-    eigenvalues, U = linalg.eigh(A)
+    # would be dominated by it. The other triangle still holds A, but for the diagonal.
+    A = np.tril(A, -1)
+    A += A.T
+    np.fill_diagonal(A, diagonal)
+    eigenvalues, U = linalg.eigh(A, check_finite=False)
     top = max(float(eigenvalues[-1]), float(np.finfo(A.dtype).tiny))
     keep = eigenvalues > rounding * top
     return (U[:, keep] / eigenvalues[keep]) @ (U[:, keep].T @ B)

@@ -6,6 +6,7 @@ global state, no window, so it works in a test, a report and a notebook alike.
 
 from ._bars import error_bars
 from ._curves import curves
+from ._heat import heat_map
 from ._images import image_grid
 from ._map import signed_map
 from ._ranks import rank_curves
@@ -15,6 +16,7 @@ __all__ = [
     "PALETTE",
     "curves",
     "error_bars",
+    "heat_map",
     "image_grid",
     "png",
     "rank_curves",

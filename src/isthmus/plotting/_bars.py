@@ -68,6 +68,7 @@ def error_bars(
             ax.set_xlabel(measure)
             if measure in log:
                 ax.set_xscale("log")
+                ax.tick_params(which="minor", labelbottom=False)  # they would overlap
             ax.margins(x=0.25)  # room for the values
         # One shared vertical axis: turned once, so that the first method stands on top.
         axes[0].invert_yaxis()

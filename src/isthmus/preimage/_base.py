@@ -11,7 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from isthmus._checks import check_length
 from isthmus.kernels._objects import n_objects
+from isthmus.linalg import block_slices
 from isthmus.typing import Array, Objects
+
+# Work space of one block of queries.
+QUERY_BYTES = 64 * 2**20
 
 
 class BasePreimage(BaseEstimator, ABC):
@@ -66,10 +70,19 @@ class BasePreimage(BaseEstimator, ABC):
     def solve(self, coordinates: Array) -> Objects:
         """Return one object for each row of ``coordinates``."""
         check_is_fitted(self)
-        return self._solve(self._check_queries(coordinates))
+        coordinates = self._check_queries(coordinates)
+        # Queries are independent: so many at once that products run at full speed, no more.
+        block_size = max(32, QUERY_BYTES // (8 * max(1, self._numbers_per_query())))
+        blocks = block_slices(len(coordinates), 1, block_size=block_size)
+        return np.concatenate([self._solve(coordinates[rows]) for rows in blocks])
 
     @abstractmethod
-    def _solve(self, coordinates: Array) -> Objects: ...
+    def _solve(self, coordinates: Array) -> Objects:
+        """Objects for a block of queries, as an array."""
+
+    def _numbers_per_query(self) -> int:
+        """Size of the work space that one query takes."""
+        return 1
 
     def objective(self, coordinates: Array, objects: Objects) -> Array:
         """Distance that is minimised, for each pair of a point and an object, shape (n,)."""

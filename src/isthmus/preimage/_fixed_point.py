@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from isthmus._checks import check_choice, check_float, check_int
+from isthmus.kernels._objects import n_objects
 from isthmus.preimage._base import BasePreimage
 from isthmus.preimage._restarts import best_of_restarts, start_table
 from isthmus.typing import Array, Objects
@@ -72,6 +73,10 @@ class FixedPointPreimage(BasePreimage):
         check_float(self, "tol", include_low=False)
         check_int(self, "max_iter", low=1)
         feature_map.kernel_.radial_weights(objects[:1], objects[:1])  # raises if not radial
+
+    def _numbers_per_query(self) -> int:
+        n, d = n_objects(self.feature_map_.objects_), self.objects_.shape[1]
+        return 5 * n + (2 * self.n_restarts + 8) * d
 
     def _solve(self, coordinates: Array) -> Objects:
         # Some more neighbours than restarts, to replace starts that degenerate.

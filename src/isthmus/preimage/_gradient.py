@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from isthmus._checks import check_choice, check_float, check_int
+from isthmus.kernels._objects import n_objects
 from isthmus.optimize import minimize_rows
 from isthmus.preimage._base import BasePreimage
 from isthmus.preimage._restarts import best_of_restarts, start_table
@@ -80,6 +81,11 @@ class GradientPreimage(BasePreimage):
             )
         # Raises where the kernel is not differentiable.
         feature_map.kernel_.weighted_gradient(objects[:1], objects[:1], np.ones((1, 1)))
+
+    def _numbers_per_query(self) -> int:
+        # Kernel row, its weights and gradient; steps and slopes that the solver remembers.
+        n, d = n_objects(self.feature_map_.objects_), self.objects_.shape[1]
+        return self.n_restarts * (4 * n + 24 * d)
 
     def _solve(self, coordinates: Array) -> Objects:
         starts = start_table(self, coordinates, self.n_restarts)

@@ -73,6 +73,10 @@ class NeighborPreimage(BasePreimage):
         # <φ(x), Ψ> = <φ(x), φ̄> + β·(c(x) + s), s the coordinates of φ̄ about zero.
         self._origin_inner = feature_map.origin_products(objects)
 
+    def _numbers_per_query(self) -> int:
+        k = self.n_neighbors
+        return k * (4 * self.objects_.shape[1] + self.coordinates_.shape[1] + 4 * k)
+
     def _solve(self, coordinates: Array) -> Objects:
         feature_distances, near = self._nearest(coordinates, self.n_neighbors)
         dtype = self.objects_.dtype

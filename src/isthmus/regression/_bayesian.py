@@ -1,6 +1,7 @@
 """Rank-limited regression with everything that is uncertain about it."""
 
 import warnings
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -83,26 +84,27 @@ class BayesianStiefelRegression(RankLimitedRegressor):
 
     Notes
     -----
-    **Priors.** For both samplers, the directions :math:`V` and :math:`W` are uniform on their
-    Stiefel manifolds and independent of :math:`s`, so inputs are best given comparable scales,
-    and :math:`p(\tau)\propto1/\tau` (kept from zero at about a thousandth of the outputs, or data
+    **Priors.** Both samplers have the directions :math:`V` and :math:`W` uniform on their Stiefel
+    manifolds and independent of :math:`s`, so inputs are best given comparable scales, and
+    :math:`p(\tau)\propto1/\tau` (kept from zero at about a thousandth of the outputs, or data
     without noise would have no proper posterior). They differ in the strengths.
 
-    ``"gibbs"`` has :math:`F=AB^\top` with independent entries :math:`N(0,\kappa)` of both
-    factors, so that :math:`s` are the singular values of a product of two Gaussian matrices, and
-    :math:`\kappa\sim\mathrm{InvGamma}(\frac12,\frac{\kappa_0}2)`, with :math:`\kappa_0` such that
-    the map would explain about the variance of the outputs. Given :math:`\kappa`, the logarithm of
-    this prior is minus the sum of the strengths over :math:`\kappa` to leading order, a nuclear
-    norm; the tails of :math:`\kappa` are heavy, so that units do not matter. All of it is proper.
+    ``"gibbs"`` has :math:`F=AB^\top` with independent entries :math:`N(0,\kappa)` of both factors,
+    so that :math:`s` are the singular values of a product of Gaussian matrices, much like a
+    penalty :math:`\sum_js_j/\kappa`; :math:`\kappa\sim\mathrm{InvGamma}(\frac12,\frac{\kappa_0}2)` has
+    heavy tails about a :math:`\kappa_0` at which the map explains the variance of the outputs.
 
     ``"published"`` has :math:`p(s_j)\propto1/s_j` between 10⁻⁶ and 10⁶ times the largest strength
     of the closed form, and moves :math:`W,V,s,\tau` in turn by random walks along geodesics
     [Bakir2005]_, whose lengths are adapted during the warm-up. Its intercept with Laplace noise is
     that of the means. It needs many more sweeps.
 
-    **Cost** of a sweep with ``"gibbs"``: O(n_features · n_outputs · rank) with Gaussian noise,
+    **Outliers** hardly move the map under the Laplace likelihood, but one :math:`\tau` serves all
+    outputs, so they do widen what is said about it.
+
+    **Cost** of a sweep of ``"gibbs"``: O(n_features · n_outputs · rank) with Gaussian noise,
     whatever the number of rows; O(n_samples · rank · (n_features² + n_outputs · rank)) with
-    Laplace noise, which is a mixture of Gaussians [ParkCasella2008]_. With more features than rows
+    Laplace noise, a mixture of Gaussians [ParkCasella2008]_. With more features than rows
     it is the number of rows that counts.
 
     Examples
@@ -155,10 +157,7 @@ class BayesianStiefelRegression(RankLimitedRegressor):
         check_choice(self, "likelihood", ("gaussian", "laplace"))
         check_choice(self, "sampler", tuple(SAMPLERS))
         if len(X) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs at least two rows to tell noise from signal. "
-                "Got n_samples = 1."
-            )
+            raise ValueError(f"{type(self).__name__} needs at least two rows. Got n_samples = 1.")
         dtype, X = X.dtype, np.asarray(X, dtype=np.float64)
         if self.rank is None or (isinstance(self.rank, str) and self.rank == "cv"):
             choice = ReducedRankRegression(self.rank, fit_intercept=self.fit_intercept)
@@ -198,18 +197,19 @@ class BayesianStiefelRegression(RankLimitedRegressor):
         n_groups = min(effective_n_jobs(self.n_jobs), n_chains)
         if n_groups == 1:
             with ProgressLine(type(self).__name__, verbose=self.verbose) as line:
-                streams = Streams(generators)
                 return sampler(
-                    X, Y, streams=streams, report=lambda sweep: line.update(sweep=sweep), **settings
+                    X,
+                    Y,
+                    streams=Streams(generators),
+                    report=lambda sweep: line.update(sweep=sweep + 1),
+                    **settings,
                 )
+        ends = np.linspace(0, n_chains, n_groups + 1).astype(int)
         groups = Parallel(n_jobs=n_groups)(
-            delayed(sampler)(X, Y, streams=Streams(generators[i::n_groups]), **settings)
-            for i in range(n_groups)
+            delayed(sampler)(X, Y, streams=Streams(generators[start:stop]), **settings)
+            for start, stop in pairwise(ends)
         )
-        order = np.argsort(
-            np.concatenate([np.arange(n_chains)[i::n_groups] for i in range(n_groups)])
-        )
-        return Draws(*(np.concatenate(parts)[order] for parts in zip(*groups, strict=True)))
+        return Draws(*(np.concatenate(parts) for parts in zip(*groups, strict=True)))
 
     def _set_diagnostics(self, draws: Draws) -> None:
         monitored = {
@@ -242,10 +242,8 @@ class BayesianStiefelRegression(RankLimitedRegressor):
         scaled = flat.V * flat.s[:, None]
         S, o, r = scaled.shape
         # The mean over draws and the sum over rank in one product.
-        coef = scaled.transpose(1, 0, 2).reshape(o, S * r) @ flat.W.transpose(0, 2, 1).reshape(
-            S * r, -1
-        )
-        coef /= S
+        wide = np.moveaxis(scaled, 1, 0).reshape(o, S * r)
+        coef = wide @ np.swapaxes(flat.W, 1, 2).reshape(S * r, -1) / S
         best = int(np.argmax(flat.log_likelihood))
         basis = np.linalg.svd(coef, full_matrices=False)[0][:, :r]
         self.V_, self.s_, self.W_ = (part.astype(dtype) for part in factors(coef, basis))
@@ -303,8 +301,15 @@ class BayesianStiefelRegression(RankLimitedRegressor):
         sides.
         """
         check_float(self, "level", value=level, high=1.0)
-        Y = self.sample(X, n_samples, random_state)
-        low, high = np.quantile(Y, [(1 - level) / 2, (1 + level) / 2], axis=0)
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        rng = check_random_state(random_state)
+        shares = [(1 - level) / 2, (1 + level) / 2]
+        ends = [
+            np.quantile(self.sample(X[rows], n_samples, rng), shares, axis=0)
+            for rows in block_slices(len(X), n_samples * len(self.intercept_))
+        ]
+        low, high = np.concatenate(ends, axis=1)
         return low, high
 
     def _outputs(self, X: Array, which: Any) -> Array:

@@ -233,7 +233,7 @@ def gibbs_chains(
     (n, o), k = Y.shape, len(spectrum)
     data: GaussianData | LaplaceData
     if likelihood == "gaussian":
-        total = np.sum(Y * Y, keepdims=True)[0]
+        total = np.asarray(np.sum(Y * Y))
         data = GaussianData(spectrum, Y.T @ Z, total, (n - fit_intercept) * o)
     else:
         data = LaplaceData(Z, Y, fit_intercept)

@@ -101,12 +101,10 @@ class KernelRidgeCV(MultiOutputMixin, RegressorMixin, BaseEstimator):
         K = _own_gram(kernel, X)
         mean, y_mean = np.zeros(len(Y), dtype=K.dtype), np.zeros(Y.shape[1], dtype=Y.dtype)
         if self.fit_intercept:
-            K, mean = center_gram(K, overwrite=K.base is None and K is not X)
+            K, mean = center_gram(K, overwrite=True)
             y_mean = Y.mean(axis=0)
-        elif K is X:
-            K = K.copy()
         K.flat[:: len(K) + 1] += alpha
-        dual = solve_positive(K, Y - y_mean)
+        dual = solve_positive(K, Y - y_mean, overwrite=True)
         if self.fit_intercept:
             # They sum to zero, but rounding errors over a tiny penalty would not.
             dual -= dual.mean(axis=0)
@@ -154,13 +152,13 @@ class KernelRidgeCV(MultiOutputMixin, RegressorMixin, BaseEstimator):
         n_values = Y.size
         if Y.shape[1] > len(Y):
             # Only sums of squares over outputs count: rotate them into few columns.
-            Y = np.linalg.qr(Y.T, mode="r").T
+            Y = np.asarray(np.linalg.qr(Y.T, mode="r")).T
         best: tuple[float, Kernel, float] | None = None
         for candidate in kernels:
             kernel = candidate.resolve(X)
             K = _own_gram(kernel, part)
             if self.fit_intercept:
-                K, _ = center_gram(K)
+                K, _ = center_gram(K, overwrite=True)
             path = RidgePath(K, Y, intercept=self.fit_intercept)
             for alpha in alphas:
                 if alpha < path.smallest_penalty and alpha != max(alphas):
@@ -175,7 +173,8 @@ class KernelRidgeCV(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
 
 def _own_gram(kernel: Kernel, X: Any) -> np.ndarray:
-    return kernel._gram(X, kernel.reference(X) if kernel.pairwise else X)
+    """Gram matrix that the caller may overwrite."""
+    return kernel._gram(X, kernel.reference(X)).copy() if kernel.pairwise else kernel._gram(X, X)
 
 
 def _check_outputs(estimator: Any, y: Any, n_expected: int) -> np.ndarray:

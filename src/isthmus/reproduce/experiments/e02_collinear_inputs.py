@@ -37,7 +37,7 @@ SHARE = 0.8
 )
 def collinear(settings, seed, progress):
     kappas = settings["kappas"]
-    gains, wins, notes = {}, {}, []
+    gains, wins = {}, {}
     for i, (kind, variance) in enumerate((k, v) for k in settings["maps"] for v in VARIANCES):
         cells = []
         for j, kappa in enumerate(kappas):
