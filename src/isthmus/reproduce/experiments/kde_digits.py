@@ -2,7 +2,7 @@
 
 import numpy as np
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, train_test_split
+from sklearn.model_selection import GridSearchCV, train_test_split
 from sklearn.neighbors import KNeighborsRegressor
 
 from isthmus.datasets import load_digits_completion
@@ -76,11 +76,13 @@ def digits(settings, seed, progress):
 
     # A learned pre-image may as well learn from what it will be given: predicted coordinates.
     progress(0.95, PREDICTED)
-    ridge_on_coordinates = KernelRidgeCV(kernel=kernel, alphas=model.regressor_.alpha_)
-    folds = KFold(5, shuffle=True, random_state=seed)
-    held_out = cross_val_predict(ridge_on_coordinates, X, model.y_features_.coordinates_, cv=folds)
-    solver = LearnedPreimage().fit(Y, model.y_features_, held_out)
-    guesses[PREDICTED] = solver.solve(coordinates)
+    again = DependencyEstimator(
+        regressor=KernelRidgeCV(kernel=kernel, alphas=model.regressor_.alpha_),
+        y_features=Gaussian(),
+        preimage=LearnedPreimage(),
+        crossfit=5,
+    )
+    guesses[PREDICTED] = again.fit(X, Y).predict(Xt)
 
     squared = {name: rmse(Yt, z) for name, z in guesses.items()}
     absolute = {name: mae(Yt, z) for name, z in guesses.items()}

@@ -1,7 +1,6 @@
 """KDE-usps: the sixteen middle pixels of a digit from all others."""
 
 import numpy as np
-from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.neighbors import KNeighborsRegressor
 
 from isthmus.datasets import load_usps_roweis
@@ -61,11 +60,13 @@ def usps(settings, seed, progress):
         guesses[name] = solver.solve(coordinates)
 
     progress(0.85, PREDICTED)
-    again = KernelRidgeCV(kernel=ridge.kernel_, alphas=model.regressor_.alpha_)
-    folds = KFold(3, shuffle=True, random_state=seed)
-    held_out = cross_val_predict(again, X[train], model.y_features_.coordinates_, cv=folds)
-    solver = LearnedPreimage().fit(Y[train], model.y_features_, held_out)
-    guesses[PREDICTED] = solver.solve(coordinates)
+    again = DependencyEstimator(
+        regressor=KernelRidgeCV(kernel=ridge.kernel_, alphas=model.regressor_.alpha_),
+        y_features=KernelPCA(16),
+        preimage=LearnedPreimage(),
+        crossfit=3,
+    )
+    guesses[PREDICTED] = again.fit(X[train], Y[train]).predict(X[test])
 
     errors = {name: mae(Y[test], z) for name, z in guesses.items()}
     as_many = len(train) == 7425  # fewer cannot be held against the published values
