@@ -5,9 +5,9 @@ What correlation cannot see
 Eight clouds of points, in seven of which y depends on x. Below each stand Pearson's correlation,
 the distance correlation at exponents 2 and 1, and the p-values of two tests of independence: by
 distance correlation, and by HSIC with Gaussian kernels. Exponent 2 *is* the absolute value of
-Pearson's correlation: it sees lines and nothing else. Exponent 1 sees all seven and leaves the eighth
-alone. HSIC misses the wave, for which a Gaussian of median width is too wide; half of that width
-finds it.
+Pearson's correlation: it sees lines and nothing else. Exponent 1 sees all seven and leaves the
+eighth alone. HSIC misses the wave, for which a Gaussian of median width is too wide; half of that
+width finds it.
 """
 
 import matplotlib.pyplot as plt

@@ -14,9 +14,8 @@ from isthmus.regression._bayesian_gibbs import (
     LaplaceData,
     State,
     gibbs_chains,
-    laplace_weights,
 )
-from isthmus.regression._bayesian_math import Prior, Streams, orthonormal_factors
+from isthmus.regression._bayesian_math import Prior, Streams, laplace_weights, orthonormal_factors
 from isthmus.regression._bayesian_published import published_chain, tangent_gaussian_step
 from isthmus.regression._convergence import bulk_ess, split_rhat
 

@@ -136,8 +136,8 @@ def partial_distance_correlation(
     and lies in [-1, 1].
 
     Zero is not the same as independence given z, in either direction: for normal x = z + e and
-    y = z + f it tends to 0.034. Use it like a partial correlation, to rank what remains, and not
-    to test conditional independence.
+    y = z + f it tends to about 0.025. Use it like a partial correlation, to rank what remains, and
+    not to test conditional independence.
 
     Parameters
     ----------

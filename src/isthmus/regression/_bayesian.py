@@ -14,9 +14,8 @@ from isthmus._checks import check_choice, check_float, check_int
 from isthmus._progress import ProgressLine
 from isthmus.linalg import block_slices
 from isthmus.regression._bayesian_gibbs import gibbs_chains
-from isthmus.regression._bayesian_math import Draws, Streams, weak_prior
+from isthmus.regression._bayesian_math import Draws, Streams, diagnostics, weak_prior
 from isthmus.regression._bayesian_published import published_chains
-from isthmus.regression._convergence import convergence
 from isthmus.regression._reduced_rank import RankLimitedRegressor, ReducedRankRegression
 from isthmus.regression._reduced_rank_math import factors
 from isthmus.typing import Array
@@ -91,8 +90,8 @@ class BayesianStiefelRegression(RankLimitedRegressor):
 
     ``"gibbs"`` has :math:`F=AB^\top` with independent entries :math:`N(0,\kappa)` of both factors,
     so that :math:`s` are the singular values of a product of Gaussian matrices, much like a
-    penalty :math:`\sum_js_j/\kappa`; :math:`\kappa\sim\mathrm{InvGamma}(\frac12,\frac{\kappa_0}2)` has
-    heavy tails about a :math:`\kappa_0` at which the map explains the variance of the outputs.
+    penalty :math:`\sum_js_j/\kappa`. :math:`\kappa\sim\mathrm{InvGamma}(\frac12,\frac{\kappa_0}2)`
+    has heavy tails about a :math:`\kappa_0` at which the map explains the variance of the outputs.
 
     ``"published"`` has :math:`p(s_j)\propto1/s_j` between 10⁻⁶ and 10⁶ times the largest strength
     of the closed form, and moves :math:`W,V,s,\tau` in turn by random walks along geodesics
@@ -212,21 +211,7 @@ class BayesianStiefelRegression(RankLimitedRegressor):
         return Draws(*(np.concatenate(parts) for parts in zip(*groups, strict=True)))
 
     def _set_diagnostics(self, draws: Draws) -> None:
-        monitored = {
-            "s": draws.s,
-            "intercept": draws.intercept,
-            "noise": draws.noise,
-            "log_likelihood": draws.log_likelihood,
-        }
-        self.rhat_, self.ess_ = {}, {}
-        for name, values in monitored.items():
-            self.rhat_[name], self.ess_[name] = convergence(values)
-        (C, S, o, _), d = draws.V.shape, draws.W.shape[2]
-        rhat, ess = np.empty((o, d)), np.empty((o, d))
-        for rows in block_slices(o, 8 * C * S * d):
-            coef = (draws.V[:, :, rows] * draws.s[:, :, None]) @ np.swapaxes(draws.W, 2, 3)
-            rhat[rows], ess[rows] = convergence(coef)
-        self.rhat_["coef"], self.ess_["coef"] = rhat, ess
+        self.rhat_, self.ess_ = diagnostics(draws)
         worst = max(self.rhat_, key=lambda name: np.max(self.rhat_[name]))
         if np.max(self.rhat_[worst]) > RHAT_LIMIT:
             warnings.warn(

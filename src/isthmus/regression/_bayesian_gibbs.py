@@ -20,6 +20,7 @@ from isthmus.regression._bayesian_math import (
     Prior,
     Streams,
     closed_form,
+    laplace_weights,
     log_likelihood,
     orthonormal_factors,
     principal_axes,
@@ -78,8 +79,12 @@ class GaussianData(NamedTuple):
         strength, axes = np.linalg.eigh(transposed(A) @ A)
         A = A @ axes
         curvature = self.spectrum[:, None] * strength[:, None, :]
-        Q = precision * curvature + ridge
         target = transposed(self.cross) @ A
+        if 4 * k * r > self.n_free:
+            # B follows the outputs so closely that given it the noise could hardly change.
+            noise = self._noise_without_B(noise, curvature, target, ridge, prior, streams)
+            precision = noise[:, None, None] ** -2.0
+        Q = precision * curvature + ridge
         B = precision * target / Q + streams.normal(k, r) / np.sqrt(Q)
 
         fitted = np.sum((curvature * B - 2 * target) * B, axis=(1, 2))
@@ -87,6 +92,40 @@ class GaussianData(NamedTuple):
         shape = prior.noise_shape + self.n_free / 2
         noise = np.sqrt((prior.noise_rate + error / 2) / streams.gamma(shape))
         return _rescaled(State(A, B, intercept, noise, scale), prior, streams)
+
+    def _noise_without_B(
+        self,
+        noise: Array,
+        curvature: Array,
+        target: Array,
+        ridge: Array,
+        prior: Prior,
+        streams: Streams,
+    ) -> Array:
+        """The noise after a few Metropolis steps given A alone, B integrated out.
+
+        Steps of all lengths are tried, so that there is nothing to tune.
+        """
+
+        def log_density(noise: Array) -> Array:
+            """In terms of log τ."""
+            precision = noise**-2.0
+            weight = precision[:, None, None]
+            Q = weight * curvature + ridge
+            gain = np.sum((weight * target) ** 2 / Q - np.log(Q), axis=(1, 2)) / 2
+            free = self.n_free + 2 * prior.noise_shape
+            return gain - free * np.log(noise) - (self.total / 2 + prior.noise_rate) * precision
+
+        now = log_density(noise)
+        lengths = 0.03 * 50 ** streams.uniform(10)
+        factors = np.exp(lengths * streams.normal(10))
+        thresholds = np.log(streams.uniform(10))
+        for step in range(10):
+            moved = noise * factors[:, step]
+            then = log_density(moved)
+            accepted = thresholds[:, step] < then - now
+            noise, now = np.where(accepted, moved, noise), np.where(accepted, then, now)
+        return noise
 
 
 class LaplaceData(NamedTuple):
@@ -150,21 +189,6 @@ class LaplaceData(NamedTuple):
             B[:, :, j] = _gaussian_rows(P, h, normal[:, j])[:, 0]
             XB[:, :, j] = (self.X @ B[:, :, j, None])[:, :, 0]
         return _rescaled(State(A, B, intercept, noise, scale), prior, streams)
-
-
-def laplace_weights(error: Array, noise: Array, streams: Streams) -> Array:
-    r"""Precisions :math:`1/v` of Laplace residuals of size ``error``, as if they were Gaussian.
-
-    They are inverse Gaussian with mean :math:`1/(\tau|e|)` and shape :math:`1/\tau^2`, drawn as
-    the smaller or larger root of a quadratic [MSH1976]_, written so that nothing cancels at
-    :math:`e=0`.
-    """
-    half = streams.normal(*error.shape[1:]) ** 2 * (noise / 2)
-    root = error + half + np.sqrt(half * (half + 2 * error))
-    smaller = streams.uniform(*error.shape[1:]) * (root + error) < root
-    # The larger root is never taken at e = 0.
-    square = np.where(smaller, 1.0, error**2)
-    return np.where(smaller, 1 / root, root / square) / noise
 
 
 def _gaussian_rows(P: Array, H: Array, Z: Array) -> Array:

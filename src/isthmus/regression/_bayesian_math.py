@@ -1,4 +1,4 @@
-"""What the samplers of rank-limited regression share: random streams, priors, start, draws."""
+"""What the samplers of rank-limited regression share: streams, priors, start, draws."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -6,6 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
+from isthmus.linalg import block_slices
+from isthmus.regression._convergence import convergence
 from isthmus.regression._reduced_rank_math import Scatter, factors, rank_paths
 from isthmus.typing import Array
 
@@ -123,3 +125,32 @@ def log_likelihood(error: Array, count: float, noise: Array, likelihood: str) ->
     """
     misfit = error / (2 * noise**2) if likelihood == "gaussian" else error / noise
     return -count * np.log(noise) - misfit
+
+
+def laplace_weights(error: Array, noise: Array, streams: Streams) -> Array:
+    r"""Precisions :math:`1/v` of Laplace residuals of size ``error``, as if they were Gaussian.
+
+    They are inverse Gaussian with mean :math:`1/(\tau|e|)` and shape :math:`1/\tau^2`, drawn as
+    the smaller or larger root of a quadratic [MSH1976]_, written so that nothing cancels at
+    :math:`e=0`.
+    """
+    half = streams.normal(*error.shape[1:]) ** 2 * (noise / 2)
+    root = error + half + np.sqrt(half * (half + 2 * error))
+    smaller = streams.uniform(*error.shape[1:]) * (root + error) < root
+    # The larger root is never taken at e = 0.
+    square = np.where(smaller, 1.0, error**2)
+    return np.where(smaller, 1 / root, root / square) / noise
+
+
+def diagnostics(draws: Draws) -> tuple[dict[str, Array], dict[str, Array]]:
+    """Split R-hat and bulk effective sample size of the map and of what belongs to it."""
+    rhat, ess = {}, {}
+    for name in ("s", "intercept", "noise", "log_likelihood"):
+        rhat[name], ess[name] = convergence(getattr(draws, name))
+    (C, S, o, _), d = draws.V.shape, draws.W.shape[2]
+    rhat["coef"], ess["coef"] = np.empty((o, d)), np.empty((o, d))
+    # Several arrays of the size of all draws are in use at once.
+    for rows in block_slices(o, 8 * C * S * d):
+        coef = (draws.V[:, :, rows] * draws.s[:, :, None]) @ transposed(draws.W)
+        rhat["coef"][rows], ess["coef"][rows] = convergence(coef)
+    return rhat, ess

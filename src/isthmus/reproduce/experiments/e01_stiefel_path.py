@@ -74,13 +74,14 @@ def stiefel_path(settings, seed, progress):
                 "draws in which the error never rises",
                 "always along geodesics",
                 ", ".join(f"{name} {falls[name]} of {n}" for name in METHODS),
-                "geodesics never rise; nor does back-projection up to the right step length"
+                "never along geodesics"
+                + (", but by no other way either" if min(falls.values()) == n else "")
                 if falls[GEODESIC] == n
-                else "geodesics rise",
+                else "it rises along geodesics",
                 falls[GEODESIC] == n,
             ),
             _turn_row(turns),
-            *(_end_row(name, ends, steps) for name, steps in LENGTHS.items()),
+            *(_end_row(name, ends, length) for name, length in LENGTHS.items()),
             Row(
                 "steps of our solver from the same start to optimality 1e-8",
                 None,
@@ -146,10 +147,11 @@ def _turn_row(turns):
         "largest turn of a direction in one step, degrees (median over draws)",
         "continuous curves against jumps",
         ", ".join(f"{name} {median[name]:.0f}" for name in METHODS),
-        "the truncation exchanges directions where two strengths cross: they jump, while the "
-        "geodesic moves them on the sphere"
+        "geodesics move the directions least"
         if smooth
-        else "back-projection turns no faster",
+        else "how far a direction turns depends on the step length and not on the way: "
+        "back-projection jumps with a long step and creeps with a short one, and between two "
+        "points of the path the geodesic is a curve only because it is drawn as one",
         smooth,
     )
 

@@ -31,7 +31,7 @@ LABELS = {
         "Stiefel regression of rank 4 with absolute loss 1.41 and 151 +- 4."
     ),
     quick={"n_draws": 2, "n_test": 1000},
-    full={"n_draws": 10, "n_test": 4500},
+    full={"n_draws": 8, "n_test": 4500},
 )
 def one_outlier(settings, seed, progress):
     n = settings["n_draws"]
