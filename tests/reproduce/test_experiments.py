@@ -1,11 +1,24 @@
 import numpy as np
 import pytest
+from sklearn.cross_decomposition import PLSRegression
 
 from isthmus.datasets import is_available
 from isthmus.reproduce import run
 from isthmus.reproduce._measure import mae, ratio, rmse, timed
+from isthmus.reproduce.experiments._arm import ELBOW, TIP, joint_positions
+from isthmus.reproduce.experiments._partial_least_squares import pls_coefficients
 
-DATA_FREE = ("E-04", "E-08", "KDE-digits", "KDE-multilabel")
+DATA_FREE = (
+    "E-01",
+    "E-02",
+    "E-04",
+    "E-05",
+    "E-06",
+    "E-08",
+    "KDE-digits",
+    "KDE-multilabel",
+)
+NEED_DATA = ("E-03", "E-07", "KDE-usps")
 
 
 @pytest.fixture(scope="module")
@@ -14,7 +27,7 @@ def results(tmp_path_factory):
     folder = tmp_path_factory.mktemp("report")
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("ISTHMUS_DATA", raising=False)
-        found = run([*DATA_FREE, "KDE-usps"], quick=True, report=folder)
+        found = run([*DATA_FREE, *NEED_DATA], quick=True, report=folder)
     return {r.experiment.id: r for r in found} | {"page": (folder / "index.html").read_text()}
 
 
@@ -39,8 +52,9 @@ def test_every_row_has_a_verdict_and_every_picture_is_in_the_page(results, id):
         assert all(p.caption in results["page"] for p in outcome.pictures)
 
 
-def test_experiment_without_its_data_is_skipped(results):
-    assert results["KDE-usps"].status == "skipped"
+@pytest.mark.parametrize("id", NEED_DATA)
+def test_experiment_without_its_data_is_skipped(results, id):
+    assert results[id].status == "skipped"
 
 
 def test_preimages_from_data_are_faster_than_iterative_ones(results):
@@ -60,6 +74,27 @@ def test_search_of_training_outputs_loses_to_kernel_ridge_and_free_preimages_do_
     assert results["KDE-multilabel"].status == "agrees"
 
 
+def test_geodesics_descend_and_beat_only_a_short_step_of_back_projection(results):
+    assert finding(results["E-01"], "never rises").agrees
+    assert finding(results["E-01"], "back-projection, short").agrees
+    assert not finding(results["E-01"], "back-projection, right").agrees
+
+
+def test_limited_rank_beats_partial_least_squares_on_collinear_inputs(results):
+    assert finding(results["E-02"], "variance 0.1").agrees
+    assert finding(results["E-02"], "variance 1,").agrees
+
+
+def test_limited_rank_generalises_better_than_ridge_on_inverse_kinematics(results):
+    for penalty in ("0.01", "0.1"):
+        assert finding(results["E-05"], f"penalty {penalty}: training errors").agrees
+        assert finding(results["E-05"], f"penalty {penalty}: test error, limited").agrees
+
+
+def test_one_wild_joint_value_bends_partial_least_squares_but_not_the_absolute_loss(results):
+    assert results["E-06"].status == "agrees"
+
+
 def test_outliers_bend_least_squares_but_not_the_laplace_likelihood(results):
     assert results["E-04"].status == "agrees"
 
@@ -70,6 +105,40 @@ def test_kernel_methods_beat_the_nearest_neighbour_on_usps_centres(quiet):
     (result,) = run(["KDE-usps"], quick=True, console=quiet)
     assert result.error == ""
     assert finding(result, "order of the errors").agrees
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not is_available("faces_cbcl"), reason="needs the faces of ISTHMUS_DATA")
+def test_a_stream_takes_strong_noise_off_faces(quiet):
+    (result,) = run(["E-03"], quick=True, console=quiet)
+    assert result.error == ""
+    assert finding(result, "variance 0.01: RMSE of the noisy image").agrees
+    assert finding(result, "variance 0.01: RMSE of the exact stream").agrees
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not is_available("usps"), reason="needs the USPS digits of ISTHMUS_DATA")
+def test_limited_rank_is_better_than_ridge_cut_to_the_rank_on_usps(quiet):
+    (result,) = run(["E-07"], quick=True, console=quiet)
+    assert result.error == ""
+    assert finding(result, "lower half, [-1, 1]: limited rank over ridge cut").agrees
+    assert finding(result, "lower half, [-1, 1]: partial least squares").agrees
+
+
+def test_partial_least_squares_from_moments_is_that_of_scikit_learn():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 8)) * np.exp(-np.arange(8) / 4)
+    Y = X @ rng.normal(size=(8, 5)) + 0.1 * rng.normal(size=(60, 5))
+    X, Y = X - X.mean(axis=0), Y - Y.mean(axis=0)
+    for rank, F in enumerate(pls_coefficients(X, Y, 5), start=1):
+        peer = PLSRegression(rank, scale=False, tol=1e-14, max_iter=10_000).fit(X, Y)
+        np.testing.assert_allclose(F, peer.coef_, atol=1e-5)
+
+
+def test_arm_reaches_the_known_points():
+    points = 100 * joint_positions(np.arange(1, 8)[None] / 10)[0]  # mm
+    np.testing.assert_allclose(points[ELBOW], [88.954565, 8.925227, 441.029960], atol=1e-5)
+    np.testing.assert_allclose(points[TIP], [412.437565, 138.485044, 889.360030], atol=1e-5)
 
 
 def test_errors_of_a_constant_offset_are_that_offset():

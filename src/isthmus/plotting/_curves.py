@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
-from ._style import new_figure, style
+from ._style import PALETTE, new_figure, style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,13 +36,14 @@ def curves(
     marker : str
         Mark of the points, as matplotlib names them.
     """
-    methods: Sequence[str] = list(dict.fromkeys(m for panel in panels.values() for m in panel))
+    methods = list(dict.fromkeys(m for panel in panels.values() for m in panel))
+    colours = {m: PALETTE[i % len(PALETTE)] for i, m in enumerate(methods)}
     with style():
         figure = new_figure(1.4 + 3.6 * len(panels), 3.6)
         axes = figure.subplots(1, len(panels), squeeze=False)[0]
         for ax, (title, panel) in zip(axes, panels.items(), strict=True):
             for method, (x, y) in panel.items():
-                ax.plot(x, y, marker=marker, color=f"C{methods.index(method)}", label=method)
+                ax.plot(x, y, marker=marker, color=colours[method], label=method)
             ax.set(title=title, xlabel=xlabel)
             if "x" in log:
                 ax.set_xscale("log")

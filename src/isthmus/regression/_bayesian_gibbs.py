@@ -209,6 +209,10 @@ def _rescaled(state: State, prior: Prior, streams: Streams) -> State:
     """
     A, B, intercept, noise, scale = state
     (o, r), k = A.shape[1:], B.shape[1]
+    # The columns of any axes will do, but not of axes that depend on A and B: these would turn
+    # with the move, which would then not preserve volume as the law above presumes.
+    axes = np.linalg.qr(streams.normal(r, r))[0]
+    A, B = A @ axes, B @ axes
     tilt = (o - k) / 2
     a = np.sum(A * A, axis=1) / (2 * scale[:, None])
     b = np.sum(B * B, axis=1) / (2 * scale[:, None])

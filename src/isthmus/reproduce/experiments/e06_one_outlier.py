@@ -30,7 +30,7 @@ LABELS = {
         "0.25 to 1000. MSE on training (uncorrupted points) and test: PLS(4) 6.71 and 1200 +- 4, "
         "Stiefel regression of rank 4 with absolute loss 1.41 and 151 +- 4."
     ),
-    quick={"n_draws": 2, "n_test": 1000},
+    quick={"n_draws": 1, "n_test": 1000},
     full={"n_draws": 8, "n_test": 4500},
 )
 def one_outlier(settings, seed, progress):
