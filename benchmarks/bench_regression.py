@@ -150,7 +150,9 @@ def rank_squared(case):
     solver = "auto" if "closed" in case else "riemannian"
 
     def ours():
-        return StiefelRegression(R, solver=solver, fit_intercept=False).fit(X, Y).coef_
+        # Not from the closed form, which would leave nothing to do.
+        model = StiefelRegression(R, solver=solver, init="identity", fit_intercept=False)
+        return model.fit(X, Y).coef_
 
     def peer():
         S_xx, S_yx, yy = X.T @ X, Y.T @ X, np.sum(Y**2)
@@ -216,7 +218,7 @@ def _stream_contest(n, peer):
     "rank-stream",
     work=f"50 inputs, 30 outputs, partial_fit of n rows in blocks of {BLOCK}",
     peer="sklearn MultiOutputRegressor(SGDRegressor).partial_fit",
-    cases=[10_000, 100_000, 1_000_000],
+    cases=[10_000, 30_000, 100_000],
     quick=[2_000, 5_000, 10_000],
     goal="more rows a second, smaller error; linear in n",
 )
