@@ -32,7 +32,7 @@ SHARE = 0.8
         "ranks and almost all kappa; at rank 20 partial least squares (then least squares) is "
         "usually better. Pictures only, no values."
     ),
-    quick={"kappas": (2, 5, 8, 11, 14), "maps": ("full",), "iterations": 60},
+    quick={"kappas": (1, 2, 3, 5, 8, 11, 14), "maps": ("full",), "iterations": 60},
     full={"kappas": tuple(range(1, 15)), "maps": ("full", "limited"), "iterations": 500},
 )
 def collinear(settings, seed, progress):
