@@ -5,6 +5,7 @@ A loss is a piece with ``evaluate(Y, P)``, which returns the loss of predictions
 losses, ever sharper, to be minimised one after the other, each from the minimum of the last.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,12 +23,12 @@ PUBLISHED_SHARPNESS = (0.25, 0.5, 1.0, 5.0, 10.0, 50.0, 100.0, 500.0, 1000.0)
 NORMAL_MAD = 1.4826
 
 
-class Loss(Piece):
+class Loss(Piece, ABC):
     """Base of losses: no stages, no link, nothing to be estimated."""
 
+    @abstractmethod
     def evaluate(self, Y: Array, P: Array) -> tuple[Array, Array]:
         """Loss and its slope in ``P``, element by element."""
-        raise NotImplementedError
 
     def resolve(self, spread: float) -> "Loss":
         """The loss with numbers for ``"auto"``, given the robust spread of the residuals."""
