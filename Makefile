@@ -1,6 +1,7 @@
 # Every target sets up .venv by itself; a stamp file per extra keeps it from doing so twice.
 PYTHON ?= python3
 VENV := .venv
+BENCH := .venv-bench
 BIN := $(VENV)/bin
 ifneq ($(wildcard ../shared/data),)
 export ISTHMUS_DATA ?= $(abspath ../shared/data)
@@ -16,6 +17,12 @@ $(BIN)/python:
 
 $(VENV)/.installed-%: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable ".[$*]"
+	@touch $@
+
+# The peers pin old releases of what we stand on, so they live in an environment of their own.
+$(BENCH)/.installed-bench: pyproject.toml
+	test -x $(BENCH)/bin/python || $(PYTHON) -m venv $(BENCH)
+	$(BENCH)/bin/python -m pip install --quiet --editable ".[bench]"
 	@touch $@
 
 demo: $(VENV)/.installed-app  ## quick reproductions and one fit on a shipped table, with a report
@@ -35,11 +42,11 @@ types: $(VENV)/.installed-dev  ## mypy, strict on the pure-maths modules
 docs: $(VENV)/.installed-docs  ## the pages, into docs/_build/html, warnings are errors
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
-bench: $(VENV)/.installed-bench  ## ratios against the peers, into benchmarks/results.md
-	$(BIN)/python -m benchmarks $(BENCH_ARGS)
+bench: $(BENCH)/.installed-bench  ## ratios against the peers, into benchmarks/results
+	$(BENCH)/bin/python -m benchmarks $(BENCH_ARGS)
 
 reproduce: $(VENV)/.installed-app  ## every experiment in full, with a report
 	$(BIN)/isthmus reproduce --report report
 
 clean:  ## remove the environment and everything built
-	rm -rf $(VENV) report docs/_build docs/gallery build dist
+	rm -rf $(VENV) $(BENCH) report docs/_build docs/gallery build dist

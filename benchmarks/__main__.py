@@ -3,6 +3,7 @@
 import argparse
 import os
 import sys
+from itertools import groupby
 from pathlib import Path
 
 import numba
@@ -12,7 +13,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks._harness import chosen, discover, measured
 from benchmarks._report import clock_of, markdown, method_note, terminal_table
 
-RESULTS = Path(__file__).parent / "results.md"
+RESULTS = Path(__file__).parent / "results"
 
 
 def main(arguments=None):
@@ -26,42 +27,50 @@ def main(arguments=None):
         return 2
     console = Console() if sys.stdout.isatty() else Console(width=180)
     console.print(method_note(options.threads, options.repeat), highlight=False)
-    results = {}
     # This starts numba's threads; with the modules loaded, the limits below reach every pool.
     numba.set_num_threads(min(options.threads, numba.config.NUMBA_NUM_THREADS))
     with threadpool_limits(limits=options.threads), console.status("") as status:
-        for benchmark in selected:
-            rows = []
-            for case in benchmark.quick if options.quick else benchmark.cases:
-                here = f"{benchmark.name}, {case}"
-                contest = benchmark.contest(case)
-                rows.append(
-                    measured(
-                        contest,
-                        case,
-                        repeat=options.repeat,
-                        tell=lambda what, here=here: status.update(f"{here}: {what}"),
-                    )
-                )
-            results[benchmark.name] = (benchmark, rows)
-            console.print(terminal_table(benchmark, rows, clock_of(options.threads)))
-        page = markdown(
-            results, threads=options.threads, repeat=options.repeat, quick=options.quick
-        )
-    # A part, or small sizes, must not replace the numbers of a whole run by accident.
-    whole = not (options.only or options.quick)
-    output = options.output or (RESULTS if whole else None)
-    if output is not None:
-        output.write_text(page, encoding="utf-8")
-        console.print(f"Wrote {output.name}.")
+        for family, benchmarks in groupby(selected, key=lambda b: b.family):
+            results = {}
+            for benchmark in benchmarks:
+                rows = _rows(benchmark, options, status)
+                results[benchmark.name] = (benchmark, rows)
+                console.print(terminal_table(benchmark, rows, clock_of(options.threads)))
+            # Written family by family, so that an interruption loses one and not all.
+            whole = set(results) == {b.name for b in registry.values() if b.family == family}
+            if whole and not options.quick:
+                page = _page(family, options.threads)
+                text = markdown(family, results, threads=options.threads, repeat=options.repeat)
+                page.write_text(text, encoding="utf-8")
+                console.print(f"Wrote {page.relative_to(RESULTS.parent.parent)}.")
     return 0
+
+
+def _rows(benchmark, options, status):
+    """Every case of a benchmark, measured, with a line that says where we are."""
+    rows = []
+    for case in benchmark.quick if options.quick else benchmark.cases:
+        here = f"{benchmark.name}, {case}"
+        rows.append(
+            measured(
+                benchmark.contest(case),
+                case,
+                repeat=options.repeat,
+                tell=lambda what, here=here: status.update(f"{here}: {what}"),
+            )
+        )
+    return rows
+
+
+def _page(family, threads):
+    return RESULTS / (f"{family}.md" if threads == 1 else f"{family}_{threads}_threads.md")
 
 
 def _parser(registry):
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
-        description="Time, memory and accuracy against the peers. A whole run writes "
-        "benchmarks/results.md; --only and --quick print alone, unless --output names a file.",
+        description="Time, memory and accuracy against the peers. A family run whole writes its "
+        "page in benchmarks/results; parts of one, and --quick, only print.",
         epilog="Benchmarks: " + ", ".join(registry),
     )
     parser.add_argument("--only", nargs="+", metavar="NAME", help="benchmarks or families to run")
@@ -74,7 +83,6 @@ def _parser(registry):
         help="threads of BLAS, OpenMP and numba; 1 by default, for stable numbers",
     )
     parser.add_argument("--repeat", type=_positive(100), default=5, metavar="N", help="default 5")
-    parser.add_argument("--output", type=Path, metavar="FILE", help="where to write the Markdown")
     return parser
 
 

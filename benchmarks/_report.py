@@ -115,16 +115,16 @@ def terminal_table(benchmark: Benchmark, rows: Sequence[Row], clock: str) -> Tab
 
 
 def markdown(
-    results: dict[str, tuple[Benchmark, list[Row]]], *, threads: int, repeat: int, quick: bool
+    family: str, results: dict[str, tuple[Benchmark, list[Row]]], *, threads: int, repeat: int
 ) -> str:
-    """The whole page."""
+    """The page of a family."""
     clock = clock_of(threads)
     facts = ", ".join(f"{name} {value}" for name, value in machine().items())
     lines = [
-        "# Benchmarks",
+        f"# Benchmarks: {family}",
         "",
-        f"Written by `make bench` on {date.today().isoformat()}"
-        f"{' with `--quick`: sizes too small to judge by' if quick else ''}.",
+        f'Written on {date.today().isoformat()} by `make bench BENCH_ARGS="--only {family} '
+        f'--threads {threads} --repeat {repeat}"`.',
         "",
         method_note(threads, repeat),
         "",

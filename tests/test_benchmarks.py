@@ -88,10 +88,34 @@ def test_the_page_names_versions_and_no_folder():
 
     contest = summing_contest(lambda: 1000.0)
     ours = Benchmark("sums", "a sum", "a number", (10,), (10,), "n", "", lambda n: contest)
-    page = markdown({"sums": (ours, [measured_row(contest)])}, threads=1, repeat=1, quick=False)
+    page = markdown("sums", {"sums": (ours, [measured_row(contest)])}, threads=1, repeat=1)
     assert "## sums" in page
     assert "numpy" in page
     assert str(ROOT) not in page
+
+
+def test_only_a_family_run_whole_at_full_size_writes_its_page(monkeypatch, tmp_path, capsys):
+    import benchmarks.__main__ as command
+    from benchmarks._harness import Benchmark, discover
+
+    def contest(case):
+        return summing_contest(lambda: 1000.0)
+
+    contest.__module__ = "benchmarks.bench_sums"
+    both = {
+        name: Benchmark(name, "a sum", "a number", (10,), (10,), "n", "", contest)
+        for name in ("first", "second")
+    }
+    monkeypatch.setattr(command, "discover", lambda: {**discover(), **both})
+    monkeypatch.setattr(command, "RESULTS", tmp_path / "benchmarks" / "results")
+    command.RESULTS.mkdir(parents=True)
+    assert command.main(["--only", "first", "--repeat", "1"]) == 0
+    assert command.main(["--only", "sums", "--repeat", "1", "--quick"]) == 0
+    assert not list(command.RESULTS.iterdir())
+    assert command.main(["--only", "sums", "--repeat", "1"]) == 0
+    page = (command.RESULTS / "sums.md").read_text()
+    assert "## first" in page
+    assert "## second" in page
 
 
 def test_an_unknown_name_lists_the_known_ones():
