@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.estimator_checks import check_estimator
 
 import isthmus
-from isthmus.features import KernelPCA
+from isthmus.features import KernelPCA, SlowFeatureAnalysis
 from isthmus.kernels import Gaussian
 from isthmus.preimage import BasePreimage, LearnedPreimage
 from isthmus.regression import KernelRidgeCV
@@ -23,6 +23,11 @@ VARIANTS = [
     KernelPCA(kernel="linear"),
     KernelPCA(kernel=Gaussian(0.5), center=False),
     KernelPCA(n_landmarks=10, random_state=0),
+    SlowFeatureAnalysis(expansion=2, lag=(1, 2)),
+    SlowFeatureAnalysis(expansion="gaussian", n_landmarks=10, random_state=0),
+    SlowFeatureAnalysis(graph="classes"),
+    SlowFeatureAnalysis(graph="target", ridge=1e-3),
+    SlowFeatureAnalysis(method="online", n_passes=1, random_state=0),
     KernelRidgeCV(alphas=0.1, fit_intercept=False),
     DependencyEstimator(y_features="gaussian"),
     DependencyEstimator(y_features="gaussian", preimage=LearnedPreimage()),
@@ -51,6 +56,8 @@ def estimators():
     return [c(**REQUIRED.get(c.__name__, {})) for c in classes] + VARIANTS
 
 
+# The checks' tables are as small as slow feature analysis warns of.
+@pytest.mark.filterwarnings("ignore:SlowFeatureAnalysis has .* independent functions")
 @pytest.mark.parametrize("estimator", estimators(), ids=lambda e: repr(e)[:90])
 def test_scikit_learn_checks(estimator, record_property):
     exempt = EXEMPT.get(type(estimator).__name__)

@@ -1,5 +1,6 @@
 """φ: things to coordinates."""
 
 from isthmus.features._kernel_pca import KernelPCA
+from isthmus.features._slow import SlowFeatureAnalysis
 
-__all__ = ["KernelPCA"]
+__all__ = ["KernelPCA", "SlowFeatureAnalysis"]
