@@ -1,5 +1,6 @@
 """Kernel principal component analysis."""
 
+import copy
 from numbers import Integral, Real
 from typing import Any
 
@@ -143,7 +144,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             )
         self._check_n_components(n)
         kernel = kernel.resolve(X)
-        for stale in ("_moments", "_weights", "_default_preimage"):
+        for stale in ("_moments", "_weights", "_default_preimage", "_compressed"):
             self.__dict__.pop(stale, None)
         if self.n_landmarks is not None and check_int(self, "n_landmarks", low=1) < n:
             rng = check_random_state(self.random_state)
@@ -229,6 +230,26 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             return
         check_int(self, "n_components", low=1, high=n, why="number of objects")
 
+    # Reduced sets: see isthmus.reduction.compress --------------------------------------
+
+    def _kernel_expansion(self) -> tuple[Kernel, Any, np.ndarray]:
+        """Axes and origin as one expansion: kernel, objects, coefficients."""
+        self._require_objects("objects to choose from")
+        return self.kernel_, self.objects_, np.column_stack([self.dual_, self._origin_weights])
+
+    def _with_kernel_expansion(self, objects: Any, coefficients: np.ndarray) -> "KernelPCA":
+        model = copy.copy(self)
+        for stale in ("_default_preimage", "_moments"):
+            model.__dict__.pop(stale, None)
+        # Coordinates are told from the true origin, not from the one that few objects can make.
+        blocks = self.kernel_.blocks(objects, self.objects_)
+        model._origin_inner = np.concatenate([K @ self._origin_weights for _, K in blocks])
+        model.objects_, model._compressed = objects, True
+        model.dual_, model._origin_weights = coefficients[:, :-1], coefficients[:, -1]
+        features = self.kernel_.explicit_features(objects)
+        model._weights = None if features is None else features.T @ model.dual_
+        return model
+
     # Use ----------------------------------------------------------------------------
 
     @property
@@ -236,13 +257,17 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return hasattr(self, "_moments")
 
     @property
+    def _forgets_its_objects(self) -> bool:
+        return self._is_nystroem or hasattr(self, "_compressed")
+
+    @property
     def coordinates_(self) -> np.ndarray:
         """Coordinates of the training objects, (n_train, n_components); not with landmarks."""
         check_is_fitted(self)
-        if self._is_nystroem:
+        if self._forgets_its_objects:
             raise AttributeError(
-                "KernelPCA with landmarks does not keep the coordinates of its training objects: "
-                "call transform on them."
+                "KernelPCA with landmarks, or compressed, does not keep the coordinates of its "
+                "training objects: call transform on them."
             )
         return self.dual_ * self.eigenvalues_  # B Λ = U Λ^½
 

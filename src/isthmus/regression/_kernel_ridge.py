@@ -1,5 +1,6 @@
 """Kernel ridge regression on any objects, its penalty chosen by leave-one-out."""
 
+import copy
 from numbers import Real
 from typing import Any
 
@@ -75,6 +76,18 @@ class KernelRidgeCV(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.alphas = alphas
         self.fit_intercept = fit_intercept
         self.max_selection = max_selection
+
+    # Reduced sets: see isthmus.reduction.compress --------------------------------------
+
+    def _kernel_expansion(self) -> tuple[Kernel, Any, np.ndarray]:
+        """The expansion that predictions are made of: kernel, objects, coefficients."""
+        _refuse_pairwise(self)
+        return self.kernel_, self.objects_, np.asarray(self.dual_coef_)
+
+    def _with_kernel_expansion(self, objects: Any, coefficients: np.ndarray) -> "KernelRidgeCV":
+        model = copy.copy(self)
+        model.objects_, model.dual_coef_ = objects, coefficients
+        return model
 
     def _candidates(self) -> list[Kernel]:
         several = isinstance(self.kernel, (list, tuple))
@@ -187,3 +200,11 @@ def _check_outputs(estimator: Any, y: Any, n_expected: int) -> np.ndarray:
     )
     check_length(estimator, n_expected, len(Y), what="outputs as inputs")
     return Y
+
+
+def _refuse_pairwise(model: KernelRidgeCV) -> None:
+    if model.kernel_.pairwise:
+        raise ValueError(
+            "KernelRidgeCV on a Gram matrix knows no objects: use reduce_expansion on the matrix "
+            "and dual_coef_."
+        )

@@ -1,5 +1,6 @@
 """Kernel dependency estimation: the whole square in one estimator."""
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -182,6 +183,25 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
             )
         )
 
+    def _compressible_part(self) -> tuple["DependencyEstimator", str]:
+        """This map or an equal one, and its part with an expansion over the training inputs."""
+        if isinstance(self.regressor_, KernelRidgeCV):
+            return self, "regressor_"
+        if not isinstance(self.x_features_, KernelPCA):
+            raise TypeError(
+                "DependencyEstimator holds a kernel expansion where its regressor is a "
+                "KernelRidgeCV or its x_features a KernelPCA. Got "
+                f"{self.x_features_!r:.40} and {self.regressor_!r:.40} instead."
+            )
+        if not hasattr(self.regressor_, "coef_"):
+            return self, "x_features_"
+        # A linear T after φ is one expansion: its error is that of the map, while small errors
+        # of axes with little variance would be blown up by T.
+        fused = copy.copy(self)
+        fused.regressor_ = _as_one_expansion(self.x_features_, self.regressor_)
+        fused.x_features_ = None
+        return fused, "regressor_"
+
     # The slots ----------------------------------------------------------------------
 
     def _input_kernel(self) -> Kernel | None:
@@ -264,6 +284,20 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
         Y = check_collection(self, y, _kernel_of(self.y_features_), reset=None)
         check_length(self, n_objects(X), n_objects(Y), what="outputs as inputs")
         return Y
+
+
+def _as_one_expansion(features: KernelPCA, linear: Any) -> KernelRidgeCV:
+    """A linear regressor on kernel components, as an expansion over their objects."""
+    kernel, objects, axes_and_origin = features._kernel_expansion()
+    coef = np.atleast_2d(linear.coef_)
+    model = KernelRidgeCV(kernel)
+    model.kernel_, model.objects_ = kernel, objects
+    model.dual_coef_ = axes_and_origin[:, :-1] @ coef.T
+    model.intercept_ = np.asarray(linear.intercept_) - features.origin_coordinates_ @ coef.T
+    for name in ("n_features_in_", "feature_names_in_"):
+        if hasattr(features, name):
+            setattr(model, name, getattr(features, name))
+    return model
 
 
 def _is_kernel(slot: Any) -> bool:

@@ -1,0 +1,112 @@
+"""Reduced sets: pursuit of an expansion, and compressed machines."""
+
+import numpy as np
+from sklearn.datasets import load_digits
+from sklearn.linear_model import orthogonal_mp_gram
+from sklearn.svm import SVC
+
+from benchmarks._harness import Contest, Unavailable, benchmark
+from isthmus.datasets import load_letter, load_usps
+from isthmus.kernels import Gaussian
+from isthmus.reduction import compress, reduce_expansion
+
+N_POINTS = 100
+
+
+@benchmark(
+    "reduce-omp",
+    work="pursuit of one expansion by 100 of n points, Gram matrix given; the same rule and points",
+    peer="sklearn orthogonal_mp_gram(K, K @ a, n_nonzero_coefs=100)",
+    cases=(500, 1000, 2000, 4000),
+    quick=(200, 400, 800),
+    goal="faster",
+)
+def against_omp(n):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 5))
+    K, a = Gaussian(0.2)(X), rng.normal(size=n)
+
+    def ours():
+        found = reduce_expansion(K, a, n_points=N_POINTS, select="matching")
+        B = np.zeros(n)
+        B[found.indices] = found.coefficients
+        return B
+
+    def peer():
+        return orthogonal_mp_gram(K, K @ a, n_nonzero_coefs=N_POINTS)
+
+    def quality(B):
+        return {"error": (a - B) @ K @ (a - B) / (a @ K @ a)}
+
+    return Contest(ours, peer, quality, lambda one, two: np.abs(one - two).max())
+
+
+@benchmark(
+    "reduce-dlib",
+    work="20 points for a trained Gaussian machine on two noisy moons, and predictions by it",
+    peer="dlib.reduce(f, x, 20) of its own auto_train_rbf_classifier",
+    cases=(500, 1000),
+    quick=(200,),
+    goal="no more errors in less time",
+)
+def against_dlib(n):
+    from sklearn.datasets import make_moons
+
+    X, y = make_moons(2 * n, noise=0.25, random_state=0)
+    Xt, yt = X[n:], y[n:]
+    machine = SVC(C=1.0, gamma=1.0).fit(X[:n], y[:n])
+
+    def ours():
+        return compress(machine, 20).predict(Xt)
+
+    def peer():
+        small = dlib.reduce(theirs, X[:n], 20)
+        return np.array([small(x) > 0 for x in Xt]).astype(int)
+
+    try:
+        import dlib
+
+        theirs = dlib.auto_train_rbf_classifier(X[:n], 2.0 * y[:n] - 1, max_runtime_seconds=10.0)
+    except ImportError:
+
+        def peer():
+            raise Unavailable("dlib-bin is not installed")
+
+    return Contest(ours, peer, lambda found: {"error": float(np.mean(found != yt))})
+
+
+def _machines(name):
+    if name == "digits":
+        X, y = load_digits(return_X_y=True)
+        return X[:1000], y[:1000], X[1000:], y[1000:], 0.001, 10.0
+    try:
+        data = load_usps() if name == "USPS" else load_letter()
+    except FileNotFoundError as error:
+        raise Unavailable(str(error).splitlines()[0]) from error
+    gamma = 1 / 128 if name == "USPS" else Gaussian.from_width(4.0).gamma
+    return data.X_train, data.y_train, data.X_test, data.y_test, gamma, 1000.0
+
+
+@benchmark(
+    "compress-svc",
+    work="predict the test set with a tenth of the support vectors (compress beforehand)",
+    peer="the sklearn SVC itself, all support vectors",
+    cases=("digits", "USPS", "Letter"),
+    quick=("digits",),
+    unit="data",
+    goal="a tenth of the kernels at no more than 0.5 % of accuracy lost",
+)
+def compress_svc(name):
+    X, y, Xt, yt, gamma, C = _machines(name)
+    Xt = np.ascontiguousarray(Xt, dtype=float)
+    machine = SVC(C=C, gamma=gamma, cache_size=1000).fit(np.asarray(X, dtype=float), y)
+    small = compress(machine, len(machine.support_) // 10)
+    kernels = {"small": small.n_points_, "full": len(machine.support_)}
+
+    def quality(labelled):
+        who, found = labelled
+        return {"accuracy": float(np.mean(found == yt)), "kernels": kernels[who]}
+
+    return Contest(
+        lambda: ("small", small.predict(Xt)), lambda: ("full", machine.predict(Xt)), quality
+    )

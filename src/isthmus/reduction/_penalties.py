@@ -1,0 +1,135 @@
+r"""Which points to keep, by penalties: :math:`\ell_1` along a path, :math:`\ell_0` by steps.
+
+Both look at the whole Gram matrix and cost its cube, so they are for some thousand points.
+"""
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+from scipy import linalg, sparse
+from scipy.optimize import linprog
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import lars_path_gram, lasso_path
+
+from isthmus.typing import Array, IntArray
+
+PRUNED = 1e-8  # a coefficient below this share of the largest counts as zero
+
+
+def l1_support(K: Array, A: Array, n_points: int) -> IntArray:
+    r"""Points with a coefficient in :math:`\min\|w-\hat w\|^2+g\sum_i\|B_i\|`, at most n.
+
+    For one function the lasso in Gram form, whose whole path least angle regression gives; for
+    several the group lasso on a root of K, so that they share their points.
+    """
+    with warnings.catch_warnings():
+        # The paths are only read for their supports; the coefficients are fitted afterwards.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        if A.shape[1] == 1:
+            # Points also leave the path, so it is longer than the support.
+            _, _, path = lars_path_gram(
+                K @ A[:, 0], K, n_samples=len(K), method="lasso", max_iter=4 * n_points
+            )
+            used = path != 0
+        else:
+            X = _root(K)
+            largest = np.linalg.norm(X.T @ (X @ A), axis=1).max() / len(X)
+            alphas = np.geomspace(largest, 1e-4 * largest, 60)
+            _, paths, _ = lasso_path(X, X @ A, alphas=alphas, max_iter=300, tol=1e-3)
+            used = np.any(paths != 0, axis=0)  # (points, penalties), penalties falling
+    fitting = np.flatnonzero(used.sum(axis=0) <= n_points)
+    return np.flatnonzero(used[:, fitting[-1]]) if len(fitting) else np.zeros(0, dtype=np.intp)
+
+
+def l0_support(
+    K: Array, A: Array, *, penalty: float, step: str = "l2", max_iter: int = 30
+) -> IntArray:
+    r"""Points that survive :math:`\min e(B)+g\sum_i\ln(\epsilon+|B_i|)` by linearisation.
+
+    With :math:`D=\mathrm{diag}(v)`, each step solves :math:`(DKD+gI)\beta'=DKA` and sets
+    :math:`v_i\leftarrow v_i\sum_j|\beta'_{ij}|`; the linear program takes the solution of
+    :math:`KD\beta'=KA` with the least :math:`\sum_i\max_j|\beta'_{ij}|` instead. Without
+    penalty the expansion is kept exactly, and only linearly dependent points can go.
+
+    The document prints the linear program and then solves the least-squares one, with the two
+    matrices exchanged; :math:`v_iv_jk_{ij}` is the one to invert, :math:`v_ik_{ij}` the other.
+    """
+    alive: IntArray = np.arange(len(K))
+    v = np.ones(len(K))
+    solve = _l1_step if step == "lp" else _l2_step
+    right = K @ A
+    for _ in range(max_iter):
+        if not len(alive):
+            break
+        beta = solve(K[np.ix_(alive, alive)], right[alive], v, penalty)
+        new = v * np.abs(beta).sum(axis=1)
+        keep = new > PRUNED * new.max()
+        settled = keep.all() and np.abs(new - v).max() <= 1e-6 * new.max()
+        alive, v = alive[keep], new[keep]
+        if settled:
+            break
+    return alive
+
+
+def _l2_step(K: Array, right: Array, v: Array, penalty: float) -> Array:
+    DKD = K * v * v[:, None]
+    if penalty:
+        DKD.flat[:: len(DKD) + 1] += penalty
+        return linalg.solve(DKD, right * v[:, None], assume_a="pos")
+    eigenvalues, U = linalg.eigh(DKD)
+    keep = eigenvalues > 1e-12 * eigenvalues[-1]
+    return (U[:, keep] / eigenvalues[keep]) @ (U[:, keep].T @ (right * v[:, None]))
+
+
+def _l1_step(K: Array, right: Array, v: Array, penalty: float) -> Array:
+    if penalty:
+        raise ValueError(
+            "reduce_expansion(step='lp') keeps the expansion exactly: expected penalty=0. Got "
+            f"{penalty!r} instead."
+        )
+    root = _root(K)  # as many constraints as K has rank
+    # right is K A, and K = root' root, so root A is what root times the solution must be.
+    target = linalg.lstsq(root.T, right)[0]
+    n, p = len(K), right.shape[1]
+    M = sparse.kron(sparse.csr_array(root * v), sparse.eye_array(p))
+    wide = sparse.kron(sparse.eye_array(n), np.ones((p, 1)))
+    one = sparse.eye_array(n * p)
+    found = linprog(
+        np.concatenate([np.zeros(2 * n * p), np.ones(n)]),
+        A_ub=sparse.hstack([one, one, -wide]),
+        b_ub=np.zeros(n * p),
+        A_eq=sparse.hstack([M, -M, sparse.csr_array((M.shape[0], n))]),
+        b_eq=target.ravel(),
+        method="highs",
+    )
+    if found.x is None:
+        raise ValueError(
+            f"reduce_expansion(step='lp') got a linear program without solution: {found.message}"
+        )
+    return (found.x[: n * p] - found.x[n * p : 2 * n * p]).reshape(n, p)
+
+
+def _root(K: Array) -> Array:
+    """A matrix of rank(K) rows with ``root.T @ root = K``."""
+    eigenvalues, U = linalg.eigh(K)
+    keep = eigenvalues > 1e-10 * eigenvalues[-1]
+    return np.sqrt(eigenvalues[keep])[:, None] * U[:, keep].T
+
+
+def penalty_for(n_points: int, support: Callable[[float], IntArray], scale: float) -> IntArray:
+    """The largest support of at most ``n_points`` points among penalties tried by bisection."""
+    low, high = np.log(1e-12 * scale), np.log(1e2 * scale)
+    best: IntArray = np.zeros(0, dtype=np.intp)
+    for _ in range(18):
+        middle = (low + high) / 2
+        found = support(float(np.exp(middle)))
+        if len(found) > n_points:
+            low = middle
+        else:
+            high = middle
+            if len(found) > len(best):
+                best = found
+            if len(found) == n_points:
+                break
+    return best

@@ -1,0 +1,199 @@
+"""Compressed models do what the full ones do, with few kernels."""
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits, load_iris, make_moons
+from sklearn.decomposition import KernelPCA as SklearnKernelPCA
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, WhiteKernel
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, SVR, NuSVC
+
+from isthmus.features import KernelPCA
+from isthmus.kernels import Gaussian
+from isthmus.reduction import compress
+from isthmus.reduction._compress import best_threshold
+from isthmus.regression import KernelRidgeCV
+from isthmus.structured import DependencyEstimator
+
+
+@pytest.fixture(scope="module")
+def moons():
+    return make_moons(300, noise=0.2, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def wave():
+    X = np.linspace(-3, 3, 120)[:, None]
+    return X, np.sin(2 * X[:, 0]) + 0.05 * np.cos(31 * X[:, 0])
+
+
+def smooth_kernel(X, Z):
+    return np.exp(-0.5 * ((X[:, None] - Z) ** 2).sum(axis=2))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        SVC(),
+        SVC(kernel="poly", degree=2, coef0=1.0),
+        SVC(kernel="linear"),
+        SVC(decision_function_shape="ovo"),
+        SVC(kernel=smooth_kernel),
+        NuSVC(nu=0.2),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_with_all_points_a_classifier_decides_as_before(model, n_classes):
+    X, y = load_iris(return_X_y=True)
+    X, y = X[y < n_classes], np.array(["a", "b", "c"])[y[y < n_classes]]
+    X = X + 0.3 * np.random.default_rng(0).normal(size=X.shape)
+    model.fit(X, y)
+    small = compress(model, tolerance=1e-14)
+    np.testing.assert_allclose(
+        small.decision_function(X), model.decision_function(X), atol=2e-4, rtol=1e-4
+    )
+    assert np.mean(small.predict(X) == model.predict(X)) > 0.985
+    assert small.n_points_ <= len(model.support_)
+
+
+def test_few_points_keep_the_accuracy_of_a_support_vector_machine(moons):
+    X, y = moons
+    model = SVC(C=1.0).fit(X, y)
+    small = compress(model, 12)
+    assert small.n_points_ == 12 < len(model.support_) / 4
+    assert small.score(X, y) > model.score(X, y) - 0.02
+
+
+def test_validation_data_choose_the_smallest_model_that_is_good_enough(moons):
+    X, y = moons
+    model = SVC(C=1.0).fit(X[:200], y[:200])
+    small = compress(model, X=X[200:], y=y[200:], max_loss=0.02)
+    assert small.score(X[200:], y[200:]) >= model.score(X[200:], y[200:]) - 0.02
+    assert small.n_points_ < len(model.support_) / 3
+    smaller = compress(model, small.n_points_ - 1, X=X[200:], y=y[200:])
+    assert smaller.score(X[200:], y[200:]) < model.score(X[200:], y[200:]) - 0.02
+
+
+def test_all_classes_share_their_points():
+    X, y = load_digits(return_X_y=True)
+    model = SVC(gamma=0.001, C=10.0).fit(X[:1000], y[:1000])
+    small = compress(model, 120)
+    assert small.objects_.shape == (120, 64)
+    assert small.coefficients_.shape == (120, 45)
+    assert small.score(X[1000:], y[1000:]) > model.score(X[1000:], y[1000:]) - 0.03
+
+
+def test_a_threshold_makes_the_fewest_errors_and_moves_least():
+    values = np.array([-2.0, -1.0, 0.5, 1.0, 3.0])
+    positive = np.array([False, False, False, True, True])
+    assert best_threshold(values, positive) == 0.75
+    assert best_threshold(values, values > 0) == 0.0
+    assert best_threshold(np.ones(4), np.array([True, True, True, False])) == 0.0
+    assert best_threshold(values, np.ones(5, dtype=bool)) == -3.0
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        SVR(C=10.0),
+        KernelRidge(kernel="rbf", gamma=1.0, alpha=1e-3),
+        KernelRidge(kernel="polynomial", degree=5, alpha=1e-3),
+        GaussianProcessRegressor(RBF(1.0) + WhiteKernel(0.01), optimizer=None, normalize_y=True),
+        KernelRidgeCV(Gaussian(1.0)),
+    ],
+    ids=repr,
+)
+def test_a_regressor_predicts_as_before_with_few_points(wave, model):
+    X, y = wave
+    model.fit(X, y)
+    small = compress(model, tolerance=1e-6)
+    assert small.n_points_ < 110
+    np.testing.assert_allclose(small.predict(X), model.predict(X), atol=0.02)
+    assert small.score(X, y) > model.score(X, y) - 0.01
+
+
+def test_several_outputs_keep_their_shape(wave):
+    X, y = wave
+    model = KernelRidge(kernel="rbf", alpha=1e-3).fit(X, np.column_stack([y, -y]))
+    assert compress(model, 30).predict(X).shape == (120, 2)
+
+
+def test_kernel_pca_of_scikit_learn_gives_the_same_coordinates(moons):
+    X, _ = moons
+    model = SklearnKernelPCA(2, kernel="rbf", gamma=0.5).fit(X)
+    small = compress(model, 40)
+    np.testing.assert_allclose(small.transform(X), model.transform(X), atol=0.02)
+
+
+def test_our_kernel_pca_stays_one_with_expansions_and_a_way_back(moons):
+    X, _ = moons
+    model = KernelPCA(4, kernel=Gaussian(0.5)).fit(X)
+    small = compress(model, 60)
+    assert isinstance(small, KernelPCA)
+    np.testing.assert_allclose(small.transform(X), model.transform(X), atol=0.02)
+    coordinates = model.transform(X[:5])
+    assert small.expansion(coordinates).shape == (5, 60)
+    np.testing.assert_allclose(
+        small.inverse_transform(coordinates), model.inverse_transform(coordinates), atol=0.15
+    )
+    np.testing.assert_allclose(
+        small.squared_norms(coordinates), model.squared_norms(coordinates), atol=0.02
+    )
+    with pytest.raises(AttributeError, match="compressed"):
+        _ = small.coordinates_
+    assert model.coordinates_.shape == (300, 4)  # the full model is as it was
+    assert small.fit(X).coordinates_.shape == (300, 4)
+
+
+@pytest.mark.parametrize("x_features", [None, KernelPCA(20, kernel=Gaussian(1.0))])
+def test_the_whole_map_is_compressed_on_its_input_side(wave, x_features):
+    X, y = wave
+    Y = np.column_stack([y, y**2])
+    model = DependencyEstimator(x_features=x_features).fit(X, Y)
+    small = compress(model, tolerance=1e-7)
+    assert isinstance(small, DependencyEstimator)
+    assert small.n_points_ < 115
+    np.testing.assert_allclose(small.predict(X), model.predict(X), atol=0.05)
+    by_score = compress(model, X=X, y=Y, max_loss=0.01)
+    assert by_score.score(X, Y) >= model.score(X, Y) - 0.01
+
+
+def test_a_pipeline_is_compressed_in_its_last_step(moons):
+    X, y = moons
+    model = make_pipeline(StandardScaler(), SVC()).fit(X, y)
+    small = compress(model, 15)
+    assert small.n_points_ == 15
+    assert small.score(X, y) > model.score(X, y) - 0.03
+    assert isinstance(model[-1], SVC)
+    chosen = compress(model, X=X, y=y)
+    assert chosen.score(X, y) >= model.score(X, y) - 0.005
+
+
+def test_comes_back_from_disk(moons, tmp_path):
+    X, y = moons
+    small = compress(SVC(kernel="poly", coef0=1.0).fit(X, y), 20)
+    joblib.dump(small, tmp_path / "small")
+    np.testing.assert_array_equal(joblib.load(tmp_path / "small").predict(X), small.predict(X))
+
+
+def test_refuses_what_it_cannot_shorten(moons):
+    X, y = moons
+    with pytest.raises(TypeError, match=r"compress knows SVC.*Got a fitted LogisticRegression"):
+        compress(LogisticRegression().fit(X, y), 3)
+    with pytest.raises(ValueError, match="needs to know how small"):
+        compress(SVC().fit(X, y))
+    with pytest.raises(ValueError, match="fitted on a Gram matrix"):
+        compress(SVC(kernel="precomputed").fit(X @ X.T, y), 3)
+    with pytest.raises(ValueError, match="on a Gram matrix knows no objects"):
+        compress(KernelRidgeCV("precomputed").fit(X @ X.T, y.astype(float)), 3)
+    small = compress(SVC().fit(X, y), 3)
+    with pytest.raises(TypeError, match=r"made of a fitted estimator by compress\(\)"):
+        small.fit(X, y)
+    with pytest.raises(ValueError, match="X has 3 features"):
+        small.predict(np.ones((2, 3)))
