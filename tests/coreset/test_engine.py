@@ -1,0 +1,116 @@
+"""The engine: the quadratic program, the ball, and what the bounds promise."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from sklearn.exceptions import ConvergenceWarning
+
+from isthmus.coreset import MinimumEnclosingBall, solve_simplex
+from isthmus.kernels import Delta, Gaussian
+
+
+@pytest.fixture
+def cloud(rng):
+    return rng.normal(size=(400, 3))
+
+
+def test_the_program_over_the_simplex_is_solved(rng):
+    A = rng.normal(size=(15, 6))
+    M, v = A @ A.T, rng.normal(size=15)
+    alpha, gap = solve_simplex(M, v, tolerance=1e-12)
+    assert alpha.min() >= 0
+    assert alpha.sum() == pytest.approx(1)
+    assert gap < 1e-11
+    reference = minimize(
+        lambda a: a @ M @ a + v @ a,
+        np.full(15, 1 / 15),
+        jac=lambda a: 2 * M @ a + v,
+        bounds=[(0, 1)] * 15,
+        constraints={"type": "eq", "fun": lambda a: a.sum() - 1},
+        method="SLSQP",
+        options={"ftol": 1e-14, "maxiter": 500},
+    )
+    assert alpha @ M @ alpha + v @ alpha == pytest.approx(reference.fun, abs=1e-7)
+
+
+def test_a_warm_start_ends_in_the_same_place(rng):
+    A = rng.normal(size=(20, 20))
+    M, v = A @ A.T, np.zeros(20)
+    cold, _ = solve_simplex(M, v, tolerance=1e-13)
+    warm, _ = solve_simplex(M, v, cold, tolerance=1e-13)
+    np.testing.assert_allclose(warm, cold, atol=1e-6)
+
+
+def test_the_exact_ball_of_simple_shapes():
+    square = np.array([[0, 0], [0, 2], [2, 0], [2, 2], [1, 1], [0.3, 0.4]], dtype=float)
+    ball = MinimumEnclosingBall(epsilon=0.0).fit(square)
+    assert ball.radius_ == pytest.approx(np.sqrt(2))
+    np.testing.assert_allclose(ball.center_, [1, 1], atol=1e-7)
+    line = MinimumEnclosingBall(epsilon=0.0).fit(np.linspace(0, 1, 11)[:, None])
+    assert line.radius_ == pytest.approx(0.5)
+    assert len(line.core_indices_) == 2
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 0.1, 0.01])
+@pytest.mark.parametrize("search", ["exact", "sample"])
+def test_the_core_set_is_small_and_its_ball_nearly_the_smallest(cloud, epsilon, search):
+    exact = MinimumEnclosingBall(epsilon=0.0, search="exact").fit(cloud)
+    near = MinimumEnclosingBall(epsilon=epsilon, search=search, random_state=0).fit(cloud)
+    assert near.n_core_ <= 2 + 2 / epsilon
+    assert near.radius_ <= exact.radius_ * (1 + 1e-9)
+    assert exact.radius_ <= (1 + epsilon) * near.radius_ * (1 + 1e-9)
+    assert near.contains(cloud).all()
+    assert np.all(np.diff(near.radii_) > -1e-6)
+    assert exact.radius_**2 - near.radius_**2 <= near.gap_ + 1e-12
+
+
+def test_points_with_weight_lie_on_the_sphere(cloud):
+    ball = MinimumEnclosingBall(epsilon=0.0).fit(cloud)
+    np.testing.assert_allclose(ball.distances(cloud[ball.core_indices_]), ball.radius_, rtol=1e-5)
+    np.testing.assert_allclose(
+        ball.distances(cloud), np.linalg.norm(cloud - ball.center_, axis=1), rtol=1e-7
+    )
+
+
+def test_the_size_of_the_core_set_does_not_grow_with_the_dimension_or_the_number(rng):
+    sizes = [
+        MinimumEnclosingBall(epsilon=0.1, random_state=0).fit(rng.normal(size=shape)).n_core_
+        for shape in [(500, 2), (5000, 20), (2000, 200)]
+    ]
+    assert max(sizes) <= 22
+
+
+def test_a_ball_in_the_feature_space_of_a_kernel(cloud):
+    ball = MinimumEnclosingBall(epsilon=1e-4, kernel=Gaussian(0.5)).fit(cloud)
+    assert 0 < ball.radius_ < 1
+    assert ball.contains(cloud).all()
+    words = MinimumEnclosingBall(epsilon=0.0, kernel=Delta()).fit(["a", "b", "c", "a"])
+    assert words.radius_ == pytest.approx(np.sqrt(2 / 3))
+
+
+def test_identical_points_have_a_ball_without_extent():
+    ball = MinimumEnclosingBall().fit(np.ones((5, 2)))
+    assert ball.radius_ == pytest.approx(0, abs=1e-7)
+    assert ball.contains(np.ones((1, 2))).all()
+
+
+def test_a_limit_on_the_core_set_warns_of_the_gap(rng):
+    X = rng.normal(size=(500, 50))
+    with pytest.warns(ConvergenceWarning, match="max_core=5 points with a gap of"):
+        ball = MinimumEnclosingBall(epsilon=1e-6, max_core=5).fit(X)
+    assert ball.n_core_ == 5
+    exact = MinimumEnclosingBall(epsilon=1e-6).fit(X)
+    assert exact.radius_**2 - ball.radius_**2 <= ball.gap_
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"epsilon": -0.1}, "'epsilon' parameter of MinimumEnclosingBall"),
+        ({"search": "all"}, "'search' parameter of MinimumEnclosingBall"),
+        ({"max_core": 1}, "'max_core' parameter of MinimumEnclosingBall"),
+    ],
+)
+def test_refuses_parameters_by_name(cloud, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        MinimumEnclosingBall(**parameters).fit(cloud)

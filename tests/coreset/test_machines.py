@@ -1,0 +1,232 @@
+"""Core vector machines: equal to the machines they approximate, and honest about the gap."""
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import load_iris, make_moons
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.metrics import roc_auc_score
+from sklearn.svm import LinearSVC, LinearSVR, OneClassSVM
+
+from isthmus.coreset import (
+    CoreVectorClassifier,
+    CoreVectorOutlierDetector,
+    CoreVectorRanker,
+    CoreVectorRegressor,
+    ImplicitSurface,
+)
+from isthmus.kernels import Delta, Gaussian
+from isthmus.reduction import compress
+
+EXACT = {"epsilon": 1e-10, "max_core": None, "random_state": 0}
+
+
+@pytest.fixture
+def two_classes(rng):
+    X = rng.normal(size=(150, 4))
+    return X, np.sign(X[:, 0] + 0.5 * X[:, 1] + 0.5 * rng.normal(size=150))
+
+
+@pytest.mark.parametrize("C", [1.0, 10.0])
+def test_a_linear_classifier_is_the_squared_hinge_machine(two_classes, C):
+    X, y = two_classes
+    ours = CoreVectorClassifier("linear", C=C, **EXACT).fit(X, y)
+    theirs = LinearSVC(C=C / 2, intercept_scaling=1, tol=1e-10, max_iter=100_000).fit(X, y)
+    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-5)
+    # The optimum of the dual is one over twice that of the primal.
+    slack = np.maximum(0, 1 - y * ours.decision_function(X))
+    norm = theirs.coef_[0] @ theirs.coef_[0] + theirs.intercept_[0] ** 2
+    assert ours.objective_[0] == pytest.approx(1 / (norm + C * slack @ slack), rel=1e-5)
+
+
+@pytest.mark.parametrize("stop", ["relative", "radius"])
+def test_the_gap_bounds_what_is_left(two_classes, stop):
+    X, y = two_classes
+    best = CoreVectorClassifier(Gaussian(0.2), **EXACT).fit(X, y).objective_[0]
+    for epsilon in (0.5, 0.05, 0.005):
+        near = CoreVectorClassifier(Gaussian(0.2), epsilon=epsilon, stop=stop, random_state=0)
+        near.fit(X, y)
+        assert -1e-12 <= near.objective_[0] - best <= near.gap_[0] + 1e-12
+        if stop == "relative":
+            assert near.gap_[0] <= epsilon * near.objective_[0] + 1e-12
+
+
+def test_a_sampled_search_ends_as_accurate_as_an_exact_one(rng):
+    X = rng.normal(size=(3000, 2))
+    y = X[:, 0] * X[:, 1] > 0
+    found = [
+        CoreVectorClassifier(Gaussian(0.5), search=search, random_state=0).fit(X, y)
+        for search in ("exact", "sample")
+    ]
+    assert found[0].objective_[0] == pytest.approx(found[1].objective_[0], rel=0.06)
+    assert found[1].gap_[0] <= 0.05 * found[1].objective_[0] + 1e-12
+    assert found[1].score(X, y) > 0.97
+
+
+def test_the_ball_vector_machine_comes_near_the_exact_ball(two_classes):
+    X, y = two_classes
+    exact = CoreVectorClassifier(Gaussian(0.2), stop="radius", epsilon=1e-6, random_state=0)
+    ball = CoreVectorClassifier(Gaussian(0.2), solver="ball", epsilon=1e-3, random_state=0)
+    agreement = np.mean(exact.fit(X, y).predict(X) == ball.fit(X, y).predict(X))
+    assert agreement > 0.9
+    with pytest.raises(ValueError, match="knows the radius beforehand only where"):
+        CoreVectorClassifier("linear", solver="ball").fit(X, y)
+
+
+def test_several_classes_are_told_apart_and_share_their_objects():
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["s", "ve", "vi"])[y]
+    model = CoreVectorClassifier(random_state=0).fit(X, names)
+    assert model.score(X, names) > 0.95
+    assert model.dual_coef_.shape == (3, len(model.support_))
+    assert model.decision_function(X).shape == (150, 3)
+    calibrated = CalibratedClassifierCV(CoreVectorClassifier(random_state=0), cv=3).fit(X, names)
+    np.testing.assert_allclose(calibrated.predict_proba(X).sum(axis=1), 1)
+
+
+def test_weights_of_classes_move_the_boundary(rng):
+    X = np.concatenate([rng.normal(size=(190, 1)), rng.normal(1.5, 1, size=(10, 1))])
+    y = np.repeat([0, 1], [190, 10])
+    plain = CoreVectorClassifier(C=1.0, random_state=0).fit(X, y)
+    balanced = CoreVectorClassifier(C=1.0, class_weight="balanced", random_state=0).fit(X, y)
+    assert np.mean(balanced.predict(X[y == 1])) > np.mean(plain.predict(X[y == 1]))
+
+
+def test_objects_that_are_not_vectors_are_classified():
+    words = ["up", "down", "up", "left", "down", "up"] * 3
+    y = [word == "up" for word in words]
+    assert CoreVectorClassifier(Delta(), random_state=0).fit(words, y).score(words, y) == 1
+
+
+def test_a_gram_matrix_gives_what_its_kernel_gives(two_classes):
+    X, y = two_classes
+    kernel = Gaussian(0.2)
+    one = CoreVectorClassifier(kernel, **EXACT).fit(X, y)
+    other = CoreVectorClassifier("precomputed", **EXACT).fit(kernel(X), y)
+    np.testing.assert_allclose(
+        one.decision_function(X), other.decision_function(kernel(X)), atol=1e-5
+    )
+
+
+def test_a_linear_regressor_is_the_machine_with_its_tube(rng):
+    X = rng.normal(size=(120, 3))
+    y = X @ [1.0, -2.0, 0.5] + 0.3 * rng.normal(size=120)
+    t = (y - y.mean()) / y.std()
+    ours = CoreVectorRegressor("linear", C=5.0, **EXACT).fit(X, y)
+    assert 0 < ours.tube_ <= 0.1 * y.std() + 1e-9
+    theirs = LinearSVR(
+        loss="squared_epsilon_insensitive",
+        epsilon=ours.tube_ / y.std(),
+        C=2.5,
+        tol=1e-8,
+        max_iter=1_000_000,
+    ).fit(X, t)
+    np.testing.assert_allclose(ours.predict(X), theirs.predict(X) * y.std() + y.mean(), atol=2e-3)
+
+
+def test_without_a_tube_it_is_kernel_ridge_regression(rng):
+    X = np.sort(rng.uniform(-3, 3, size=(60, 1)), axis=0)
+    y = np.sin(2 * X[:, 0]) + 0.1 * rng.normal(size=60)
+    ours = CoreVectorRegressor(Gaussian(1.0), C=50.0, tube=0.0, **EXACT).fit(X, y)
+    assert ours.tube_ < 0.01 * y.std()
+    K = Gaussian(1.0)(X) + 1
+    t = (y - y.mean()) / y.std()
+    ridge = KernelRidge(alpha=1 / 50, kernel="precomputed").fit(K, t)
+    assert np.abs(ours.predict(X) - (ridge.predict(K) * y.std() + y.mean())).max() < 0.05
+
+
+def test_the_published_weight_cannot_follow_large_targets(rng):
+    X = np.linspace(-3, 3, 50)[:, None]
+    y = np.sinc(X[:, 0])
+    published = CoreVectorRegressor(Gaussian(1.0), C=50.0, tube=None, weight=1.0, **EXACT)
+    chosen = CoreVectorRegressor(Gaussian(1.0), C=50.0, **EXACT)
+    assert published.fit(X, y).score(X, y) < 0.6 < 0.97 < chosen.fit(X, y).score(X, y)
+
+
+def test_outliers_are_ranked_as_a_one_class_machine_ranks_them(rng):
+    angle = rng.uniform(0, 2 * np.pi, 300)
+    ring = 2 * np.c_[np.cos(angle), np.sin(angle)] + 0.1 * rng.normal(size=(300, 2))
+    far = rng.uniform(-4, 4, size=(300, 2))
+    truth = np.repeat([1, 0], 300)
+    ours = CoreVectorOutlierDetector(Gaussian(1.0), random_state=0).fit(ring)
+    theirs = OneClassSVM(gamma=1.0, nu=0.1).fit(ring)
+    both = np.vstack([ring, far])
+    mine = roc_auc_score(truth, ours.score_samples(both))
+    assert mine > roc_auc_score(truth, theirs.score_samples(both)) - 0.01
+    assert np.mean(ours.predict(ring) == -1) == pytest.approx(0.1, abs=0.01)
+
+
+def test_the_published_offset_marks_all_support_vectors(rng):
+    X = rng.normal(size=(200, 2))
+    detector = CoreVectorOutlierDetector(Gaussian(0.5), contamination="auto", **EXACT).fit(X)
+    marked = detector.predict(X) == -1
+    assert marked[detector.support_].all()
+    assert marked.sum() == len(detector.support_)
+
+
+def test_a_small_cost_is_a_parzen_estimate(rng):
+    X = rng.normal(size=(50, 2))
+    detector = CoreVectorOutlierDetector(Gaussian(0.5), C=1e-6, **EXACT).fit(X)
+    np.testing.assert_allclose(detector.dual_coef_, 1 / 50, rtol=1e-3)
+
+
+def test_ranks_are_learned_within_groups(rng):
+    X = rng.uniform(-1, 1, size=(60, 2))
+    grades = np.round(3 * X[:, 0] + X[:, 1])
+    groups = np.arange(60) % 3
+    ranker = CoreVectorRanker(random_state=0).fit(X, grades + 10 * groups, groups=groups)
+    new = rng.uniform(-1, 1, size=(200, 2))
+    assert ranker.score(new, 3 * new[:, 0] + new[:, 1]) > 0.8
+    with pytest.raises(ValueError, match="two objects of one group whose grades differ"):
+        CoreVectorRanker().fit(X, np.ones(60))
+
+
+def test_a_surface_is_zero_at_its_points_and_not_elsewhere():
+    angles = np.linspace(0, 2 * np.pi, 150, endpoint=False)
+    ellipse = np.c_[2 * np.cos(angles), np.sin(angles)]
+    surface = ImplicitSurface(random_state=0).fit(ellipse)
+    assert np.abs(surface.decision_function(ellipse)).max() < 0.1
+    assert surface.decision_function([[4.0, 4.0]])[0] < -0.9
+    with pytest.raises(ValueError, match="'widths' parameter of ImplicitSurface"):
+        ImplicitSurface(widths=(1.0, -1.0)).fit(ellipse)
+
+
+def test_core_vector_machines_can_be_compressed_further():
+    X, y = make_moons(200, noise=0.2, random_state=0)
+    model = CoreVectorClassifier(random_state=0).fit(X, y)
+    small = compress(model, 12)
+    assert isinstance(small, CoreVectorClassifier)
+    assert small.score(X, y) > model.score(X, y) - 0.03
+    line = CoreVectorRegressor(random_state=0).fit(X, X[:, 0])
+    assert compress(line, 10).predict(X).shape == (200,)
+
+
+def test_comes_back_from_disk(two_classes, tmp_path):
+    X, y = two_classes
+    model = CoreVectorClassifier(random_state=0).fit(X, y)
+    joblib.dump(model, tmp_path / "model")
+    np.testing.assert_array_equal(joblib.load(tmp_path / "model").predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize(
+    ("model", "y", "message"),
+    [
+        (CoreVectorClassifier(C=0.0), [0, 1, 0], "'C' parameter of CoreVectorClassifier"),
+        (CoreVectorClassifier(), [1, 1, 1], "objects of at least 2 classes. Got 1 class"),
+        (CoreVectorClassifier(epsilon=-1.0), [0, 1, 0], "'epsilon' parameter"),
+        (CoreVectorRegressor(), [0, np.inf, 0], "inf"),
+        (CoreVectorRegressor(tube=-1.0), [0, 1, 0], "'tube' parameter of CoreVectorRegressor"),
+        (CoreVectorOutlierDetector(contamination=0.9), None, "'contamination' parameter"),
+    ],
+)
+def test_refuses_by_name(model, y, message):
+    with pytest.raises(ValueError, match=message):
+        model.fit([[0.0], [1.0], [2.0]], y)
+    assert not hasattr(model, "dual_coef_")
+
+
+def test_an_indefinite_gram_matrix_still_ends():
+    K = np.array([[1.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    model = CoreVectorClassifier("precomputed", random_state=0).fit(K, [0, 1, 1])
+    assert np.isfinite(model.decision_function(K)).all()
