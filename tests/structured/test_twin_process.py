@@ -1,0 +1,457 @@
+"""Twin Gaussian processes: criteria, gradients, limiting cases, variants, bad input."""
+
+import joblib
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import linalg
+from scipy.optimize import minimize
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.model_selection import GridSearchCV, KFold
+
+from isthmus.dependence import hsic
+from isthmus.kernels import Delta, Gaussian, HistogramIntersection, Precomputed, Transformed
+from isthmus.structured import TwinGaussianProcess, TwinKernelLearner
+from isthmus.structured._twin_bridge import (
+    Sides,
+    exact_bridge,
+    hsic_bridge,
+    landmark_bridge,
+    positive_inverse,
+)
+from isthmus.structured._twin_neighbors import NeighborBridge
+from isthmus.structured._twin_search import box_around, search
+from isthmus.structured._twin_tuning import most_likely, negative_log_likelihood
+
+CRITERIA = ("kl", "inverse_kl", "hsic")
+SIDES = Sides(Gaussian(1.0), Gaussian(0.7), 0.02, 0.05)
+
+
+@pytest.fixture
+def pairs(rng):
+    X = rng.uniform(-1, 1, size=(40, 2))
+    Y = np.column_stack([np.sin(2 * X[:, 0]), X[:, 1] ** 2, X.sum(axis=1)])
+    return X, Y
+
+
+@pytest.fixture
+def new(rng):
+    return rng.uniform(-1, 1, size=(6, 2))
+
+
+def fixed(**parameters):
+    """A process with nothing left to choose."""
+    settings = {
+        "x_kernel": Gaussian(1.0),
+        "y_kernel": Gaussian(0.7),
+        "alpha_x": 0.02,
+        "alpha_y": 0.05,
+    }
+    return TwinGaussianProcess(**(settings | parameters))
+
+
+def bordered(kernel, noise, old, new):
+    both = np.vstack([old, new])
+    return kernel(both) + noise * np.eye(len(both))
+
+
+def gauss_divergence(A, B):
+    logs = np.linalg.slogdet(B)[1] - np.linalg.slogdet(A)[1]
+    return 0.5 * (np.trace(np.linalg.solve(B, A)) - len(A) + logs)
+
+
+def bridges(pairs):
+    X, Y = pairs
+    every = np.arange(len(X))
+    return {
+        "exact": exact_bridge("kl", SIDES, X, Y),
+        "inverse": exact_bridge("inverse_kl", SIDES, X, Y),
+        "hsic": hsic_bridge(SIDES, X, Y),
+        "landmarks": landmark_bridge("kl", SIDES, X, Y, every[::2]),
+        "landmarks inverse": landmark_bridge("inverse_kl", SIDES, X, Y, every[::2]),
+        "neighbours": NeighborBridge(SIDES, "kl", X, Y, 15),
+        "neighbours inverse": NeighborBridge(SIDES, "inverse_kl", X, Y, 15),
+        "neighbours hsic": NeighborBridge(SIDES, "hsic", X, Y, 15),
+    }
+
+
+NAMES = tuple(bridges((np.eye(20, 2), np.eye(20, 3))))
+
+
+def values_of(bridge, X, trials):
+    query, kernel = bridge.query(X), bridge.sides.y_kernel
+    g = kernel._gram(trials, bridge.outputs)
+    found = query.criterion(g, kernel.diag(trials) + bridge.sides.y_noise, np.arange(len(X)))
+    return query, found
+
+
+# Criteria against what they stand for -------------------------------------------------------
+
+
+def test_kl_values_are_divergences_of_the_bordered_gaussians(pairs, new, rng):
+    X, Y = pairs
+    trials = rng.normal(size=(6, 3))
+    query, found = values_of(exact_bridge("kl", SIDES, X, Y), new, trials)
+    before = gauss_divergence(
+        SIDES.y_kernel(Y) + 0.05 * np.eye(40), SIDES.x_kernel(X) + 0.02 * np.eye(40)
+    )
+    added = [
+        gauss_divergence(
+            bordered(SIDES.y_kernel, 0.05, Y, y[None]), bordered(SIDES.x_kernel, 0.02, X, x[None])
+        )
+        - before
+        for x, y in zip(new, trials, strict=True)
+    ]
+    assert_allclose(query.to_nats(found.value), added, rtol=1e-8)
+    assert min(added) > 0
+
+
+def test_inverse_kl_values_are_divergences_but_for_a_constant(pairs, new, rng):
+    X, Y = pairs
+    bridge = exact_bridge("inverse_kl", SIDES, X, Y)
+    offsets = []
+    for _ in range(3):
+        y = rng.normal(size=(1, 3))
+        query, found = values_of(bridge, new[:1], y)
+        K, G = bordered(SIDES.x_kernel, 0.02, X, new[:1]), bordered(SIDES.y_kernel, 0.05, Y, y)
+        offsets.append(gauss_divergence(K, G) - query.to_nats(found.value)[0])
+    assert_allclose(offsets, offsets[0], rtol=1e-7)
+
+
+def test_hsic_values_are_dependences_but_for_a_constant(pairs, new, rng):
+    X, Y = pairs
+    bridge = hsic_bridge(SIDES, X, Y)
+    offsets = []
+    for _ in range(3):
+        y = rng.normal(size=(1, 3))
+        query, found = values_of(bridge, new[:1], y)
+        whole = hsic(
+            np.vstack([X, new[:1]]),
+            np.vstack([Y, y]),
+            x_kernel=Gaussian(1.0),
+            y_kernel=Gaussian(0.7),
+        )
+        offsets.append(whole + query.to_nats(found.value)[0])
+    assert_allclose(offsets, offsets[0], rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_gradient_of_every_criterion(name, pairs, new, rng, assert_gradient):
+    bridge = bridges(pairs)[name]
+    query, kernel = bridge.query(new), Transformed(Gaussian(0.7), (0.6, 0.4))
+    rows = np.arange(len(new))
+
+    def judged(trials):
+        g = kernel._gram(trials, bridge.outputs)
+        return g, query.criterion(g, kernel.diag(trials) + 0.05, rows)
+
+    def slope(trials):
+        g, found = judged(trials)
+        along = kernel.weighted_gradient(trials, bridge.outputs, found.by_row, g)
+        return along + found.by_diagonal[:, None] * kernel.diag_gradient(trials)
+
+    trials = rng.normal(size=(6, 3))
+    assert_gradient(lambda Z: judged(Z)[1].value.sum(), slope, trials, rng)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_derivative_by_the_diagonal(name, pairs, new, rng, assert_gradient):
+    bridge = bridges(pairs)[name]
+    query, rows = bridge.query(new), np.arange(len(new))
+    g = Gaussian(0.7)._gram(rng.normal(size=(6, 3)), bridge.outputs)
+    assert_gradient(
+        lambda d: query.criterion(g, d, rows).value.sum(),
+        lambda d: query.criterion(g, d, rows).by_diagonal,
+        rng.uniform(1.0, 1.5, size=6),
+        rng,
+    )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_table_holds_the_values_of_all_pairs(name, pairs, new, rng):
+    bridge = bridges(pairs)[name]
+    query, kernel = bridge.query(new), bridge.sides.y_kernel
+    trials = rng.normal(size=(4, 3))
+    g, g_yy = kernel._gram(trials, bridge.outputs), kernel.diag(trials) + 0.05
+    table = query.table(g, g_yy)
+    for j in range(4):
+        one = query.criterion(
+            np.repeat(g[j : j + 1], 6, axis=0), np.repeat(g_yy[j], 6), np.arange(6)
+        )
+        assert_allclose(table[:, j], one.value, rtol=1e-9)
+
+
+def test_inverse_is_the_inverse_across_blocks(rng):
+    A = rng.normal(size=(1600, 40))
+    G = A @ A.T / 40
+    product = positive_inverse(G.copy(), 0.1) @ (G + 0.1 * np.eye(1600))
+    assert_allclose(product, np.eye(1600), atol=1e-10)
+
+
+# Limiting cases -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("criterion", ["kl", "inverse_kl"])
+def test_without_noise_a_training_input_gives_its_output(criterion, pairs):
+    X, Y = pairs
+    model = fixed(criterion=criterion, alpha_x=1e-7, alpha_y=1e-7).fit(X, Y)
+    assert_allclose(model.predict(X[:5]), Y[:5], atol=1e-3)
+
+
+def test_the_first_start_is_kernel_ridge_regression(pairs, new):
+    X, Y = pairs
+    ridge = KernelRidge(kernel="rbf", gamma=1.0, alpha=0.02).fit(X, Y).predict(new)
+    assert_allclose(exact_bridge("kl", SIDES, X, Y).query(new).start, ridge, atol=1e-10)
+
+
+@pytest.mark.parametrize("criterion", ["kl", "inverse_kl"])
+def test_all_pairs_as_landmarks_is_the_exact_process(criterion, pairs, new):
+    X, Y = pairs
+    exact = exact_bridge(criterion, SIDES, X, Y)
+    low_rank = landmark_bridge(criterion, SIDES, X, Y, np.arange(40))
+    trials = np.random.default_rng(1).normal(size=(6, 3))
+    (one, a), (other, b) = (values_of(bridge, new, trials) for bridge in (exact, low_rank))
+    assert_allclose(one.to_nats(a.value), other.to_nats(b.value), rtol=1e-5)
+    assert_allclose(one.input_variance, other.input_variance, rtol=1e-6)
+    assert_allclose(one.start, other.start, atol=1e-6)
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_all_pairs_as_neighbours_is_the_exact_process(criterion, pairs, new, rng):
+    X, Y = pairs
+    whole = NeighborBridge(SIDES, criterion, X, Y, 40)
+    exact = (
+        hsic_bridge(SIDES, X, Y) if criterion == "hsic" else exact_bridge(criterion, SIDES, X, Y)
+    )
+    trials = rng.normal(size=(6, 3))
+    (one, a), (other, b) = (values_of(bridge, new, trials) for bridge in (exact, whole))
+    assert_allclose(one.to_nats(a.value), other.to_nats(b.value), rtol=1e-7)
+    assert_allclose(one.start, other.start, atol=1e-8)
+
+
+def test_one_output_is_the_minimum_on_a_grid(rng):
+    y = rng.uniform(size=80)
+    X = (y + 0.3 * np.sin(2 * np.pi * y))[:, None]
+    new = np.linspace(0.05, 0.95, 12)[:, None]
+    model = TwinGaussianProcess(
+        x_kernel=Gaussian(30.0), y_kernel=Gaussian(30.0), alpha_x=0.01, alpha_y=0.01, n_restarts=5
+    ).fit(X, y)
+    grid = np.linspace(model._box.low[0], model._box.high[0], 4001)[:, None]
+    query = model._bridge_.query(new)
+    table = query.table(Gaussian(30.0)(grid, y[:, None]), np.full(len(grid), 1.01))
+    assert_allclose(model.predict(new), grid[table.argmin(axis=1), 0], atol=1e-3)
+
+
+def test_order_of_training_pairs_does_not_matter(pairs, new, rng):
+    X, Y = pairs
+    order = rng.permutation(40)
+    shuffled = fixed().fit(X[order], Y[order]).predict(new)
+    assert_allclose(fixed().fit(X, Y).predict(new), shuffled, atol=1e-4)
+
+
+def test_predictions_never_depend_on_the_rest_of_the_batch(pairs, new):
+    model = fixed().fit(*pairs)
+    alone = np.vstack([model.predict(x[None]) for x in new])
+    assert_allclose(model.predict(new), alone, atol=1e-7)
+
+
+def test_batched_solution_is_that_of_scipy(pairs, new):
+    X, Y = pairs
+    bridge = exact_bridge("kl", SIDES, X, Y)
+    query = bridge.query(new)
+    found = search(
+        query, SIDES.y_kernel, Y, 0.05, box_around(Y, 0.2), n_restarts=1, tol=1e-7, max_iter=300
+    )
+    for i, x in enumerate(new):
+        one = bridge.query(x[None])
+
+        def value(y, one=one):
+            g = SIDES.y_kernel._gram(y[None], Y)
+            return one.criterion(g, np.array([1.05]), np.zeros(1, dtype=int)).value[0]
+
+        box = box_around(Y, 0.2)
+        bounds = list(zip(box.low, box.high, strict=True))
+        slow = minimize(value, one.start[0], bounds=bounds, options={"ftol": 1e-14})
+        assert found.values[i] <= slow.fun + 1e-8
+
+
+# Learned kernels -----------------------------------------------------------------------------
+
+
+def test_degrees_of_one_change_nothing(pairs, new):
+    plain = fixed().fit(*pairs).predict(new)
+    learner = TwinKernelLearner(x_degree=1, y_degree=1)
+    assert_allclose(fixed(learner=learner).fit(*pairs).predict(new), plain, atol=1e-6)
+
+
+def test_learned_powers_are_a_process_with_sums_of_gaussians(pairs, new):
+    model = fixed(learner=TwinKernelLearner(x_degree=2, y_degree=3)).fit(*pairs)
+    a, b = model.learner_.x_coefficients_, model.learner_.y_coefficients_
+    x_kernel = a[0] * Gaussian(1.0) + a[1] * Gaussian(2.0)
+    y_kernel = b[0] * Gaussian(0.7) + b[1] * Gaussian(1.4) + b[2] * Gaussian(2.1)
+    explicit = fixed(x_kernel=x_kernel, y_kernel=y_kernel).fit(*pairs)
+    assert_allclose(model.predict(new), explicit.predict(new), atol=1e-4)
+
+
+def test_degrees_are_chosen_by_the_error_of_prediction(pairs):
+    learner = TwinKernelLearner(x_degree=(1, 2), y_degree=(1, 3))
+    model = fixed(learner=learner).fit(*pairs)
+    assert model.learner_.x_degree_ in (1, 2)
+    assert model.cv_error_ > 0
+    assert learner.x_degree == (1, 2)
+
+
+# Use -----------------------------------------------------------------------------------------
+
+
+def test_defaults_are_good_at_the_first_try(pairs, new):
+    X, Y = pairs
+    model = TwinGaussianProcess().fit(X, Y)
+    truth = np.column_stack([np.sin(2 * new[:, 0]), new[:, 1] ** 2, new.sum(axis=1)])
+    assert np.abs(model.predict(new) - truth).mean() < 0.05
+    assert model.score(X, Y) > 0.98
+
+
+def test_likelihood_is_a_way_to_choose_the_input_side(pairs, new):
+    model = TwinGaussianProcess(tune="ml").fit(*pairs)
+    assert model.cv_error_ is None
+    assert model.alpha_x_ < 1e-2  # there is no noise
+    assert model.alpha_y_ == 1.0
+
+
+def test_likelihood_and_its_gradient(rng, assert_gradient):
+    X, Y = rng.normal(size=(15, 2)), rng.normal(size=(15, 3))
+    D = ((X[:, None] - X) ** 2).sum(axis=2)
+    theta = np.log([0.6, 0.1])
+    assert_gradient(
+        lambda t: negative_log_likelihood(t, D, Y)[0],
+        lambda t: negative_log_likelihood(t, D, Y)[1],
+        theta,
+        rng,
+    )
+    K = np.exp(-0.6 * D) + 0.1 * np.eye(15)
+    fit = np.trace(Y.T @ linalg.solve(K, Y))
+    expected = 1.5 * np.linalg.slogdet(K)[1] + 22.5 * np.log(fit)
+    assert negative_log_likelihood(theta, D, Y)[0] == pytest.approx(expected)
+
+
+def test_likelihood_finds_the_noise_it_was_given(rng):
+    X = rng.uniform(0, 10, size=(150, 1))
+    K = np.exp(-0.5 * (X - X.T) ** 2) + 0.1 * np.eye(150)
+    Y = np.linalg.cholesky(K) @ rng.normal(size=(150, 8))
+    gamma, noise = most_likely(X, Y)
+    assert gamma == pytest.approx(0.5, rel=0.2)
+    assert noise == pytest.approx(0.1, rel=0.3)
+    assert most_likely(X, np.ones((150, 1)))[1] == 1e-2
+
+
+def test_several_starts_find_the_better_of_two_answers(rng):
+    angle = rng.uniform(0, 2 * np.pi, size=150)
+    Y = np.column_stack([np.cos(angle), np.sin(angle)])
+    X, new = Y[:, :1], np.linspace(-0.9, 0.9, 20)[:, None]
+    settings = {"x_kernel": Gaussian(8.0), "y_kernel": Gaussian(4.0)}
+    one, many = (fixed(**settings, n_restarts=n).fit(X, Y).predict_details(new) for n in (1, 4))
+    assert np.all(many.criterion <= one.criterion + 1e-9)
+    assert np.abs(np.linalg.norm(many.outputs, axis=1) - 1).mean() < 0.1
+
+
+def test_details_tell_unusual_inputs_and_borders(pairs):
+    X, Y = pairs
+    details = fixed().fit(X, Y).predict_details(np.array([[0.0, 0.0], [5.0, 5.0]]))
+    assert details.input_variance[1] > 5 * details.input_variance[0]
+    assert details.criterion.min() >= 0
+    assert list(details.on_border) == [False, True]
+    assert details.converged.all()
+
+
+def test_a_constant_output_column_is_not_a_border(pairs, new):
+    X, Y = pairs
+    Y = np.column_stack([Y, np.ones(len(Y))])
+    details = fixed().fit(X, Y).predict_details(new)
+    assert not details.on_border.any()
+    assert_allclose(details.outputs[:, -1], 1)
+
+
+def test_words_are_searched_among_those_seen_or_given(pairs, new):
+    X, _ = pairs
+    words = ["high" if x > 0 else "low" for x in X[:, 0]]
+    model = fixed(y_kernel=Delta()).fit(X, words)
+    assert model.predict([[0.8, 0.0], [-0.8, 0.0]]).tolist() == ["high", "low"]
+    assert model.score(X, words) > 0.9
+    only = fixed(y_kernel=Delta(), candidates=["low"]).fit(X, words)
+    assert set(only.predict(new)) == {"low"}
+
+
+def test_vectors_can_be_searched_among_candidates(pairs, new):
+    X, Y = pairs
+    found = fixed(candidates=Y[:7]).fit(X, Y).predict(new)
+    assert all(any(np.array_equal(z, y) for y in Y[:7]) for z in found)
+    rough = fixed(y_kernel=HistogramIntersection(), candidates=Y**2).fit(X, Y**2)
+    assert rough.predict(new).shape == (6, 3)
+
+
+def test_inputs_may_be_indices_into_a_gram_matrix(pairs):
+    X, Y = pairs
+    gram = Gaussian(1.0)(X)
+    by_index = (
+        fixed(x_kernel=Precomputed(gram)).fit(np.arange(30), Y[:30]).predict(np.arange(30, 40))
+    )
+    assert_allclose(by_index, fixed().fit(X[:30], Y[:30]).predict(X[30:]), atol=1e-6)
+
+
+def test_one_output_a_row_may_be_flat(pairs, new):
+    X, Y = pairs
+    assert fixed().fit(X, Y[:, 0]).predict(new).shape == (6,)
+
+
+def test_searching_cloning_and_storing(pairs, new, tmp_path):
+    X, Y = pairs
+    grid = GridSearchCV(fixed(), {"alpha_y": [0.01, 0.1], "y_kernel__gamma": [0.7]}, cv=KFold(2))
+    model = grid.fit(X, Y).best_estimator_
+    assert repr(clone(model)) == repr(model)
+    joblib.dump(model, tmp_path / "model")
+    assert_allclose(joblib.load(tmp_path / "model").predict(new), model.predict(new))
+
+
+def test_single_precision_is_computed_in_double(pairs, new):
+    X, Y = (part.astype(np.float32) for part in pairs)
+    assert_allclose(fixed().fit(X, Y).predict(new), fixed().fit(*pairs).predict(new), atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ({"criterion": "mi"}, ValueError, "'criterion' parameter of TwinGaussianProcess"),
+        ({"tune": "map"}, ValueError, "'tune' parameter of TwinGaussianProcess"),
+        ({"alpha_x": 0.0}, ValueError, "'alpha_x' parameter of TwinGaussianProcess"),
+        ({"alpha_y": -1.0}, ValueError, "'alpha_y' parameter of TwinGaussianProcess"),
+        ({"n_neighbors": 0}, ValueError, "'n_neighbors' parameter of TwinGaussianProcess"),
+        ({"n_restarts": 0}, ValueError, "'n_restarts' parameter of TwinGaussianProcess"),
+        ({"n_landmarks": 5, "criterion": "hsic"}, ValueError, 'None with criterion="hsic"'),
+        ({"n_landmarks": 5, "n_neighbors": 5}, ValueError, "None with n_neighbors"),
+        ({"learner": "svd"}, TypeError, "'learner' parameter of TwinGaussianProcess"),
+        ({"x_kernel": Precomputed()}, ValueError, r"x_kernel=Precomputed\(gram\)"),
+        ({"y_kernel": HistogramIntersection()}, TypeError, "has not a gradient"),
+        ({"cv": 1, "alpha_x": None}, ValueError, "'cv' parameter of TwinGaussianProcess"),
+    ],
+)
+def test_bad_parameters_are_named_and_leave_nothing_behind(parameters, error, message, pairs):
+    model = fixed(**parameters)
+    X, Y = pairs
+    with pytest.raises(error, match=message):
+        model.fit(X, np.abs(Y))
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+
+
+def test_an_output_kernel_that_is_none_is_named(pairs):
+    loose = Transformed(Gaussian(4.0), (0.0, 1.0), basis="gegenbauer", lam=0.51, validity="ignore")
+    with pytest.raises(ValueError, match="Gram matrix of the outputs is not positive definite"):
+        fixed(y_kernel=loose, alpha_y=1e-6).fit(*pairs)
+
+
+def test_too_few_steps_are_warned_of(pairs, new):
+    with pytest.warns(ConvergenceWarning, match="have not converged"):
+        fixed(max_steps=1, tol=1e-12).fit(*pairs).predict(new)
