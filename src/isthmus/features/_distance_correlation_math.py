@@ -1,0 +1,157 @@
+r"""Supervised reduction at exponent 2, as functions on arrays.
+
+At exponent 2 the squared distance correlation of two tables is their RV coefficient
+:math:`\|X_c^\top Y_c\|_F^2/(\|X_c^\top X_c\|_F\|Y_c^\top Y_c\|_F)`, and the objective is a ratio of
+two simple functions of the coordinates (see :func:`objective`) whose maximum has a closed form.
+"""
+
+import warnings
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy import linalg
+
+from isthmus.typing import Array
+
+Watch = Callable[[int, float], None]
+
+
+class Reduction(NamedTuple):
+    """Coordinates of the training rows and how a solver came to them.
+
+    ``loadings`` give ``Z = A @ loadings`` where the coordinates are linear in the joint table,
+    ``values`` the objective after each step.
+    """
+
+    Z: Array
+    loadings: Array | None
+    values: list[float]
+    converged: bool
+
+
+def joint_table(X: Array, Y: Array, weight: float) -> Array:
+    r"""The two centred tables side by side, weighted so that both count alike.
+
+    .. math:: A=\Big[\sqrt{\tfrac{2(1-w)}{\|X^\top X\|_F}}\,X,\
+              \sqrt{\tfrac{2w}{\|Y^\top Y\|_F}}\,Y\Big]
+
+    >>> import numpy as np
+    >>> A = joint_table(np.array([[1.0], [-1.0]]), np.array([[3.0], [-3.0]]), 0.5)
+    >>> np.round(A, 3)
+    array([[ 0.707,  0.707],
+           [-0.707, -0.707]])
+    """
+    of_x, of_y = block_factors(X, Y, weight)
+    return np.hstack([of_x * X, of_y * Y])
+
+
+def block_factors(X: Array, Y: Array, weight: float) -> tuple[float, float]:
+    """The factors of the two tables in :func:`joint_table`."""
+    return (
+        float(np.sqrt(2 * (1 - weight) / _scatter_norm(X))),
+        float(np.sqrt(2 * weight / _scatter_norm(Y))),
+    )
+
+
+def _scatter_norm(X: Array) -> float:
+    """Frobenius norm of ``X'X``, from the smaller of ``X'X`` and ``XX'``."""
+    return float(np.linalg.norm(X.T @ X if X.shape[1] <= len(X) else X @ X.T))
+
+
+def objective(A: Array, Z: Array) -> float:
+    r"""Objective :math:`f(Z)=\|A^\top Z\|_F^2/\|Z^\top Z\|_F` of centred coordinates.
+
+    With ``A`` of :func:`joint_table` it is
+    :math:`2(1-w)\,\rho^2(X,Z)+2w\,\rho^2(Z,Y)` at exponent 2.
+    """
+    return float(np.sum((A.T @ Z) ** 2) / np.linalg.norm(Z.T @ Z))
+
+
+def column_ties(X: Array, Z: Array) -> Array:
+    r"""Shares :math:`\|X^\top z_j\|^2/\|X^\top X\|_F` of the columns of ``Z`` in their tie to X."""
+    return np.asarray(np.sum((X.T @ Z) ** 2, axis=0) / _scatter_norm(X))
+
+
+def correlations(ties: Array, Z: Array) -> Array:
+    """Squared distance correlations at exponent 2 from :func:`column_ties`, one a row of them.
+
+    >>> import numpy as np
+    >>> z = np.array([[1.0], [-1.0], [2.0], [-2.0]])
+    >>> float(correlations(column_ties(3 * z, z)[None], z)[0])
+    1.0
+    """
+    return np.asarray(ties.sum(axis=-1) / np.linalg.norm(Z.T @ Z))
+
+
+def exact_reduction(A: Array, n_components: int) -> Reduction:
+    r"""Global maximum of :func:`objective` over all coordinates: leading singular vectors of A.
+
+    With :math:`A=U\operatorname{diag}(s)V^\top` it is :math:`Z=U_d\operatorname{diag}(s_d)=AV_d`
+    and :math:`f^*=(\sum_{i\le d}s_i^4)^{1/2}`, by the inequalities of von Neumann and Cauchy.
+    O(n(p+q)²), or O(n²(p+q)) where the table is wider than long.
+    """
+    n, width = A.shape
+    more = min(n_components + 1, n, width)  # one more tells whether the last one is unique
+    if width <= n:
+        s2, V = linalg.eigh(A.T @ A, subset_by_index=[width - more, width - 1])
+        s2, V = s2[::-1], V[:, ::-1]
+    else:
+        _, s, Vt = linalg.svd(A, full_matrices=False)
+        s2, V = s[:more] ** 2, Vt[:more].T
+    if more > n_components and 1e-10 * s2[0] < s2[-1] > (1 - 1e-9) * s2[-2]:
+        warnings.warn(
+            f"The optimum is not unique: components {n_components} and {more} count alike. "
+            "Another number of components makes it so.",
+            UserWarning,
+            stacklevel=2,
+        )
+    V = V[:, :n_components]
+    Z = A @ V
+    largest = Z[np.abs(Z).argmax(axis=0), np.arange(n_components)]
+    signs = np.where(largest < 0, -1.0, 1.0)
+    value = float(np.sqrt(np.sum(np.maximum(s2[:n_components], 0) ** 2)))
+    return Reduction(Z * signs, V * signs, [value], True)
+
+
+def monotone_reduction(
+    A: Array,
+    n_components: int,
+    rng: np.random.Generator,
+    *,
+    tol: float = 1e-10,
+    max_iter: int = 500,
+    watch: Watch | None = None,
+) -> Reduction:
+    r"""Ascend to the maximum of :func:`objective` from random coordinates, never down.
+
+    The numerator is convex, so its linearisation at :math:`Z_t` bounds it from below; the
+    denominator is a squared Schatten norm. The maximum of the bound is, up to scale,
+
+    .. math:: AA^\top Z_t=P\operatorname{diag}(\sigma)Q^\top\ (\text{thin}),\qquad
+              Z_{t+1}=P\operatorname{diag}(\sigma^{1/3})Q^\top.
+
+    O(n(p+q)d) a step, no parameter.
+    """
+    Z = rng.standard_normal((len(A), n_components))
+    Z -= Z.mean(axis=0)
+    values = [objective(A, Z)]
+    C = np.zeros((A.shape[1], n_components))
+    converged = False
+    for step in range(1, max_iter + 1):
+        C = A.T @ Z
+        P, sigma, Qt = linalg.svd(A @ C, full_matrices=False)
+        root = np.cbrt(sigma)
+        # Z = A C Q diag(sigma^(-2/3)) Q': linear in the joint table
+        floor = root[0] * 1e-6 if root[0] > 0 else 1.0
+        C = C @ (Qt.T / np.maximum(root, floor) ** 2) @ Qt
+        Z = (P * root) @ Qt
+        values.append(objective(A, Z))
+        if watch is not None:
+            watch(step, values[-1])
+        if values[-1] - values[-2] <= tol * values[-1]:
+            converged = True
+            break
+    # The objective is blind to rotations: turn the columns into principal axes.
+    _, _, Rt = linalg.svd(Z, full_matrices=False)
+    return Reduction(A @ (C @ Rt.T), C @ Rt.T, values, converged)

@@ -1,0 +1,74 @@
+"""Rivals of supervised reduction find planted directions, and fail where they must."""
+
+import numpy as np
+import pytest
+
+from isthmus.reproduce.experiments._reduction_kernels import gkdr, information, lsdr, sca
+from isthmus.reproduce.experiments._reduction_slices import (
+    _half_log_determinant,
+    ascend,
+    lad,
+    save,
+    sir,
+)
+
+
+def directions(method, X, y, d, rng):
+    if method in (sir, save, lad):
+        return method(X, y, d)
+    return method(X, y, d, rng)
+
+
+def worst_angle(B, d):
+    """Largest angle in degrees between the span of B and that of the first d axes."""
+    Q = np.linalg.qr(B)[0]
+    return np.degrees(np.arccos(np.linalg.svd(Q[:d], compute_uv=False).min().clip(-1, 1)))
+
+
+@pytest.mark.parametrize("method", [sir, save, lad, gkdr, sca, lsdr], ids=lambda m: m.__name__)
+def test_planted_direction_of_a_monotone_tie_is_found(rng, method):
+    X = rng.normal(size=(1500, 8))
+    y = np.tanh(X[:, 0]) + 0.1 * rng.normal(size=1500)
+    limit = 25 if method is sca else 15
+    assert worst_angle(directions(method, X, y, 1, rng), 1) < limit
+
+
+@pytest.mark.parametrize("method", [save, lad, gkdr], ids=lambda m: m.__name__)
+def test_even_tie_is_found_by_variances_and_kernels(rng, method):
+    X = rng.normal(size=(2000, 8))
+    y = X[:, 0] ** 2 + 0.1 * rng.normal(size=2000)
+    assert worst_angle(directions(method, X, y, 1, rng), 1) < 15
+
+
+def test_even_tie_is_hidden_from_means_of_slices(rng):
+    X = rng.normal(size=(2000, 8))
+    y = X[:, 0] ** 2 + 0.1 * rng.normal(size=2000)
+    assert worst_angle(sir(X, y, 1), 1) > 30
+
+
+def test_more_directions_than_slices_are_possible(rng):
+    X = rng.normal(size=(300, 13))
+    assert np.linalg.matrix_rank(sir(X, X[:, 0], 11)) == 11
+
+
+def test_log_determinant_has_its_gradient(rng, assert_gradient):
+    S = np.cov(rng.normal(size=(50, 5)).T)
+    B = rng.normal(size=(5, 2))
+    assert_gradient(
+        lambda B: _half_log_determinant(S, B)[0], lambda B: _half_log_determinant(S, B)[1], B, rng
+    )
+
+
+def test_information_has_its_gradient(rng, assert_gradient):
+    X, outputs = rng.normal(size=(40, 5)), rng.uniform(size=(40, 10))
+    f = information(X, X[:10], outputs, 1.5, 0.01)
+    B = np.linalg.qr(rng.normal(size=(5, 2)))[0]
+    assert_gradient(lambda B: f(B)[0], lambda B: f(B)[1], B, rng)
+
+
+def test_ascent_on_the_grassmannian_finds_leading_eigenvectors(rng):
+    S = np.diag([5.0, 4.0, 1.0, 0.5])
+    B0 = np.linalg.qr(rng.normal(size=(4, 2)))[0]
+    B, value = ascend(lambda B: (np.trace(B.T @ S @ B), 2 * S @ B), B0, 500, tol=1e-10)
+    assert value == pytest.approx(9, rel=1e-6)
+    np.testing.assert_allclose(B.T @ B, np.eye(2), atol=1e-10)

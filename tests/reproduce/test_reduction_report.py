@@ -1,0 +1,85 @@
+"""Tables of supervised reduction: verdicts follow the numbers, folds are shared."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes
+
+from isthmus.reproduce.experiments._reduction_report import COMPONENTS, outcome
+from isthmus.reproduce.experiments._reduction_tables import (
+    ALL,
+    CROSSFITTED,
+    MEAN,
+    OTHERS,
+    OURS,
+    PROJECTION,
+    PUBLISHED,
+    TRUE,
+    errors_over_components,
+    folds_of,
+    ridge,
+)
+from isthmus.reproduce.experiments.reduction_positions import _same_table
+
+TABLE = {name: tuple(1.0 + i for _ in COMPONENTS) for i, name in enumerate(PUBLISHED)}
+
+
+def made_up(ours):
+    """Errors of all methods on three folds; rivals have 2, references 1.5 and 10."""
+    noise = np.array([-0.01, 0.0, 0.01])
+    errors = {name: np.full((5, 1), 2.0) + noise for name in (*PUBLISHED, *OTHERS)}
+    errors[OURS] = np.asarray(ours)[:, None] + noise * 2
+    errors[ALL], errors[MEAN] = np.full((1, 3), 1.5), np.full((1, 3), 5.0)
+    return errors
+
+
+def finding(found, words):
+    (row,) = [row for row in found.rows if words in row.quantity]
+    return row
+
+
+@pytest.mark.parametrize(
+    ("ours", "best", "falls"), [([1.05] * 5, True, True), ([1.0, 1.1, 1.2, 1.3, 2.5], False, False)]
+)
+def test_verdicts_follow_the_numbers(ours, best, falls):
+    found = outcome(made_up(ours), COMPONENTS, TABLE, [])
+    assert finding(found, "against the best of").agrees is best
+    assert finding(found, "never rises").agrees is falls
+    assert finding(found, "d = 3: RMSE").agrees
+    assert bool(finding(found, "d = 11: RMSE").agrees) is best
+    assert "worse than the mean: SAVE, SCA, SIR" not in finding(found, "references").published
+    assert "SAVE, SIR" in finding(found, "references").published
+
+
+def test_values_on_fewer_rows_are_not_held_against_the_published_ones():
+    found = outcome(made_up([3.0] * 5), COMPONENTS, TABLE, [], same_size=False)
+    assert finding(found, "d = 3: RMSE").agrees is None
+
+
+def test_two_printed_tables_are_the_same():
+    assert not _same_table().agrees
+
+
+def test_errors_of_all_methods_on_shared_folds():
+    X, y = load_diabetes(return_X_y=True)
+    X, y = X[:90], y[:90]
+    methods = (*PUBLISHED, *OTHERS, CROSSFITTED, TRUE, PROJECTION)
+    errors = errors_over_components(
+        X,
+        y,
+        folds_of(90, 2, 1, 0)[:1],
+        (2, 3),
+        regressor=ridge,
+        methods=methods,
+        seed=0,
+        progress=lambda share, text="": None,
+    )
+    for name in methods:
+        assert errors[name].shape == (2, 1)
+        assert 0.5 * y.std() < errors[name].min() < 2 * y.std(), name
+    assert errors[MEAN].shape == errors[ALL].shape == (1, 1)
+
+
+def test_groups_stay_together():
+    groups = np.repeat(np.arange(6), 5)
+    for train, test in folds_of(30, 3, 1, 0, groups):
+        assert not set(groups[train]) & set(groups[test])
