@@ -1,0 +1,171 @@
+r"""The fewest features that separate two classes, by a sequence of linear programs.
+
+.. math:: \min_{w,b}\ \sum_j\ln(\epsilon+|w_j|)+\sum_iC_i\xi_i
+
+over :math:`y_i(w^\top x_i+b)\ge1-\xi_i` (margin) or :math:`y_i(w^\top x_i+b)\ge-\xi_i` with
+:math:`w^\top(\mu_+-\mu_-)=1` (mean). The sum of logarithms counts features as
+:math:`\epsilon\to0`. It is concave, so Frank and Wolfe's method takes whole steps: each minimises
+the linearisation, a linear program with costs :math:`1/(\epsilon+|w_j|)`.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import linprog
+
+from isthmus.typing import Array
+
+# Share of the largest weight below which a weight counts as zero.
+NEGLIGIBLE = 1e-9
+# Last to first: how sharply the logarithm counts.
+SCHEDULE = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
+
+
+class Separation(NamedTuple):
+    """A separating hyperplane: weights, constant, slacks, and how it was found.
+
+    ``history`` has, after each program, the number of features (rescaled) or the objective
+    (Frank-Wolfe); both never rise.
+    """
+
+    w: Array
+    b: float
+    slack: Array
+    n_programs: int
+    history: tuple[float, ...]
+    converged: bool
+
+
+class NotSeparable(ValueError):
+    """No hyperplane satisfies the constraints."""
+
+
+def linear_step(
+    X: Array,
+    y: Array,
+    scale: Array,
+    *,
+    formulation: str,
+    costs: Array | None,
+    fit_intercept: bool,
+) -> tuple[Array, float, Array]:
+    r"""One linear program: least :math:`\sum_j|w_j|/s_j+\sum_iC_i\xi_i`, as weights and constant.
+
+    ``scale`` are the :math:`s_j`; the variables are :math:`w_j/s_j`, which are of order one.
+    ``costs`` of None means no slack.
+
+    >>> import numpy as np
+    >>> X = np.array([[2.0, 1.0], [-2.0, 1.0]])
+    >>> w, b, _ = linear_step(X, np.array([1.0, -1.0]), np.ones(2), formulation="margin",
+    ...     costs=None, fit_intercept=True)
+    >>> w, b
+    (array([0.5, 0. ]), 0.0)
+    """
+    m, n = X.shape
+    Z = y[:, None] * (X * scale)
+    parts: list[Array] = [-Z, Z]
+    if fit_intercept:
+        parts.append(-y[:, None])
+    A = np.hstack(parts)
+    cost = np.concatenate([np.ones(2 * n), np.zeros(int(fit_intercept))])
+    bounds: list[tuple[float | None, float | None]] = [(0, None)] * (2 * n)
+    bounds += [(None, None)] * int(fit_intercept)
+    A_ub: Any = A
+    if costs is not None:
+        A_ub = sparse.hstack([sparse.csc_array(A), -sparse.eye_array(m)], format="csc")
+        cost = np.concatenate([cost, costs])
+        bounds += [(0, None)] * m
+    A_eq = b_eq = None
+    if formulation == "mean":
+        difference = (X[y > 0].mean(axis=0) - X[y < 0].mean(axis=0)) * scale
+        A_eq = np.zeros((1, len(cost)))
+        A_eq[0, :n], A_eq[0, n : 2 * n] = difference, -difference
+        b_eq = [1.0]
+    b_ub = np.full(m, -1.0 if formulation == "margin" else 0.0)
+    found: Any = linprog(cost, A_ub, b_ub, A_eq, b_eq, bounds, method="highs")
+    if found.status == 2:
+        raise NotSeparable(found.message)
+    if found.status != 0:
+        raise RuntimeError(f"The linear program was not solved: {found.message}")
+    w = (found.x[:n] - found.x[n : 2 * n]) * scale
+    b = float(found.x[2 * n]) if fit_intercept else 0.0
+    return w + 0.0, b + 0.0, found.x[2 * n + int(fit_intercept) :]
+
+
+def rescaled_programs(
+    X: Array, y: Array, *, start: Array, max_iter: int, **program: Any
+) -> Separation:
+    r"""The limit :math:`\epsilon=0`: multiply the features by the weights found, and solve again.
+
+    A feature whose weight is zero is out for good, so the programs shrink fast. With ``start`` of
+    ones the first program is the l1 support vector machine.
+    """
+    scale = start.astype(np.float64)
+    w = scale.copy()
+    history = []
+    converged = False
+    for _ in range(max_iter):
+        live = np.flatnonzero(scale)
+        part, b, slack = linear_step(X[:, live], y, scale[live], **program)
+        part[np.abs(part) <= NEGLIGIBLE * np.abs(part).max()] = 0
+        before, w = w, np.zeros(X.shape[1])
+        w[live] = part
+        history.append(float(np.count_nonzero(part)))
+        scale = np.abs(w)
+        if not w.any() or (
+            np.array_equal(w != 0, before != 0) and np.allclose(w, before, rtol=1e-6)
+        ):
+            converged = True
+            break
+    return Separation(w, b, slack, len(history), tuple(history), converged)
+
+
+def frank_wolfe_programs(
+    X: Array, y: Array, *, start: Array, max_iter: int, **program: Any
+) -> Separation:
+    r"""Whole Frank-Wolfe steps with :math:`\epsilon` falling; features may come back.
+
+    ``max_iter`` programs for each :math:`\epsilon`. A step ends at an :math:`\epsilon` when the
+    linearisation promises no decrease, which means that the point is stationary.
+    """
+    w: Array = np.zeros(X.shape[1])
+    slack: Array = np.zeros(len(y))
+    scale: Array = start.astype(np.float64)
+    history: list[float] = []
+    n_programs, converged = 0, True
+    for i, epsilon in enumerate(SCHEDULE):
+        for step in range(max_iter):
+            n_programs += 1
+            new, b, new_slack = linear_step(X, y, scale, **program)
+            slopes = 1 / scale
+            promised = slopes @ (np.abs(w) - np.abs(new))
+            promised += _spent(slack, program) - _spent(new_slack, program)
+            first = i == 0 and step == 0
+            if not first and promised <= 1e-7 * (1 + int(np.count_nonzero(w))):
+                break
+            w, slack, b_used = new, new_slack, b
+            scale = epsilon + np.abs(w)
+            history.append(float(np.log(epsilon + np.abs(w)).sum() + _spent(slack, program)))
+        else:
+            converged = False
+        scale = SCHEDULE[min(i + 1, len(SCHEDULE) - 1)] + np.abs(w)
+    w[np.abs(w) <= NEGLIGIBLE * np.abs(w).max()] = 0
+    return Separation(w, b_used, slack, n_programs, tuple(history), converged)
+
+
+def middle(X: Array, y: Array, w: Array, b: float) -> float:
+    """The constant halfway between the classes where ``w`` tells them apart, else ``b``."""
+    values = X @ w
+    low, high = values[y < 0].max(), values[y > 0].min()
+    return -(low + high) / 2 if low < high else b
+
+
+def margin(X: Array, y: Array, w: Array, b: float) -> float:
+    """Smallest signed distance of a point from the hyperplane; 0 if there is none."""
+    return float((y * (X @ w + b)).min() / np.linalg.norm(w)) if w.any() else 0.0
+
+
+def _spent(slack: Array, program: dict[str, Any]) -> float:
+    costs = program["costs"]
+    return 0.0 if costs is None else float(costs @ slack)
