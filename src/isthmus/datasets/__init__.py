@@ -37,6 +37,7 @@ from isthmus.datasets._real import (
     load_usps,
     load_usps_roweis,
 )
+from isthmus.datasets._series import make_cylinder_bell_funnel, make_warped_shapes
 from isthmus.datasets._shipped import load_digits_completion, load_noisy_digits
 from isthmus.datasets._store import ChecksumMismatch, DataNotAvailable, data_home, is_available
 
@@ -71,8 +72,10 @@ __all__ = [
     "load_usps",
     "load_usps_roweis",
     "make_circle_map",
+    "make_cylinder_bell_funnel",
     "make_faces",
     "make_multilabel",
     "make_s_shape",
     "make_strings",
+    "make_warped_shapes",
 ]

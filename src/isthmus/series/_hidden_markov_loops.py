@@ -1,0 +1,37 @@
+"""Compiled forward and backward passes of hidden Markov models."""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def posteriors(start, transition, likelihoods):
+    """Posterior of every state at every time, summed posterior of every move, log likelihood.
+
+    ``likelihoods[t]`` may be scaled freely; each step is normalised, so none underflows.
+    """
+    n, k = likelihoods.shape
+    forward = np.empty((n, k))
+    backward = np.ones(k)
+    gamma = np.empty((n, k))
+    moves = np.zeros((k, k))
+    scale = np.empty(n)
+    total = 0.0
+    for t in range(n):
+        if t == 0:
+            forward[0] = start * likelihoods[0]
+        else:
+            forward[t] = (forward[t - 1] @ transition) * likelihoods[t]
+        scale[t] = forward[t].sum()
+        forward[t] /= scale[t]
+        total += np.log(scale[t])
+    for t in range(n - 1, -1, -1):
+        gamma[t] = forward[t] * backward
+        gamma[t] /= gamma[t].sum()
+        if t > 0:
+            ahead = likelihoods[t] * backward / scale[t]
+            for i in range(k):
+                for j in range(k):
+                    moves[i, j] += forward[t - 1, i] * transition[i, j] * ahead[j]
+            backward = transition @ ahead
+    return gamma, moves, total
