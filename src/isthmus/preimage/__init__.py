@@ -11,8 +11,10 @@ from isthmus.preimage._candidate import CandidatePreimage
 from isthmus.preimage._default import default_preimage
 from isthmus.preimage._fixed_point import FixedPointPreimage
 from isthmus.preimage._gradient import GradientPreimage
+from isthmus.preimage._graph import GraphPreimage
 from isthmus.preimage._learned import LearnedPreimage
 from isthmus.preimage._neighbor import NeighborPreimage
+from isthmus.preimage._sequence import SequencePreimage
 
 __all__ = [
     "AnalyticPreimage",
@@ -20,7 +22,9 @@ __all__ = [
     "CandidatePreimage",
     "FixedPointPreimage",
     "GradientPreimage",
+    "GraphPreimage",
     "LearnedPreimage",
     "NeighborPreimage",
+    "SequencePreimage",
     "default_preimage",
 ]

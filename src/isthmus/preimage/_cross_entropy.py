@@ -1,0 +1,178 @@
+"""The cross-entropy method: minimise over a finite set by learning where to draw from."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from isthmus._progress import ProgressLine
+from isthmus.typing import Array, IntArray
+
+
+class Family(Protocol):
+    """Product distributions over vectors of integers, with parameters in [0, 1]."""
+
+    def sample(self, v: Array, n: int, rng: np.random.Generator) -> IntArray:
+        """``n`` draws, shape (n, d)."""
+
+    def fit(self, elite: IntArray) -> Array:
+        """Parameters of maximal likelihood for the rows of ``elite``."""
+
+    def restrict(self, v: Array, floor: float) -> Array:
+        """The nearest parameters that give every value a chance."""
+
+    def shrink(self, v: Array, amount: float) -> Array:
+        """Less probability for everything but the value 0."""
+
+
+@dataclass(frozen=True)
+class Binomial:
+    r"""Independent :math:`z_j\sim\mathrm{Binomial}(n_j,v_j)`; with :math:`n_j=1` coins.
+
+    >>> Binomial(np.array([2, 1])).fit(np.array([[2, 0], [1, 0]]))
+    array([0.75, 0.  ])
+    """
+
+    trials: IntArray
+
+    def sample(self, v: Array, n: int, rng: np.random.Generator) -> IntArray:
+        return rng.binomial(self.trials, v, size=(n, len(self.trials)))
+
+    def fit(self, elite: IntArray) -> Array:
+        return np.asarray(elite.mean(axis=0) / np.maximum(self.trials, 1))
+
+    def restrict(self, v: Array, floor: float) -> Array:
+        return np.clip(v, floor, 1 - floor)
+
+    def shrink(self, v: Array, amount: float) -> Array:
+        return v - amount
+
+
+@dataclass(frozen=True)
+class Categorical:
+    r"""Independent :math:`z_j\in\{0,\dots,o-1\}` with probabilities :math:`v_{j\cdot}`, (d, o).
+
+    >>> Categorical(3).fit(np.array([[0, 2], [1, 2]]))
+    array([[0.5, 0.5, 0. ],
+           [0. , 0. , 1. ]])
+    """
+
+    n_outcomes: int
+
+    def sample(self, v: Array, n: int, rng: np.random.Generator) -> IntArray:
+        steps = np.cumsum(v, axis=1)[:, :-1]
+        return np.sum(rng.random((n, len(v), 1)) > steps, axis=2)
+
+    def fit(self, elite: IntArray) -> Array:
+        return np.stack([(elite == o).mean(axis=0) for o in range(self.n_outcomes)], axis=1)
+
+    def restrict(self, v: Array, floor: float) -> Array:
+        rest = np.maximum(v[:, 1:], floor)
+        most = 1 - floor
+        rest = rest * np.minimum(1, most / rest.sum(axis=1, keepdims=True))
+        return np.column_stack([1 - rest.sum(axis=1), rest])
+
+    def shrink(self, v: Array, amount: float) -> Array:
+        return np.column_stack([v[:, 0], v[:, 1:] - amount])
+
+
+@dataclass(frozen=True)
+class Search:
+    """How long and how boldly to search.
+
+    Parameters
+    ----------
+    n_samples : draws in an iteration.
+    elite : share of them from which the next distribution is learned.
+    smoothing : weight of the new estimate against the last one.
+    sparsity : price of everything but zeros, ``lam`` of the sparsity prior.
+    floor : least probability of anything, the driving noise.
+    patience : iterations without a better elite after which the search ends.
+    max_iter, tol : the search also ends after so many iterations, or at so small a change.
+    """
+
+    n_samples: int
+    elite: float = 0.1
+    smoothing: float = 0.7
+    sparsity: float = 0.0
+    floor: float = 0.01
+    patience: int = 5
+    max_iter: int = 100
+    tol: float = 1e-4
+
+
+@dataclass(frozen=True)
+class Found:
+    """The best draw, its cost, the last parameters, and the level of the elite as it fell."""
+
+    best: IntArray
+    value: float
+    v: Array
+    levels: Array
+
+
+def updated(family: Family, elite: IntArray, v: Array, search: Search) -> Array:
+    r"""Parameters learned from elite draws, under the priors.
+
+    With the maximum-likelihood estimate :math:`F`, smoothing :math:`a` and sparsity
+    :math:`\lambda`,
+
+    .. math::
+        v_k=\arg\min_{v\ge\nu}a\|F-v\|^2+(1-a)\|v-v_{k-1}\|^2+\lambda\mathbf 1^\top v
+           =\max\big(\nu,\;aF+(1-a)v_{k-1}-\tfrac\lambda2\big).
+    """
+    a = search.smoothing
+    new = a * family.fit(elite) + (1 - a) * v
+    return family.restrict(family.shrink(new, search.sparsity / 2), search.floor)
+
+
+def cross_entropy(
+    cost: Callable[[IntArray], Array],
+    family: Family,
+    v: Array,
+    search: Search,
+    rng: np.random.Generator,
+    *,
+    repair: Callable[[IntArray, Array], IntArray] | None = None,
+    line: ProgressLine | None = None,
+) -> Found:
+    r"""Minimise ``cost`` over what ``family`` can draw.
+
+    Draw, keep the best share as elite, fit the family to it, draw again. The distribution is
+    updated only where the level :math:`\gamma_k` (cost of the worst elite draw) falls; other
+    iterations are void. The best draw ever is returned, so more iterations never hurt.
+
+    Parameters
+    ----------
+    cost : function of draws (n, d) that returns (n,) numbers; ``inf`` refuses a draw.
+    v : parameters to begin with.
+    repair : function of draws and parameters that returns allowed draws.
+    """
+    v = family.restrict(v, search.floor)
+    n_elite = max(1, int(np.ceil(search.elite * search.n_samples)))
+    level, void = np.inf, 0
+    best, value, levels = None, np.inf, []
+    for _ in range(search.max_iter):
+        Z = family.sample(v, search.n_samples, rng)
+        if repair is not None:
+            Z = repair(Z, v)
+        costs = cost(Z)
+        order = np.argsort(costs, kind="stable")
+        if best is None or costs[order[0]] < value:
+            best, value = Z[order[0]].copy(), float(costs[order[0]])
+        new_level = costs[order[n_elite - 1]]
+        if line is not None:
+            line.update(level=float(new_level), best=value)
+        if not new_level < level:
+            void += 1
+            if void >= search.patience:
+                break
+            continue
+        level, void = new_level, 0
+        levels.append(level)
+        last, v = v, updated(family, Z[order[:n_elite]], v, search)
+        if np.abs(v - last).max() < search.tol:
+            break
+    assert best is not None
+    return Found(best, value, v, np.array(levels))
