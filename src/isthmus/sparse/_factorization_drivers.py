@@ -1,0 +1,175 @@
+"""How two factors are improved in turn: plainly, with extrapolation, to stationarity."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from isthmus.typing import Array
+
+# The optimality costs as much as half an iteration, so it is not measured after each.
+CHECK_EVERY = 10
+TINY = float(np.finfo(float).tiny)
+
+
+class Factors(NamedTuple):
+    """``X ≈ W V'``: codes W (n, k) and components V (d, k), both with one column a component."""
+
+    W: Array
+    V: Array
+
+
+class Problem(Protocol):
+    """A loss of two factors."""
+
+    def improve(self, side: int, factors: Factors) -> tuple[Array, float | None]:
+        """A better factor ``side`` (0: W, 1: V) where the other one stays, and the new loss.
+
+        None where the loss does not come for free.
+        """
+
+    def loss(self, factors: Factors) -> float:
+        """The objective, penalties included."""
+
+    def gradient(self, side: int, factors: Factors) -> tuple[Array, Array]:
+        """The derivative by the factor ``side``, and the size of its terms in each column."""
+
+
+@dataclass
+class Course:
+    """What a descent has come to; ``losses`` never rise."""
+
+    factors: Factors
+    losses: list[float] = field(default_factory=list)
+    optimality: float = np.inf
+    n_iter: int = 0
+    converged: bool = False
+
+    @property
+    def loss(self) -> float:
+        return self.losses[-1] if self.losses else np.inf
+
+
+Report = Callable[[int, float, float], None]
+
+
+def optimality(problem: Problem, factors: Factors) -> float:
+    """How far from stationary two factors are, the worse of both; zero if they are.
+
+    A derivative counts in full where the entry could move against it: a positive one for no more
+    than the entry's share of the mean square of its column. The norm is taken relative
+    to that of the terms, of which the derivative is the difference.
+    """
+    worst = 0.0
+    for side in (0, 1):
+        gradient, terms = problem.gradient(side, factors)
+        rest = projected(factors[side], gradient, terms)
+        size = np.sqrt(len(rest)) * float(np.linalg.norm(terms))
+        worst = max(worst, float(np.linalg.norm(rest)) / max(size, TINY))
+    return worst
+
+
+def projected(W: Array, gradient: Array, terms: Array) -> Array:
+    """The part of a gradient that an entry can follow without leaving w >= 0."""
+    room = W * (terms / np.maximum(np.sqrt(np.mean(W * W, axis=0)), TINY))
+    return np.minimum(gradient, room)
+
+
+def alternate(
+    problem: Problem, start: Factors, *, tol: float, max_iter: int, report: Report
+) -> Course:
+    """Improve W and V in turn until the optimality falls below ``tol``."""
+    course = Course(start)
+    for step in range(1, max_iter + 1):
+        W, _ = problem.improve(0, course.factors)
+        V, loss = problem.improve(1, Factors(W, course.factors.V))
+        course.factors = Factors(W, V)
+        if loss is None and _is_checked(step, max_iter):
+            loss = problem.loss(course.factors)
+        if loss is not None:
+            course.losses.append(loss)
+        if _finished(problem, course, step, tol, max_iter, report):
+            break
+    return course
+
+
+def alternate_extrapolated(
+    problem: Problem, start: Factors, *, tol: float, max_iter: int, report: Report
+) -> Course:
+    """The same along extrapolated factors, taken back where the loss would rise [Ang2019]_.
+
+    After each half, the factor moves on by a share ``beta`` of its last step, clipped at zero.
+    The share grows while the loss falls and shrinks where it does not, so losses never rise.
+    """
+    beta, ceiling = 0.5, 1.0
+    course = Course(start)
+    ahead = last = start  # where the next step starts; the last factors without extrapolation
+    for step in range(1, max_iter + 1):
+        W, _ = problem.improve(0, ahead)
+        W_ahead = np.maximum(W + beta * (W - last.W), 0.0)
+        V, loss = problem.improve(1, Factors(W_ahead, ahead.V))
+        found = Factors(W_ahead, V)
+        loss = problem.loss(found) if loss is None else loss
+        if loss <= course.loss:
+            course.losses.append(loss)
+            ahead = Factors(W_ahead, np.maximum(V + beta * (V - last.V), 0.0))
+            course.factors, last = found, Factors(W, V)
+            beta, ceiling = min(ceiling, 1.05 * beta), min(1.0, 1.01 * ceiling)
+        else:
+            ahead = last = course.factors
+            beta, ceiling = beta / 1.5, beta
+        if _finished(problem, course, step, tol, max_iter, report):
+            break
+    return course
+
+
+def alternate_upwards(
+    problem: Problem, start: Factors, *, tol: float, max_iter: int, report: Report
+) -> Course:
+    """The same for multiplicative updates, whose factors must stay positive [Hien2024]_.
+
+    Only entries that grow are extrapolated, by Nesterov's sequence, which starts again where the
+    loss has risen since the last check.
+    """
+    course = Course(start)
+    now = before = start
+    t = 1.0
+    for step in range(1, max_iter + 1):
+        t_next = (1 + np.sqrt(1 + 4 * t * t)) / 2
+        share, t = (t - 1) / t_next, t_next
+        W, _ = problem.improve(0, Factors(_upwards(now.W, before.W, share), now.V))
+        V, _ = problem.improve(1, Factors(W, _upwards(now.V, before.V, share)))
+        before, now = now, Factors(W, V)
+        if step % (CHECK_EVERY // 2) and step < max_iter:
+            continue
+        loss = problem.loss(now)
+        if loss <= course.loss:
+            course.factors = now
+            course.losses.append(loss)
+        else:
+            now = before = course.factors
+            t = 1.0
+        if _finished(problem, course, step, tol, max_iter, report):
+            break
+    return course
+
+
+def _upwards(now: Array, before: Array, share: float) -> Array:
+    return now + share * np.maximum(now - before, 0.0)
+
+
+def _is_checked(step: int, max_iter: int) -> bool:
+    return step % CHECK_EVERY == 0 or step == max_iter
+
+
+def _finished(
+    problem: Problem, course: Course, step: int, tol: float, max_iter: int, report: Report
+) -> bool:
+    """Measure how far the course has come, now and then; True where it has converged."""
+    course.n_iter = step
+    if _is_checked(step, max_iter):
+        course.optimality = optimality(problem, course.factors)
+        course.converged = course.optimality <= tol
+        report(step, course.loss, course.optimality)
+    return course.converged

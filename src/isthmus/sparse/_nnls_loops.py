@@ -1,0 +1,225 @@
+"""Compiled loops of non-negative least squares, row by row."""
+
+import numpy as np
+from numba import njit
+
+# A pivot below this share of the diagonal belongs to an atom that the others already span.
+DEPENDENT = 1e-12
+# Multipliers of bound entries may be negative by this share of the right-hand side.
+SLACK = 1e-11
+
+
+@njit(cache=True, nogil=True)
+def sweep_rows(W, gradient, G, n_sweeps, share):
+    """Coordinate descent on rows of ``W``; ``gradient`` = W G - B is kept up to date.
+
+    A row gets at most ``n_sweeps`` sweeps and stops where one gains less than ``share`` of what
+    the first one gained.
+    """
+    k = W.shape[1]
+    for i in range(W.shape[0]):
+        w = W[i]
+        g = gradient[i]
+        first = 0.0
+        for sweep in range(n_sweeps):
+            gain = 0.0
+            for j in range(k):
+                curvature = G[j, j]
+                if curvature <= 0.0:
+                    continue
+                new = max(w[j] - g[j] / curvature, 0.0)
+                delta = new - w[j]
+                if delta != 0.0:
+                    w[j] = new
+                    for m in range(k):
+                        g[m] += delta * G[j, m]
+                    gain += delta * delta * curvature
+            if sweep == 0:
+                first = gain
+            if gain <= share * first:
+                break
+
+
+@njit(cache=True, nogil=True)
+def _factor(G, passive, L, index):
+    """Cholesky factor of the passive block; entries that others span leave the passive set."""
+    size = 0
+    for j in range(G.shape[0]):
+        if not passive[j]:
+            continue
+        pivot = G[j, j]
+        for a in range(size):
+            total = G[j, index[a]]
+            for c in range(a):
+                total -= L[size, c] * L[a, c]
+            L[size, a] = total / L[a, a]
+            pivot -= L[size, a] * L[size, a]
+        if pivot <= DEPENDENT * G[j, j]:
+            passive[j] = False
+            continue
+        L[size, size] = np.sqrt(pivot)
+        index[size] = j
+        size += 1
+    return size
+
+
+@njit(cache=True, nogil=True)
+def _solve_passive(L, index, size, b, w):
+    """Set ``w`` to the least squares solution on the passive entries and zero elsewhere."""
+    w[:] = 0.0
+    for a in range(size):
+        total = b[index[a]]
+        for c in range(a):
+            total -= L[a, c] * w[index[c]]
+        w[index[a]] = total / L[a, a]
+    for a in range(size - 1, -1, -1):
+        total = w[index[a]]
+        for c in range(a + 1, size):
+            total -= L[c, a] * w[index[c]]
+        w[index[a]] = total / L[a, a]
+
+
+@njit(cache=True, nogil=True)
+def _descend_row(G, b, w, gradient):
+    """Coordinate descent, for the rare row on which pivoting does not end."""
+    k = len(b)
+    for j in range(k):
+        w[j] = max(w[j], 0.0)
+    for j in range(k):
+        gradient[j] = -b[j]
+        for m in range(k):
+            gradient[j] += G[j, m] * w[m]
+    for _ in range(1000):
+        for j in range(k):
+            if G[j, j] > 0.0:
+                delta = max(w[j] - gradient[j] / G[j, j], 0.0) - w[j]
+                w[j] += delta
+                for m in range(k):
+                    gradient[m] += delta * G[j, m]
+
+
+@njit(cache=True, nogil=True)
+def _solve_row(G, b, w, passive, wrong, L, index, work, known):
+    """Minimise ½ w'Gw - b'w over w >= 0 by block pivoting; return the size of the passive set.
+
+    ``known`` is the size of a factor in ``L`` that fits ``passive`` already, or -1. All entries
+    of the wrong sign change sides at once while that makes them fewer, else only the last one,
+    which cannot cycle.
+    """
+    k = len(b)
+    limit = SLACK * np.max(np.abs(b))
+    fewest = k + 1
+    patience = 3
+    size = known
+    for _ in range(10 * k + 20):
+        if size < 0:
+            size = _factor(G, passive, L, index)
+        _solve_passive(L, index, size, b, w)
+        count = 0
+        last = -1
+        for j in range(k):
+            if passive[j]:
+                wrong[j] = w[j] < 0.0
+            else:
+                multiplier = -b[j]
+                for a in range(size):
+                    multiplier += G[j, index[a]] * w[index[a]]
+                wrong[j] = multiplier < -limit
+            if wrong[j]:
+                count += 1
+                last = j
+        if count == 0:
+            return size
+        size = -1
+        if count < fewest:
+            fewest = count
+            patience = 3
+        else:
+            patience -= 1
+        for j in range(k):
+            if wrong[j] and (patience >= 0 or j == last):
+                passive[j] = not passive[j]
+    _descend_row(G, b, w, work)
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def _workspace(k):
+    return (
+        np.zeros(k, np.bool_),
+        np.zeros(k, np.bool_),
+        np.empty((k, k)),
+        np.empty(k, np.int64),
+        np.empty(k),
+    )
+
+
+@njit(cache=True, nogil=True)
+def solve_rows(W, B, G):
+    """Set each row of ``W`` to the minimiser of ½ w'Gw - b'w over w >= 0, from its support."""
+    n, k = W.shape
+    passive, wrong, L, index, work = _workspace(k)
+    size = -1
+    for i in range(n):
+        for j in range(k):
+            positive = W[i, j] > 0.0
+            if positive != passive[j]:
+                passive[j] = positive
+                size = -1  # another support than that of the row before: factor anew
+        size = _solve_row(G, B[i], W[i], passive, wrong, L, index, work, size)
+
+
+@njit(cache=True, nogil=True)
+def solve_simplex_rows(W, B, G, squared_norms):
+    """The same over the simplex: w >= 0 with sum 1, from its support.
+
+    With p_j = a_j - x, the weights of the point of the hull next to x are proportional to the
+    minimiser of ||sum_j u_j p_j||² + t (sum_j u_j - 1)² over u >= 0, for any t > 0.
+    """
+    n, k = W.shape
+    passive, wrong, L, index, work = _workspace(k)
+    shifted = np.empty((k, k))
+    target = np.empty(k)
+    for i in range(n):
+        spread = 0.0
+        for j in range(k):
+            for m in range(k):
+                shifted[j, m] = G[j, m] - B[i, j] - B[i, m] + squared_norms[i]
+            spread += max(shifted[j, j], 0.0)
+        weight = spread / k
+        if weight <= 0.0:  # all atoms lie on the point
+            W[i] = 1.0 / k
+            continue
+        for j in range(k):
+            for m in range(k):
+                shifted[j, m] += weight
+            target[j] = weight
+            passive[j] = W[i, j] > 0.0
+        _solve_row(shifted, target, W[i], passive, wrong, L, index, work, -1)
+        total = 0.0
+        for j in range(k):
+            total += W[i, j]
+        W[i] /= total
+
+
+@njit(cache=True, nogil=True)
+def solve_observed_rows(W, V, indptr, indices, data, l1, l2, squared_l1):
+    """Like :func:`solve_rows`, each row with the normal equations of its observed entries."""
+    n, k = W.shape
+    passive, wrong, L, index, work = _workspace(k)
+    G = np.empty((k, k))
+    b = np.empty(k)
+    for i in range(n):
+        G[:] = squared_l1
+        b[:] = -l1
+        for j in range(k):
+            G[j, j] += l2
+        for p in range(indptr[i], indptr[i + 1]):
+            v = V[indices[p]]
+            for j in range(k):
+                b[j] += data[p] * v[j]
+                for m in range(k):
+                    G[j, m] += v[j] * v[m]
+        for j in range(k):
+            passive[j] = W[i, j] > 0.0
+        _solve_row(G, b, W[i], passive, wrong, L, index, work, -1)
