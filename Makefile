@@ -19,7 +19,8 @@ $(VENV)/.installed-%: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable ".[$*]"
 	@touch $@
 
-# The peers pin old releases of what we stand on, so they live in an environment of their own.
+# The peers pin old releases of what we stand on, so they live in an environment of their own,
+# with compiled loops of their own: two releases of numba would overwrite each other's.
 $(BENCH)/.installed-bench: pyproject.toml
 	test -x $(BENCH)/bin/python || $(PYTHON) -m venv $(BENCH)
 	$(BENCH)/bin/python -m pip install --quiet --editable ".[bench]"
@@ -43,7 +44,7 @@ docs: $(VENV)/.installed-docs  ## the pages, into docs/_build/html, warnings are
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
 bench: $(BENCH)/.installed-bench  ## ratios against the peers, into benchmarks/results
-	$(BENCH)/bin/python -m benchmarks $(BENCH_ARGS)
+	NUMBA_CACHE_DIR=$(abspath $(BENCH))/numba $(BENCH)/bin/python -m benchmarks $(BENCH_ARGS)
 
 reproduce: $(VENV)/.installed-app  ## every experiment in full, with a report
 	$(BIN)/isthmus reproduce --report report

@@ -9,14 +9,28 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.estimator_checks import check_estimator
 
 import isthmus
-from isthmus.features import KernelPCA, SlowFeatureAnalysis
+from isthmus.features import DistanceCorrelationReduction, KernelPCA, SlowFeatureAnalysis
 from isthmus.kernels import Gaussian
 from isthmus.preimage import BasePreimage, LearnedPreimage
-from isthmus.regression import KernelRidgeCV
-from isthmus.structured import DependencyEstimator
+from isthmus.regression import KernelRidgeCV, SupportFeatureMachine
+from isthmus.sparse import (
+    KSVD,
+    ConvexFactorization,
+    DictionaryClassifier,
+    NonnegativeFactorization,
+    SparseCoder,
+    SparseDictionary,
+    SparseNet,
+)
+from isthmus.structured import DependencyEstimator, TwinGaussianProcess, TwinKernelLearner
 
 # Checks that one of ours cannot pass, with the reason; empty is the aim.
-EXEMPT: dict[str, dict[str, str]] = {}
+EXEMPT: dict[str, dict[str, str]] = {
+    "TimeWindows": dict.fromkeys(
+        ("check_methods_sample_order_invariance", "check_methods_subset_invariance"),
+        "a window is made of neighbouring rows, so their order counts",
+    ),
+}
 
 # Settings worth a run of their own besides the defaults.
 VARIANTS = [
@@ -29,9 +43,30 @@ VARIANTS = [
     SlowFeatureAnalysis(graph="target", ridge=1e-3),
     SlowFeatureAnalysis(method="online", n_passes=1, random_state=0),
     KernelRidgeCV(alphas=0.1, fit_intercept=False),
+    SupportFeatureMachine("margin", C=1.0, refit=False),
+    DistanceCorrelationReduction(solver="gradient"),
+    DistanceCorrelationReduction(solver="gradient", mapping="linear"),
+    KSVD(5, batch_size=10, max_iter=2, random_state=0),
+    KSVD(update="exact", rule="correlation", monotone=True, max_iter=3, random_state=0),
+    DictionaryClassifier(4, discrimination=10.0, n_rounds=3, random_state=0),
+    SparseCoder(n_nonzero=2),
+    SparseCoder(algorithm="coordinate_descent", positive=True),
+    SparseDictionary(5, batch_size=20, max_iter=2, random_state=0),
+    SparseNet(5, solver="published", max_iter=2, random_state=0),
+    SparseNet(5, prior="abs", batch_size=None, random_state=0),
+    NonnegativeFactorization(2, divergence="kullback-leibler", random_state=0),
+    NonnegativeFactorization(2, sparsity="park", random_state=0),
+    NonnegativeFactorization(2, sparsity=0.3, tol=1e-2, random_state=0),
+    ConvexFactorization(2, constraint="cone", random_state=0),
+    ConvexFactorization(2, candidates="hull", random_state=0),
     DependencyEstimator(y_features="gaussian"),
     DependencyEstimator(y_features="gaussian", preimage=LearnedPreimage()),
     DependencyEstimator(x_features=KernelPCA(kernel="gaussian"), y_features="passthrough"),
+    TwinGaussianProcess(n_neighbors=15, tune=None),
+    TwinGaussianProcess(n_landmarks=60, tune="ml"),
+    TwinGaussianProcess(criterion="hsic", tune=None),
+    TwinGaussianProcess(criterion="inverse_kl", tune=None),
+    TwinGaussianProcess(learner=TwinKernelLearner(x_degree=2, y_degree=3), tune=None),
 ]
 
 # Arguments without which a class makes no sense.
@@ -56,7 +91,8 @@ def estimators():
     return [c(**REQUIRED.get(c.__name__, {})) for c in classes] + VARIANTS
 
 
-# The checks' tables are as small as slow feature analysis warns of.
+# The checks' tables are as small as slow feature analysis warns of, and some as hard to order.
+@pytest.mark.filterwarnings("ignore:The core set has reached max_core")
 @pytest.mark.filterwarnings("ignore:SlowFeatureAnalysis has .* independent functions")
 @pytest.mark.parametrize("estimator", estimators(), ids=lambda e: repr(e)[:90])
 def test_scikit_learn_checks(estimator, record_property):

@@ -16,6 +16,7 @@ from typing import Any
 __version__ = "0.1.0"
 
 _FAMILIES = (
+    "coreset",
     "datasets",
     "dependence",
     "features",
@@ -24,8 +25,12 @@ _FAMILIES = (
     "optimize",
     "plotting",
     "preimage",
+    "reduction",
     "regression",
     "reproduce",
+    "sensing",
+    "sparse",
+    "series",
     "structured",
 )
 

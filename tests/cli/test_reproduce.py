@@ -36,6 +36,11 @@ def test_options_are_passed_on_and_a_failure_is_the_exit_code(isthmus, monkeypat
     assert asked["report"] == tmp_path
 
 
+def test_the_demo_shows_experiments_that_need_no_data_from_elsewhere():
+    shown = [reproduce.get(id) for id in _demo.EXPERIMENTS]
+    assert not [e.id for e in shown if e.needs_data]
+
+
 def test_the_demo_leaves_tables_a_model_and_a_picture(isthmus, monkeypatch, tmp_path):
     pytest.importorskip("matplotlib", reason="the picture needs matplotlib")
     monkeypatch.setattr(reproduce, "run", lambda ids, **options: [])

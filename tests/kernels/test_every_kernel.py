@@ -22,6 +22,7 @@ from isthmus.kernels import (
     Normalized,
     Polynomial,
     Precomputed,
+    Transformed,
 )
 
 VECTOR_KERNELS = [
@@ -41,6 +42,9 @@ VECTOR_KERNELS = [
     3.0 * Gaussian(1.0),
     Linear() + 1.0,
     (Linear() + 0.5 * Gaussian(1.0)) * Gaussian(0.3),
+    Transformed(Gaussian(), (0.5, 0.0, 0.5)),
+    Transformed(Polynomial(2), (1.0, 0.1)),
+    Transformed(Normalized(Linear()), (0.3, 0.3, 0.4), basis="gegenbauer"),
 ]
 SMOOTH = [k for k in VECTOR_KERNELS if not isinstance(k, (HistogramIntersection, Laplacian))]
 RADIAL = [
@@ -48,6 +52,7 @@ RADIAL = [
     Gaussian(0.5) + Gaussian(2.0),
     Gaussian(0.5) * Gaussian(2.0),
     2 * Gaussian(1.0),
+    Transformed(Gaussian(1.0), (0.5, 0.0, 0.5)),
 ]
 OF_INNER_PRODUCTS = [Linear(), Polynomial(3), Polynomial(5, coef0=0.0), Exponential(0.7)]
 

@@ -46,7 +46,7 @@ def smooth_kernel(X, Z):
         SVC(kernel=smooth_kernel),
         NuSVC(nu=0.2),
     ],
-    ids=repr,
+    ids=["gaussian", "quadratic", "linear", "all pairs", "function", "nu"],
 )
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_with_all_points_a_classifier_decides_as_before(model, n_classes):

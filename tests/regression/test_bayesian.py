@@ -6,7 +6,6 @@ from joblib import parallel_config
 from numpy.testing import assert_allclose
 from scipy import special, stats
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from isthmus.regression import BayesianStiefelRegression, ReducedRankRegression
 from isthmus.regression._bayesian_gibbs import (
@@ -20,16 +19,6 @@ from isthmus.regression._bayesian_published import published_chain, tangent_gaus
 from isthmus.regression._convergence import bulk_ess, split_rhat
 
 BOTH = pytest.mark.parametrize("likelihood", ["gaussian", "laplace"])
-
-
-@parametrize_with_checks(
-    [
-        BayesianStiefelRegression(),
-        BayesianStiefelRegression(1, likelihood="laplace", n_chains=2, thin=2),
-    ]
-)
-def test_follows_the_rules_of_scikit_learn(estimator, check):
-    check(estimator)
 
 
 def planted(likelihood, seed=0, n=100, d=4, o=3, rank=2, noise=1.0):

@@ -16,7 +16,16 @@ from isthmus.cli._scores import Scores
 _FORMAT = "isthmus model 1"
 
 # Families whose objects can be part of an estimator.
-_FAMILIES = ("features", "kernels", "linalg", "preimage", "regression", "structured")
+_FAMILIES = (
+    "features",
+    "kernels",
+    "linalg",
+    "preimage",
+    "regression",
+    "series",
+    "sparse",
+    "structured",
+)
 
 
 @dataclass(frozen=True)

@@ -89,9 +89,9 @@ class SlowFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
     Attributes
     ----------
-    slowness_ : ndarray of shape (n_components_,)
+    slowness_ : ndarray of shape (n_components,)
         :math:`\Delta` of each feature on the training signal, ascending. White noise has 2.
-    components_ : ndarray of shape (n_components_, n_expanded)
+    components_ : ndarray of shape (n_components, n_expanded)
     mean_ : ndarray of shape (n_expanded,)
     expansion_ : the fitted expansion, or None where it is linear.
     n_components_ : int
@@ -387,7 +387,7 @@ class SlowFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     # Use ----------------------------------------------------------------------------
 
     def transform(self, X: Any) -> Any:
-        """Return the slow features of each row, (n, n_components_); of a list, a list."""
+        """Return the slow features of each row, ``(n, n_components_)``; of a list, a list."""
         check_is_fitted(self)
         pieces = self._episodes(X, None, reset=False)
         features = [self._features(piece) for piece in pieces]

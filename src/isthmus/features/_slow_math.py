@@ -32,23 +32,28 @@ class Roots(NamedTuple):
 
 
 def root(rows: Array) -> Array:
-    r"""A matrix of few rows with the same :math:`R^\top R`.
+    r"""A matrix of few rows with the same :math:`R^\top R`; the rows may be overwritten.
 
     >>> import numpy as np
     >>> X = np.arange(12.0).reshape(6, 2)
-    >>> bool(np.allclose(root(X).T @ root(X), X.T @ X))
+    >>> bool(np.allclose(root(X.copy()).T @ root(X.copy()), X.T @ X))
     True
     """
     return rows if len(rows) <= rows.shape[1] else _triangle(rows)
 
 
 def _level(Phi: Array, shift: Array) -> Array:
-    return _triangle(np.column_stack([np.ones(len(Phi)), Phi - shift]))
+    # Few rows would be a root as they are, but the mean is read off the first row of a triangle.
+    rows = np.empty((len(Phi), Phi.shape[1] + 1), order="F")
+    rows[:, 0] = 1.0
+    np.subtract(Phi, shift, out=rows[:, 1:])
+    return _triangle(rows)
 
 
 def _triangle(rows: Array) -> Array:
-    # Few rows would be a root as they are, but the mean is read off the first row of a triangle.
-    return np.asarray(np.linalg.qr(rows, mode="r"))
+    # numpy's qr copies twice on the way to the same routine, which takes most of its time here.
+    factors, _, _, _ = linalg.lapack.dgeqrf(np.asfortranarray(rows), overwrite_a=True)
+    return np.triu(factors[: min(factors.shape)])
 
 
 def map_block(Phi: Array, lags: Sequence[int], *, overlap: int = 0) -> Roots:
@@ -62,7 +67,8 @@ def map_block(Phi: Array, lags: Sequence[int], *, overlap: int = 0) -> Roots:
     for lag in lags:
         later = Phi[max(lag, overlap) :]
         earlier = Phi[max(lag, overlap) - lag : len(Phi) - lag]
-        changes.append(root(later - earlier[: len(later)]))
+        change = np.subtract(later, earlier[: len(later)], out=np.empty(later.shape, order="F"))
+        changes.append(root(change))
         counts.append(float(len(later)))
     return Roots(shift, _level(Phi[overlap:], shift), tuple(changes), tuple(counts))
 

@@ -14,7 +14,9 @@ from isthmus.regression._losses import (
 )
 from isthmus.regression._reduced_rank import ReducedRankRegression
 from isthmus.regression._sequential import SequentialStiefelRegression
+from isthmus.regression._shrinkage import james_stein
 from isthmus.regression._stiefel import StiefelRegression
+from isthmus.regression._support_feature import SupportFeatureMachine
 
 __all__ = [
     "Absolute",
@@ -29,5 +31,7 @@ __all__ = [
     "SequentialStiefelRegression",
     "Squared",
     "StiefelRegression",
+    "SupportFeatureMachine",
     "compare_ranks",
+    "james_stein",
 ]
