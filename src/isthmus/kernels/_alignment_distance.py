@@ -1,5 +1,6 @@
 """Similarities made of distances between objects of any kind."""
 
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,8 +24,9 @@ class _OfDistances(Kernel):
     gamma: Any
     vectors = False
 
+    @abstractmethod
     def _distances(self, X: Objects, Z: Objects) -> Array:
-        raise NotImplementedError
+        """Distances of all pairs."""
 
     def _median_gamma(self, X: Objects) -> float:
         check_choice(self, "gamma", ("median",))
