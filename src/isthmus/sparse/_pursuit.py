@@ -51,7 +51,7 @@ def orthogonal_matching_pursuit(
     rule : {"correlation", "residual"}, default="correlation"
         The next atom: the one that correlates most with the residual, or the one after which
         the re-fitted residual is smallest (order-recursive pursuit, orthogonal least squares),
-        which costs a quarter more and mostly errs less. Signals with gaps allow the first only.
+        which costs more and mostly errs less. Signals with gaps allow the first only.
     sparse_output : bool, default=False
         Return a :class:`scipy.sparse.csr_array` instead of a dense array.
     n_jobs : int or None, default=None
