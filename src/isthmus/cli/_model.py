@@ -20,6 +20,7 @@ _FAMILIES = (
     "features",
     "kernels",
     "linalg",
+    "manifold",
     "preimage",
     "regression",
     "series",

@@ -1,0 +1,3 @@
+"""A body to move: kinematic chains, movements, and imitation learned from images."""
+
+__all__: list[str] = []
