@@ -110,3 +110,30 @@ def compress_svc(name):
     return Contest(
         lambda: ("small", small.predict(Xt)), lambda: ("full", machine.predict(Xt)), quality
     )
+
+
+@benchmark(
+    "compress-moved",
+    work="choose a tenth of the support vectors and move them",
+    peer="the same without moving them, as published",
+    cases=("digits", "USPS", "Letter"),
+    quick=("digits",),
+    unit="data",
+    goal="accuracy; moving costs time",
+)
+def compress_moved(name):
+    X, y, Xt, yt, gamma, C = _machines(name)
+    machine = SVC(C=C, gamma=gamma, cache_size=1000).fit(np.asarray(X, dtype=float), y)
+    n = len(machine.support_) // 10
+
+    def quality(small):
+        return {
+            "accuracy": small.score(np.asarray(Xt, dtype=float), yt),
+            "error of the functions": small.compression_error_,
+        }
+
+    return Contest(
+        lambda: compress(machine, n, points="moved"),
+        lambda: compress(machine, n, points="kept"),
+        quality,
+    )

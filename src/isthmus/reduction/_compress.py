@@ -12,8 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 from isthmus.kernels import take
 from isthmus.reduction._expansion import ReducedExpansion, reduce_expansion
 from isthmus.reduction._machines import pairs
+from isthmus.reduction._moved import can_move, move_points
 from isthmus.reduction._sklearn import Held, held_expansion
 from isthmus.typing import Array, BoolArray
+
+_EXACT = 1e-9  # share of squared length below which chosen points need not move
 
 
 def compress(
@@ -25,12 +28,14 @@ def compress(
     y: Any = None,
     max_loss: float = 0.005,
     select: str = "least_squares",
+    points: str = "auto",
 ) -> Any:
     r"""Return a fitted model of the same kind that evaluates few kernels.
 
     The functions in the model, :math:`w^j=\sum_iA_{ij}\varphi(x_i)`, are
     replaced by expansions over a common small subset of their points, chosen by
-    :func:`reduce_expansion`; what the model does with their values stays as it was.
+    :func:`reduce_expansion`, and where the kernel has a gradient these points are then moved to
+    better places; what the model does with the functions' values stays as it was.
 
     Parameters
     ----------
@@ -48,6 +53,10 @@ def compress(
         set anew as well, to make the fewest errors.
     max_loss : float, default=0.005
     select : {"least_squares", "matching"}, default="least_squares"
+    points : {"auto", "kept", "moved"}, default="auto"
+        "kept" leaves the chosen points where they are, as published; "moved" lets them go
+        wherever the functions are met best, which takes seconds and needs a kernel of vectors
+        with a gradient. "auto" moves them where it can.
 
     Returns
     -------
@@ -73,7 +82,17 @@ def compress(
         raise ValueError(
             "compress needs to know how small: give n_points, tolerance, or validation data X, y."
         )
-    wanted: dict[str, Any] = {"n_points": n_points, "tolerance": tolerance, "select": select}
+    if points not in ("auto", "kept", "moved"):
+        raise ValueError(
+            "The 'points' parameter of compress must be one of 'auto', 'kept', 'moved'. Got "
+            f"{points!r} instead."
+        )
+    wanted: dict[str, Any] = {
+        "n_points": n_points,
+        "tolerance": tolerance,
+        "select": select,
+        "points": points,
+    }
     if isinstance(estimator, Pipeline):
         before, (name, last) = estimator.steps[:-1], estimator.steps[-1]
         inputs = X if X is None or not before else estimator[:-1].transform(X)
@@ -116,16 +135,28 @@ def _compressed(
 ) -> Any:
     """Shorten the expansion in ``holder`` and put it back into ``whole``."""
     kernel, objects, A, make = _expansion_in(holder)
+    points = wanted["points"]
+    wanted = {name: value for name, value in wanted.items() if name != "points"}
+    movable = points != "kept" and can_move(kernel, objects)
+    if points == "moved" and not movable:
+        raise ValueError(
+            "compress(points='moved') needs a kernel that compares vectors and has a gradient. "
+            f"Got {kernel!r:.60}; use points='kept'."
+        )
     by_score = wanted["n_points"] is None and wanted["tolerance"] is None
     if by_score:
         wanted = {**wanted, "n_points": len(A), "tolerance": 0.0}
     path = reduce_expansion((kernel, objects), A, **wanted)
 
     def model_at(reduced: ReducedExpansion) -> Any:
-        short = make(take(objects, reduced.indices), reduced.coefficients)
+        Z, B, error = take(objects, reduced.indices), reduced.coefficients, reduced.error
+        if movable and error > _EXACT:
+            Z, B, error = move_points(kernel, objects, A.reshape(len(A), -1), Z)
+            B = B.reshape(reduced.coefficients.shape)
+        short = make(Z, B)
         if X is not None and y is not None and is_classifier(short):
             _set_thresholds(short, X, y)
-        return _marked(rebuilt(short), len(reduced.indices), reduced.error)
+        return _marked(rebuilt(short), len(reduced.indices), error)
 
     if not by_score:
         return model_at(path)
