@@ -90,6 +90,29 @@ def test_noisy_solution_is_on_the_path_of_the_lasso(share):
     assert_allclose(other, found, atol=1e-5)
 
 
+@pytest.mark.parametrize("share", [0.9, 0.3, 0.01, 1e-5])
+@pytest.mark.parametrize("shape", [(20, 60), (40, 30)])
+def test_the_root_ends_where_the_path_does(shape, share):
+    rng = np.random.default_rng(3)
+    A, b = rng.normal(size=shape), rng.normal(size=shape[0])
+    # Of a tall matrix no vector comes nearer than least squares do.
+    least = np.linalg.norm(b - A @ np.linalg.lstsq(A, b, rcond=None)[0])
+    noise = least + share * (np.linalg.norm(b) - least)
+    root, proof = basis_pursuit(A, b, noise=noise, solver="root", return_certificate=True)
+    path = basis_pursuit(A, b, noise=noise, solver="homotopy")
+    assert proof.solver == "root"
+    assert_allclose(root, path, atol=1e-8 * np.abs(path).max())
+
+
+def test_equal_columns_leave_the_root_for_another_solver():
+    rng = np.random.default_rng(4)
+    half = rng.normal(size=(10, 8))
+    A, b = np.hstack([half, half]), rng.normal(size=10)
+    noise = 0.9 * np.linalg.norm(b)
+    _, proof = basis_pursuit(A, b, noise=noise, return_certificate=True)
+    assert proof.gap <= 1e-6
+
+
 def test_noise_as_large_as_the_measurements_leaves_nothing():
     A, x = planted(20, 50, 3)
     b = A @ x
@@ -230,6 +253,7 @@ def test_solvers_say_when_they_did_not_reach_the_end():
         (lambda A, b: basis_pursuit(A * np.inf, b), "finite matrix A"),
         (lambda A, b: basis_pursuit(A * 1j, b), "real numbers"),
         (lambda A, b: basis_pursuit(A, b, noise=1.0, solver="linear-program"), "takes no noise"),
+        (lambda A, b: basis_pursuit(A, b, solver="root"), "'root' needs noise above 0"),
     ],
 )
 def test_refusals_say_what_was_expected(call, message):

@@ -13,9 +13,10 @@ from isthmus.sensing._first_order import first_order
 from isthmus.sensing._homotopy import homotopy
 from isthmus.sensing._linear_program import linear_program
 from isthmus.sensing._matrices import written_out
+from isthmus.sensing._root import noise_root
 from isthmus.typing import Array
 
-SOLVERS = ("auto", "homotopy", "first-order", "linear-program")
+SOLVERS = ("auto", "homotopy", "root", "first-order", "linear-program")
 # Operators with no more entries than this are written out: the exact path is then fast.
 _SMALL = 4e6
 _FEASIBLE = 1e-7
@@ -48,12 +49,13 @@ def basis_pursuit(
     b : array of shape (m,)
     noise : float, default=0.0
         The :math:`\epsilon` above: how far :math:`Ax` may be from ``b``.
-    solver : {"auto", "homotopy", "first-order", "linear-program"}
-        ``"homotopy"`` follows the Lasso path on a matrix written out, exact;
+    solver : {"auto", "homotopy", "root", "first-order", "linear-program"}
+        ``"homotopy"`` follows the Lasso path on a matrix written out, exact; ``"root"`` finds the
+        end of the path by a few exact Lasso problems, for ``noise > 0``;
         ``"first-order"`` needs products only, for operators with n up to millions;
-        ``"linear-program"`` is the reference for ``noise=0``. ``"auto"`` takes the first one for
-        arrays and for operators of up to 4e6 entries (should ties lead it in circles, another
-        one), else the second.
+        ``"linear-program"`` is the reference for ``noise=0``. ``"auto"`` takes the first one, or
+        with noise the second, for arrays and for operators of up to 4e6 entries (should ties
+        lead it in circles, another one), else the third.
     tol : float, default=1e-6
         Relative duality gap and residual at which first-order steps may stop. They mostly stop
         earlier: with a solution that is exact to 1e-9 and proved to be so.
@@ -104,10 +106,13 @@ def basis_pursuit(
         )
     if solver == "linear-program" and noise:
         raise ValueError("The solver 'linear-program' takes no noise; use 'homotopy'.")
+    if solver == "root" and not noise:
+        raise ValueError("The solver 'root' needs noise above 0; use 'homotopy'.")
 
     operator = not isinstance(A, np.ndarray)
     dense = not operator or m * n <= _SMALL
-    chosen = solver if solver != "auto" else "homotopy" if dense else "first-order"
+    exact = "root" if noise else "homotopy"
+    chosen = solver if solver != "auto" else exact if dense else "first-order"
     if chosen != "first-order" and operator:
         A = written_out(A, what=f"The solver {chosen!r} of basis_pursuit", limit=5e8)
     size = float(np.linalg.norm(b))
@@ -119,9 +124,11 @@ def basis_pursuit(
         return (x, certificate) if return_certificate else x
 
     x, certificate, reached = _solve(A, b, noise, chosen, tol, max_iter, verbose)
-    if solver == "auto" and chosen == "homotopy" and not (reached and certificate.gap <= tol):
-        other = "first-order" if noise else "linear-program"
-        x, certificate, reached = _solve(A, b, noise, other, tol, None, verbose)
+    if solver == "auto" and dense:
+        for other in ("homotopy", "first-order") if noise else ("linear-program",):
+            if reached and certificate.gap <= tol:
+                break
+            x, certificate, reached = _solve(A, b, noise, other, tol, None, verbose)
     off = certificate.residual - noise
     if reached and certificate.solver != "first-order" and off > _FEASIBLE * size:
         _refuse_range(certificate.residual, noise)
@@ -142,6 +149,8 @@ def _solve(
     reached = True
     if solver == "homotopy":
         x, y, n_iter, reached = homotopy(A, b, noise, max_iter=max_iter, verbose=verbose)
+    elif solver == "root":
+        x, y, n_iter, reached = noise_root(A, b, noise, verbose=verbose)
     elif solver == "linear-program":
         x, y, n_iter = linear_program(A, b)
     else:
