@@ -1,14 +1,23 @@
 """Core vector machines against the machines of scikit-learn."""
 
 import numpy as np
+from scipy.interpolate import RBFInterpolator
+from scipy.stats import kendalltau
 from sklearn.datasets import make_classification
 from sklearn.kernel_approximation import Nystroem
 from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
-from sklearn.svm import SVC, LinearSVC, OneClassSVM
+from sklearn.svm import SVC, SVR, LinearSVC, OneClassSVM
 
 from benchmarks._harness import Contest, Unavailable, benchmark
-from isthmus.coreset import CoreVectorClassifier, CoreVectorOutlierDetector
+from isthmus.coreset import (
+    CoreVectorClassifier,
+    CoreVectorOutlierDetector,
+    CoreVectorRanker,
+    CoreVectorRegressor,
+    ImplicitSurface,
+    MinimumEnclosingBall,
+)
 from isthmus.kernels import Gaussian
 
 N_TEST = 5000
@@ -109,3 +118,110 @@ def core_outliers(n):
         return OneClassSVM(gamma=1.0, nu=0.1).fit(X).score_samples(new)
 
     return Contest(ours, peer, lambda scores: {"area": roc_auc_score(truth, scores)})
+
+
+@benchmark(
+    "core-ball",
+    work="the smallest ball of n points in the feature space of a Gaussian kernel, to 1 %",
+    peer="sklearn OneClassSVM with a hard margin, the same program for this kernel",
+    cases=(2000, 10_000, 50_000),
+    quick=(500, 1000),
+)
+def core_ball(n):
+    X = np.random.default_rng(0).normal(size=(n, 5))
+    kernel = Gaussian(0.1)
+
+    def ours():
+        return MinimumEnclosingBall(epsilon=0.01, kernel=kernel, random_state=0).fit(X).radius_
+
+    def peer():
+        # nu n <= 1: no point may lie outside, and the weights are those of the ball's centre.
+        machine = OneClassSVM(gamma=0.1, nu=1.0 / n, tol=1e-4, cache_size=500).fit(X)
+        weights = machine.dual_coef_.ravel() / machine.dual_coef_.sum()
+        S = machine.support_vectors_
+        return float(np.sqrt(1.0 - weights @ kernel(S) @ weights))
+
+    return Contest(ours, peer, lambda radius: {"radius": radius})
+
+
+@benchmark(
+    "core-svr",
+    work="regression of a curved function of 8 columns with noise: fit, predict 5000 rows",
+    peer="sklearn SVR, the same kernel and tube",
+    cases=(5000, 10_000, 20_000),
+    quick=(500, 1000),
+)
+def core_svr(n):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n + N_TEST, 8))
+    truth = np.sin(X[:, 0]) + X[:, 1] * X[:, 2] / 2
+    y = truth + 0.1 * rng.normal(size=len(X))
+
+    def ours():
+        model = CoreVectorRegressor(Gaussian(0.05), C=10.0, tube=0.1, random_state=0)
+        model.fit(X[:n], y[:n])
+        return model.predict(X[n:]), len(model.support_)
+
+    def peer():
+        model = SVR(C=10.0, gamma=0.05, epsilon=0.1, cache_size=500).fit(X[:n], y[:n])
+        return model.predict(X[n:]), len(model.support_)
+
+    def quality(result):
+        guess, kernels = result
+        return {"RMSE": float(np.sqrt(np.mean((guess - truth[n:]) ** 2))), "kernels": kernels}
+
+    return Contest(ours, peer, quality)
+
+
+@benchmark(
+    "core-ranking",
+    work="an order of n rows by grades in five levels, Gaussian kernel: fit, order 5000 rows",
+    peer="sklearn SVR on the grades, the same kernel (nobody has a kernel ranking machine)",
+    cases=(1000, 3000, 10_000),
+    quick=(300, 600),
+)
+def core_ranking(n):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n + N_TEST, 5))
+    worth = np.sin(X[:, 0]) + X[:, 1] * X[:, 2]
+    noisy = worth + 0.3 * rng.normal(size=len(X))
+    grades = np.digitize(noisy, np.quantile(worth, (0.2, 0.4, 0.6, 0.8)))
+
+    def ours():
+        model = CoreVectorRanker(Gaussian(0.1), random_state=0).fit(X[:n], grades[:n])
+        return model.predict(X[n:])
+
+    def peer():
+        return SVR(C=10.0, gamma=0.1, cache_size=500).fit(X[:n], grades[:n]).predict(X[n:])
+
+    return Contest(ours, peer, lambda found: {"tau": kendalltau(found, worth[n:]).statistic})
+
+
+@benchmark(
+    "core-surface",
+    work="a surface through n noisy points of a sphere: fit, values at 5000 points",
+    peer="scipy RBFInterpolator of the signed distance, with points in and out along normals",
+    cases=(1000, 3000, 6000),
+    quick=(300, 600),
+)
+def core_surface(n):
+    rng = np.random.default_rng(0)
+
+    def sphere(size):
+        points = rng.normal(size=(size, 3))
+        return points / np.linalg.norm(points, axis=1, keepdims=True)
+
+    X = sphere(n) * (1 + 0.01 * rng.normal(size=(n, 1)))
+    new = sphere(N_TEST) * rng.uniform(0.8, 1.2, size=(N_TEST, 1))
+    inside = np.linalg.norm(new, axis=1) < 1
+
+    def ours():
+        return ImplicitSurface(random_state=0).fit(X).decision_function(new)
+
+    def peer():
+        # The peer needs the normals, which ours is not given.
+        cloud = np.vstack([X, 0.9 * X, 1.1 * X])
+        values = np.repeat([0.0, 1.0, -1.0], n)
+        return RBFInterpolator(cloud, values, neighbors=30)(new)
+
+    return Contest(ours, peer, lambda f: {"right side": float(np.mean((f > 0) == inside))})
