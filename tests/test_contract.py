@@ -11,8 +11,14 @@ from sklearn.utils.estimator_checks import check_estimator
 import isthmus
 from isthmus.features import DistanceCorrelationReduction, KernelPCA, SlowFeatureAnalysis
 from isthmus.kernels import Gaussian
+from isthmus.manifold import PSOM, SmoothPSOM, UnsupervisedKernelRegression
 from isthmus.preimage import BasePreimage, LearnedPreimage
-from isthmus.regression import KernelRidgeCV, SupportFeatureMachine
+from isthmus.regression import (
+    GaussianProcess,
+    KernelRidgeCV,
+    LocalPolynomialRegression,
+    SupportFeatureMachine,
+)
 from isthmus.sparse import (
     KSVD,
     ConvexFactorization,
@@ -43,9 +49,18 @@ VARIANTS = [
     SlowFeatureAnalysis(graph="target", ridge=1e-3),
     SlowFeatureAnalysis(method="online", n_passes=1, random_state=0),
     KernelRidgeCV(alphas=0.1, fit_intercept=False),
+    LocalPolynomialRegression(0, bandwidth="loo-ard", density_kernel="student"),
+    LocalPolynomialRegression(2, cross_terms=False, bandwidth=1.0),
     SupportFeatureMachine("margin", C=1.0, refit=False),
+    GaussianProcess("ard", criterion="loo", n_restarts=1),
+    GaussianProcess(approximation="inducing", n_inducing=20, n_restarts=0),
+    GaussianProcess(approximation="dtc", n_inducing=20, n_restarts=0),
+    GaussianProcess(approximation="committee", n_members=3, n_restarts=0),
+    GaussianProcess("matern", noise=0.1, n_restarts=0),
     DistanceCorrelationReduction(solver="gradient"),
     DistanceCorrelationReduction(solver="gradient", mapping="linear"),
+    PSOM(basis="chebyshev", local=3),
+    SmoothPSOM((6,), smoothness=0.1, first_smoothness=0.2),
     KSVD(5, batch_size=10, max_iter=2, random_state=0),
     KSVD(update="exact", rule="correlation", monotone=True, max_iter=3, random_state=0),
     DictionaryClassifier(4, discrimination=10.0, n_rounds=3, random_state=0),
@@ -59,6 +74,9 @@ VARIANTS = [
     NonnegativeFactorization(2, sparsity=0.3, tol=1e-2, random_state=0),
     ConvexFactorization(2, constraint="cone", random_state=0),
     ConvexFactorization(2, candidates="hull", random_state=0),
+    UnsupervisedKernelRegression(1, density_kernel="gaussian", degree=0, random_state=0),
+    UnsupervisedKernelRegression(1, n_landmarks=8, loss="huber", random_state=0),
+    UnsupervisedKernelRegression(1, data_kernel="linear", random_state=0),
     DependencyEstimator(y_features="gaussian"),
     DependencyEstimator(y_features="gaussian", preimage=LearnedPreimage()),
     DependencyEstimator(x_features=KernelPCA(kernel="gaussian"), y_features="passthrough"),
@@ -70,7 +88,13 @@ VARIANTS = [
 ]
 
 # Arguments without which a class makes no sense.
-REQUIRED: dict[str, dict] = {}
+REQUIRED: dict[str, dict] = {
+    "ManifoldClassifier": {
+        "manifold": UnsupervisedKernelRegression(
+            1, init="pca", homotopy=None, max_iter=60, tol=1.0, random_state=0
+        )
+    }
+}
 
 
 def public_classes():
@@ -88,12 +112,15 @@ def estimators():
     # A pre-image is fitted on objects and a feature map, so scikit-learn's checks of fit(X, y)
     # do not apply to it; tests/preimage has checks of its own for all of them.
     classes = [c for c in public_classes() if not issubclass(c, BasePreimage)]
-    return [c(**REQUIRED.get(c.__name__, {})) for c in classes] + VARIANTS
+    built = [c(**REQUIRED.get(c.__name__, {})) for c in classes]
+    # Nor are there checks for what takes pictures and no tables; tests/robotics has its own.
+    return [e for e in built if e.__sklearn_tags__().input_tags.two_d_array] + VARIANTS
 
 
 # The checks' tables are as small as slow feature analysis warns of, and some as hard to order.
 @pytest.mark.filterwarnings("ignore:The core set has reached max_core")
 @pytest.mark.filterwarnings("ignore:SlowFeatureAnalysis has .* independent functions")
+@pytest.mark.filterwarnings("ignore:UnsupervisedKernelRegression has found .* repeated rows")
 @pytest.mark.parametrize("estimator", estimators(), ids=lambda e: repr(e)[:90])
 def test_scikit_learn_checks(estimator, record_property):
     exempt = EXEMPT.get(type(estimator).__name__)

@@ -11,17 +11,23 @@ from sklearn.base import clone
 from sklearn.svm import SVC
 
 from isthmus.kernels import (
+    ARD,
+    Columns,
     Constant,
     Delta,
     Exponential,
     FunctionKernel,
+    GammaExponential,
     Gaussian,
     HistogramIntersection,
     Laplacian,
     Linear,
+    Matern,
+    NeuralNetwork,
     Normalized,
     Polynomial,
     Precomputed,
+    RationalQuadratic,
     Transformed,
 )
 
@@ -40,11 +46,25 @@ VECTOR_KERNELS = [
     Linear() + Gaussian(2.0),
     Gaussian(0.5) * Polynomial(2),
     3.0 * Gaussian(1.0),
+    Columns(Linear(), stop=1) + Columns(Gaussian(1.3), start=1),
     Linear() + 1.0,
     (Linear() + 0.5 * Gaussian(1.0)) * Gaussian(0.3),
     Transformed(Gaussian(), (0.5, 0.0, 0.5)),
     Transformed(Polynomial(2), (1.0, 0.1)),
     Transformed(Normalized(Linear()), (0.3, 0.3, 0.4), basis="gegenbauer"),
+    Matern(0.5, length_scale=0.7),
+    Matern(1.5),
+    Matern(2.5, length_scale=0.7),
+    Matern(1.2, length_scale=0.7),
+    Matern(np.inf),
+    RationalQuadratic(0.8, length_scale=0.5),
+    GammaExponential(1.4),
+    NeuralNetwork(2.0, bias=0.5),
+    NeuralNetwork(bias=0.0),
+    ARD(Gaussian()),
+    ARD(Linear()),
+    ARD(NeuralNetwork(0.5)),
+    ARD(RationalQuadratic(0.8) * Matern(2.5)),
 ]
 SMOOTH = [k for k in VECTOR_KERNELS if not isinstance(k, (HistogramIntersection, Laplacian))]
 RADIAL = [

@@ -23,6 +23,7 @@ from isthmus.kernels import (
 from isthmus.preimage import (
     AnalyticPreimage,
     CandidatePreimage,
+    ConstrainedPreimage,
     FixedPointPreimage,
     GradientPreimage,
     LearnedPreimage,
@@ -30,6 +31,11 @@ from isthmus.preimage import (
 )
 from isthmus.preimage._fixed_point import weighted_mean_iteration
 from isthmus.preimage._gradient import coordinate_distance, full_distance
+
+
+def into_unit_square(Z):
+    return np.clip(Z, 0.0, 1.0)
+
 
 # Each with a kernel that it can invert.
 CASES = [
@@ -45,6 +51,9 @@ CASES = [
     (LearnedPreimage(alpha=1e-12), Laplacian(1.0)),
     (CandidatePreimage(), Gaussian(20.0)),
     (CandidatePreimage(criterion="full"), Gaussian(20.0)),
+    (ConstrainedPreimage(), Gaussian(20.0)),
+    (ConstrainedPreimage((0.0, 1.0)), Polynomial(3)),
+    (ConstrainedPreimage(into_unit_square), Gaussian(20.0)),
     (AnalyticPreimage(), Linear()),
     (AnalyticPreimage(), Polynomial(3)),
     (AnalyticPreimage(), Exponential(1.0)),
@@ -374,6 +383,11 @@ class TestAnalytic:
 
 
 def test_a_kernel_map_is_asked_for_by_name(points):
-    for solver in (GradientPreimage(), FixedPointPreimage(), AnalyticPreimage()):
+    for solver in (
+        GradientPreimage(),
+        FixedPointPreimage(),
+        AnalyticPreimage(),
+        ConstrainedPreimage(),
+    ):
         with pytest.raises(TypeError, match=r"needs a kernel feature map.*PCA has none"):
             solver.fit(points, PCA(2).fit(points))

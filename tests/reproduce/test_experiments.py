@@ -5,14 +5,37 @@ from sklearn.cross_decomposition import PLSRegression
 from isthmus.datasets import is_available
 from isthmus.reproduce import run
 from isthmus.reproduce._measure import mae, ratio, rmse, timed
-from isthmus.reproduce.experiments._arm import ELBOW, TIP, joint_positions
+from isthmus.reproduce.experiments._arm import ARM, ELBOW, TIP
 from isthmus.reproduce.experiments._partial_least_squares import pls_coefficients
 
 DATA_FREE = (
+    "LPR-sine",
+    "UKR-bowl",
+    "UKR-defaults",
+    "UKR-half-circle",
+    "UKR-roll-degrees",
+    "UKR-roll-losses",
+    "UKR-spiral-degrees",
+    "UKR-spiral-left-out",
+    "UKR-spiral-losses",
+    "UKR-spiral-steps",
+    "UKR-spiral-tubes",
+    "UKR-triangle",
+    "PSOM-arm",
+    "PSOM-bowl",
+    "PSOM-curves",
+    "PSOM-missing",
+    "PSOM-noise",
+    "PSOM-random",
+    "PSOM-recall",
+    "PSOM-toys",
     "CORE-ball",
     "CORE-machine",
+    "CORE-further",
     "E-10",
     "E-12",
+    "E-13",
+    "E-16",
     "SFA",
     "E-01",
     "E-02",
@@ -20,6 +43,13 @@ DATA_FREE = (
     "E-05",
     "E-06",
     "E-08",
+    "E-14",
+    "E-15",
+    "GP-posterior",
+    "GP-parameters",
+    "GP-optima",
+    "GP-covariances",
+    "GP-calibration",
     "KDE-digits",
     "KDE-multilabel",
     "DEP-measures",
@@ -30,7 +60,22 @@ DATA_FREE = (
     "SERIES-classes",
     "SERIES-windows",
 )
-NEED_DATA = ("E-03", "E-07", "KDE-usps", "RED-boston", "RED-music", "RED-blog", "RED-ct", "RED-uji")
+NEED_DATA = (
+    "IMITATION-mocap",
+    "E-03",
+    "E-07",
+    "KDE-usps",
+    "PSOM-oil",
+    "UKR-digits",
+    "UKR-oil",
+    "UKR-two",
+    "RED-boston",
+    "RED-music",
+    "RED-blog",
+    "RED-ct",
+    "RED-uji",
+    "MOCAP-morph",
+)
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +113,13 @@ def test_experiment_without_its_data_is_skipped(results, id):
     assert results[id].status == "skipped"
 
 
+@pytest.mark.parametrize(
+    "id", ["GP-posterior", "GP-parameters", "GP-optima", "GP-covariances", "GP-calibration"]
+)
+def test_gaussian_processes_do_what_the_figures_show(results, id):
+    assert results[id].status == "agrees"
+
+
 def test_learned_faces_are_smoother_than_those_from_three_neighbours(results):
     assert finding(results["E-08"], "roughness").agrees
 
@@ -101,6 +153,13 @@ def test_limited_rank_generalises_better_than_ridge_on_inverse_kinematics(result
 
 def test_one_wild_joint_value_bends_partial_least_squares_but_not_the_absolute_loss(results):
     assert results["E-06"].status == "agrees"
+
+
+def test_imitation_fuses_exactly_and_features_stay_with_the_posture(results):
+    for words in ("fused extractor", "unknown skin colour", "50% of the patterns"):
+        assert finding(results["E-13"], words).agrees
+    assert not finding(results["E-13"], "(95 %), linear base").agrees
+    assert results["E-16"].status == "agrees"
 
 
 def test_outliers_bend_least_squares_but_not_the_laplace_likelihood(results):
@@ -144,7 +203,7 @@ def test_partial_least_squares_from_moments_is_that_of_scikit_learn():
 
 
 def test_arm_reaches_the_known_points():
-    points = 100 * joint_positions(np.arange(1, 8)[None] / 10)[0]  # mm
+    points = 100 * ARM.positions(np.arange(1, 8) / 10)  # mm
     np.testing.assert_allclose(points[ELBOW], [88.954565, 8.925227, 441.029960], atol=1e-5)
     np.testing.assert_allclose(points[TIP], [412.437565, 138.485044, 889.360030], atol=1e-5)
 

@@ -12,6 +12,14 @@ from isthmus.datasets._generators import (
     make_s_shape,
     make_strings,
 )
+from isthmus.datasets._manifolds import (
+    distance_to_manifold,
+    make_fish_bowl,
+    make_half_circle,
+    make_noisy_spiral,
+    make_noisy_swiss_roll,
+    make_s_triangle,
+)
 from isthmus.datasets._real import (
     IDA_NAMES,
     load_abalone,
@@ -37,6 +45,7 @@ from isthmus.datasets._real import (
     load_usps,
     load_usps_roweis,
 )
+from isthmus.datasets._scenes import make_imitation_scenes
 from isthmus.datasets._series import make_cylinder_bell_funnel, make_warped_shapes
 from isthmus.datasets._shipped import load_digits_completion, load_noisy_digits
 from isthmus.datasets._store import ChecksumMismatch, DataNotAvailable, data_home, is_available
@@ -46,6 +55,7 @@ __all__ = [
     "ChecksumMismatch",
     "DataNotAvailable",
     "data_home",
+    "distance_to_manifold",
     "is_available",
     "load_abalone",
     "load_ap_text",
@@ -74,8 +84,14 @@ __all__ = [
     "make_circle_map",
     "make_cylinder_bell_funnel",
     "make_faces",
+    "make_fish_bowl",
+    "make_half_circle",
+    "make_imitation_scenes",
     "make_multilabel",
+    "make_noisy_spiral",
+    "make_noisy_swiss_roll",
     "make_s_shape",
+    "make_s_triangle",
     "make_strings",
     "make_warped_shapes",
 ]

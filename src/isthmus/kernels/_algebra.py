@@ -40,6 +40,17 @@ class _Pair(Kernel):
     def resolve(self, X: Objects) -> Kernel:
         return replace(self, left=self.left.resolve(X), right=self.right.resolve(X))  # type: ignore[type-var]
 
+    def log_parameters(self) -> Array:
+        return np.concatenate([self.left.log_parameters(), self.right.log_parameters()])
+
+    def with_log_parameters(self, theta: Array) -> Kernel:
+        n_left = len(self.left.log_parameters())
+        return replace(  # type: ignore[type-var]
+            self,
+            left=self.left.with_log_parameters(theta[:n_left]),
+            right=self.right.with_log_parameters(theta[n_left:]),
+        )
+
 
 @dataclass
 class Sum(_Pair):
@@ -67,6 +78,14 @@ class Sum(_Pair):
 
     def radial_weights(self, X: Array, Z: Array, K: Array | None = None) -> Array:
         return self.left.radial_weights(X, Z) + self.right.radial_weights(X, Z)
+
+    def parameter_gradient(self, X: Objects, Z: Objects, W: Array, K: Array | None = None) -> Array:
+        parts = [part.parameter_gradient(X, Z, W) for part in (self.left, self.right)]
+        return np.concatenate(parts)
+
+    def diag_parameter_gradient(self, X: Objects, w: Array) -> Array:
+        parts = [part.diag_parameter_gradient(X, w) for part in (self.left, self.right)]
+        return np.concatenate(parts)
 
 
 @dataclass
@@ -103,6 +122,23 @@ class Product(_Pair):
         A, B = self.left._gram(X, Z), self.right._gram(X, Z)
         return self.left.radial_weights(X, Z, A) * B + self.right.radial_weights(X, Z, B) * A
 
+    def parameter_gradient(self, X: Objects, Z: Objects, W: Array, K: Array | None = None) -> Array:
+        A, B = self.left._gram(X, Z), self.right._gram(X, Z)
+        return np.concatenate(
+            [
+                self.left.parameter_gradient(X, Z, W * B, A),
+                self.right.parameter_gradient(X, Z, W * A, B),
+            ]
+        )
+
+    def diag_parameter_gradient(self, X: Objects, w: Array) -> Array:
+        return np.concatenate(
+            [
+                self.left.diag_parameter_gradient(X, w * self.right.diag(X)),
+                self.right.diag_parameter_gradient(X, w * self.left.diag(X)),
+            ]
+        )
+
 
 @dataclass
 class Scaled(Kernel):
@@ -115,6 +151,7 @@ class Scaled(Kernel):
 
     base: Kernel
     factor: float = field(default=1.0, kw_only=True)
+    learned = ("factor",)
 
     @property
     def vectors(self) -> bool:  # type: ignore[override]
@@ -149,6 +186,23 @@ class Scaled(Kernel):
     def radial_weights(self, X: Array, Z: Array, K: Array | None = None) -> Array:
         return self.factor * self.base.radial_weights(X, Z)
 
+    def log_parameters(self) -> Array:
+        return np.concatenate([super().log_parameters(), self.base.log_parameters()])
+
+    def with_log_parameters(self, theta: Array) -> Kernel:
+        own = len(self._names)
+        factor = float(np.exp(theta[0])) if own else self.factor
+        return replace(self, factor=factor, base=self.base.with_log_parameters(theta[own:]))
+
+    def parameter_gradient(self, X: Objects, Z: Objects, W: Array, K: Array | None = None) -> Array:
+        inner = self.base._gram(X, Z)
+        own = [self.factor * np.vdot(W, inner)] if self._names else []
+        return np.concatenate([own, self.factor * self.base.parameter_gradient(X, Z, W, inner)])
+
+    def diag_parameter_gradient(self, X: Objects, w: Array) -> Array:
+        own = [self.factor * (w @ self.base.diag(X))] if self._names else []
+        return np.concatenate([own, self.factor * self.base.diag_parameter_gradient(X, w)])
+
 
 @dataclass
 class Constant(Kernel):
@@ -161,6 +215,7 @@ class Constant(Kernel):
 
     value: float = 1.0
     vectors = False
+    learned = ("value",)
 
     def check(self, X: Objects) -> Objects:
         return X
@@ -183,3 +238,9 @@ class Constant(Kernel):
 
     def radial_weights(self, X: Array, Z: Array, K: Array | None = None) -> Array:
         return np.zeros((n_objects(X), n_objects(Z)))
+
+    def _shape_gradient(self, X: Objects, Z: Objects, W: Array, K: Array) -> Array:
+        return np.array([self.value * W.sum()])
+
+    def _diag_shape_gradient(self, X: Objects, w: Array) -> Array:
+        return np.array([self.value * w.sum()])

@@ -2,8 +2,9 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from dataclasses import replace
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_array
@@ -19,13 +20,20 @@ class Kernel(Piece, ABC):
 
     A new kernel is a dataclass with :meth:`_gram` and :meth:`diag`; where it is
     differentiable in vectors, :meth:`_weighted_gradient` too. One that compares something
-    else than rows of an array sets ``vectors = False``.
+    else than rows of an array sets ``vectors = False``, and one with parameters that can be
+    learned names them in ``learned``.
     """
 
     #: True where objects are rows of a two-dimensional numeric array.
     vectors = True
     #: True where an object is its row of a Gram matrix.
     pairwise = False
+    #: True where ``k(x, z)`` depends on ``x - z`` alone.
+    stationary = False
+    #: Names of positive parameters that can be learned, that of the width first.
+    learned: ClassVar[tuple[str, ...]] = ()
+    #: The inputs enter as ``width ** width_power * x``; 0 where no parameter is a width.
+    width_power: ClassVar[float] = 0.0
 
     @abstractmethod
     def _gram(self, X: Objects, Z: Objects) -> Array:
@@ -120,6 +128,68 @@ class Kernel(Piece, ABC):
 
     def _lacks(self, what: str) -> str:
         return f"The kernel {self!r} has not {what}."
+
+    # Derivatives with respect to parameters -----------------------------------------
+
+    @property
+    def _names(self) -> list[str]:
+        # A parameter of zero has no logarithm: it was put to zero to stay there.
+        return [name for name in self.learned if getattr(self, name) > 0]
+
+    def log_parameters(self) -> Array:
+        """Logarithms of the parameters that can be learned, of a resolved kernel."""
+        return np.log([float(getattr(self, name)) for name in self._names])
+
+    def with_log_parameters(self, theta: Array) -> "Kernel":
+        """The kernel with other parameters, in the order of :meth:`log_parameters`."""
+        values = dict(zip(self._names, map(float, np.exp(theta)), strict=True))
+        return replace(self, **values) if values else self  # type: ignore[type-var]
+
+    def parameter_gradient(self, X: Any, Z: Any, W: Array, K: Array | None = None) -> Array:
+        r"""Derivatives of :math:`\sum_{ij}W_{ij}k(x_i,z_j)` by the logarithms of the parameters.
+
+        Sums of matrix products: the (n, m, p) array of all derivatives is never formed. ``Z is X``
+        says that ``W`` is symmetric; ``K`` is ``k(X, Z)`` where it is known already.
+        """
+        if not self._names:
+            return np.empty(0)
+        K = self._gram(X, Z) if K is None else K
+        rest = self._shape_gradient(X, Z, W, K)
+        if not self.width_power:
+            return rest
+        return np.concatenate([[self.width_power * self.stretch_gradient(X, Z, W, K).sum()], rest])
+
+    def diag_parameter_gradient(self, X: Any, w: Array) -> Array:
+        r"""Derivatives of :math:`\sum_iw_ik(x_i,x_i)` by the logarithms of the parameters."""
+        if not self._names:
+            return np.empty(0)
+        rest = self._diag_shape_gradient(X, w)
+        if not self.width_power:
+            return rest
+        stretch = w @ np.einsum("ij,ij->i", X, self.diag_gradient(X))
+        return np.concatenate([[self.width_power * stretch], rest])
+
+    def _shape_gradient(self, X: Any, Z: Any, W: Array, K: Array) -> Array:
+        """The derivatives by the parameters other than the width."""
+        return np.empty(0)
+
+    def _diag_shape_gradient(self, X: Any, w: Array) -> Array:
+        return np.zeros(len(self._names) - bool(self.width_power))
+
+    def stretch_gradient(self, X: Array, Z: Array, W: Array, K: Array) -> Array:
+        r"""Derivative of :math:`\sum_{ij}W_{ij}k(x_i,z_j)` by the log-scale of each column.
+
+        It is :math:`\sum_ix_{ic}\,\partial/\partial x_{ic}+\sum_jz_{jc}\,\partial/\partial z_{jc}`,
+        so what a kernel knows about its inputs is enough to learn all length scales.
+        """
+        if self.stationary:  # then any origin will do: near the points nothing cancels
+            origin, same = X.mean(axis=0), Z is X
+            X = X - origin
+            Z = X if same else Z - origin
+        gradient = np.einsum("ij,ij->j", X, self._weighted_gradient(X, Z, W, K))
+        if Z is X:
+            return 2 * gradient
+        return gradient + np.einsum("ij,ij->j", Z, self._weighted_gradient(Z, X, W.T, K.T))
 
     # Algebra ----------------------------------------------------------------------
 

@@ -63,6 +63,8 @@ class Polynomial(Kernel):
     degree: int = 3
     coef0: float = field(default=1.0, kw_only=True)
     gamma: float = field(default=1.0, kw_only=True)
+    learned = ("gamma", "coef0")
+    width_power = 0.5
 
     def resolve(self, X: Array) -> "Polynomial":
         check_int(self, "degree", low=1)
@@ -91,6 +93,18 @@ class Polynomial(Kernel):
         base = self.gamma * np.einsum("ij,ij->i", X, X) + self.coef0
         return (2 * self.gamma * self.degree * base ** (self.degree - 1))[:, None] * X
 
+    def _shape_gradient(self, X: Array, Z: Array, W: Array, K: Array) -> Array:
+        if not self.coef0:
+            return np.empty(0)
+        slope = self.degree * self._base(X, Z) ** (self.degree - 1)
+        return np.array([self.coef0 * np.vdot(W, slope)])
+
+    def _diag_shape_gradient(self, X: Array, w: Array) -> Array:
+        if not self.coef0:
+            return np.empty(0)
+        base = self.gamma * np.einsum("ij,ij->i", X, X) + self.coef0
+        return np.array([self.coef0 * self.degree * (w @ base ** (self.degree - 1))])
+
     def inverse_inner_product(self, values: Array) -> Array:
         if self.degree % 2 == 0:
             raise TypeError(self._lacks("the form f(x'z) with an invertible f (even degree)"))
@@ -113,6 +127,8 @@ class Exponential(Kernel):
     """
 
     gamma: float = 1.0
+    learned = ("gamma",)
+    width_power = 0.5
 
     def resolve(self, X: Array) -> "Exponential":
         check_float(self, "gamma", include_low=False)

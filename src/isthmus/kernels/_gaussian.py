@@ -39,6 +39,9 @@ class Gaussian(Kernel):
 
     gamma: Any = "median"
     scale: float = field(default=1.0, kw_only=True)
+    stationary = True
+    learned = ("gamma",)
+    width_power = 0.5
 
     @classmethod
     def from_width(cls, sigma: float) -> Self:

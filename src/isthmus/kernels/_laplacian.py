@@ -26,6 +26,9 @@ class Laplacian(Kernel):
     """
 
     gamma: Any = "median"
+    stationary = True
+    learned = ("gamma",)
+    width_power = 1.0
 
     def resolve(self, X: Array) -> "Laplacian":
         if isinstance(self.gamma, str):

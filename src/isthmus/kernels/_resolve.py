@@ -7,6 +7,7 @@ from typing import Any
 from sklearn.base import clone
 from sklearn.gaussian_process.kernels import Kernel as SklearnKernel
 
+from isthmus.kernels._ard import ARD
 from isthmus.kernels._base import Kernel
 from isthmus.kernels._delta import Delta
 from isthmus.kernels._dot import Exponential, Linear, Polynomial
@@ -16,6 +17,7 @@ from isthmus.kernels._histogram import HistogramIntersection
 from isthmus.kernels._laplacian import Laplacian
 from isthmus.kernels._normalized import Normalized
 from isthmus.kernels._precomputed import Precomputed
+from isthmus.kernels._stationary import Matern
 
 NAMES: dict[str, Callable[[], Kernel]] = {
     "linear": Linear,
@@ -25,6 +27,8 @@ NAMES: dict[str, Callable[[], Kernel]] = {
     "rbf": Gaussian,
     "exponential": Exponential,
     "laplacian": Laplacian,
+    "matern": Matern,
+    "ard": lambda: ARD(Gaussian()),
     "histogram_intersection": HistogramIntersection,
     "cosine": lambda: Normalized(Linear()),
     "delta": Delta,

@@ -8,6 +8,7 @@ their images are.
 from isthmus.preimage._analytic import AnalyticPreimage
 from isthmus.preimage._base import BasePreimage
 from isthmus.preimage._candidate import CandidatePreimage
+from isthmus.preimage._constrained import ConstrainedPreimage
 from isthmus.preimage._default import default_preimage
 from isthmus.preimage._fixed_point import FixedPointPreimage
 from isthmus.preimage._gradient import GradientPreimage
@@ -20,6 +21,7 @@ __all__ = [
     "AnalyticPreimage",
     "BasePreimage",
     "CandidatePreimage",
+    "ConstrainedPreimage",
     "FixedPointPreimage",
     "GradientPreimage",
     "GraphPreimage",

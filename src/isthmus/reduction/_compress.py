@@ -42,7 +42,7 @@ def compress(
     estimator : fitted model
         scikit-learn's ``SVC``, ``SVR`` (and their Nu forms), ``KernelRidge``, ``KernelPCA``,
         ``GaussianProcessRegressor`` (its mean), a ``Pipeline`` that ends in one; our
-        ``KernelPCA``, ``KernelRidgeCV``, ``DependencyEstimator``.
+        ``KernelPCA``, ``KernelRidgeCV``, ``GaussianProcess`` (its mean), ``DependencyEstimator``.
     n_points : int or None
         How many points to keep, at most.
     tolerance : float or None

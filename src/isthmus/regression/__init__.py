@@ -1,8 +1,12 @@
 """T: coordinates to coordinates."""
 
 from isthmus.regression._bayesian import BayesianStiefelRegression
+from isthmus.regression._bayesian_linear import BayesianLinearRegression
 from isthmus.regression._compare import compare_ranks
+from isthmus.regression._density_kernels import DensityKernel, density_kernel
+from isthmus.regression._gaussian_process import GaussianProcess
 from isthmus.regression._kernel_ridge import KernelRidgeCV
+from isthmus.regression._local_polynomial import LocalPolynomialRegression
 from isthmus.regression._losses import (
     Absolute,
     EpsilonInsensitive,
@@ -20,10 +24,14 @@ from isthmus.regression._support_feature import SupportFeatureMachine
 
 __all__ = [
     "Absolute",
+    "BayesianLinearRegression",
     "BayesianStiefelRegression",
+    "DensityKernel",
     "EpsilonInsensitive",
+    "GaussianProcess",
     "Huber",
     "KernelRidgeCV",
+    "LocalPolynomialRegression",
     "Logistic",
     "Loss",
     "Quantile",
@@ -33,5 +41,6 @@ __all__ = [
     "StiefelRegression",
     "SupportFeatureMachine",
     "compare_ranks",
+    "density_kernel",
     "james_stein",
 ]

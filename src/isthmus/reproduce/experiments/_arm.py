@@ -1,8 +1,4 @@
-"""Postures of the Mitsubishi PA-10, which stands in for an arm whose table is lost.
-
-Modified Denavit-Hartenberg form: joint i turns about z after a turn by ``TWISTS[i]`` about x, and
-then moves by ``OFFSETS[i]`` along z.
-"""
+"""Postures of the Mitsubishi PA-10, which stands in for an arm whose table is lost."""
 
 from typing import NamedTuple
 
@@ -10,43 +6,21 @@ import numpy as np
 
 from isthmus.features import KernelPCA
 from isthmus.kernels import Gaussian
+from isthmus.robotics import pa10
 
 from ._partial_least_squares import pls_coefficients
 
 N_TRAIN, RANK = 500, 4
 KERNEL = Gaussian(1 / 42)  # exp(-|x - z|² / 42)
 
-TWISTS = np.radians([0, -90, 90, -90, 90, -90, 90])
-OFFSETS = np.array([0.0, 0.0, 4.5, 0.0, 5.0, 0.0, 0.8])  # decimetres
-# Commonly quoted for the arm; not in the documents.
-LIMITS = np.radians([177, 94, 174, 137, 255, 165, 360])
+ARM = pa10(unit=100.0)  # decimetres
 ELBOW, TIP = 2, 6
-
-
-def joint_positions(angles):
-    """Origins of the seven joint frames, shape (n, 7, 3), of joint values (n, 7).
-
-    >>> joint_positions(np.zeros((1, 7)))[0, [ELBOW, TIP], 2]
-    array([ 4.5, 10.3])
-    """
-    frame = np.broadcast_to(np.eye(4), (len(angles), 4, 4))
-    origins = []
-    for q, twist, offset in zip(np.asarray(angles).T, TWISTS, OFFSETS, strict=True):
-        c, s, ca, sa = np.cos(q), np.sin(q), np.cos(twist), np.sin(twist)
-        link = np.zeros((len(q), 4, 4))
-        link[:, 0, 0], link[:, 0, 1] = c, -s
-        link[:, 1, 0], link[:, 1, 1], link[:, 1, 2] = s * ca, c * ca, -sa
-        link[:, 2, 0], link[:, 2, 1], link[:, 2, 2] = s * sa, c * sa, ca
-        link[:, 1, 3], link[:, 2, 3], link[:, 3, 3] = -sa * offset, ca * offset, 1.0
-        frame = frame @ link
-        origins.append(frame[:, :3, 3])
-    return np.stack(origins, axis=1)
 
 
 def postures(n, rng):
     """Positions of elbow and tip (n, 6) and the joint values (n, 7) behind them."""
-    angles = rng.uniform(-LIMITS, LIMITS, size=(n, 7))
-    points = joint_positions(angles)
+    angles = rng.uniform(ARM.lower, ARM.upper, size=(n, ARM.n_joints))
+    points = ARM.positions(angles)
     return np.concatenate([points[:, ELBOW], points[:, TIP]], axis=1), angles
 
 

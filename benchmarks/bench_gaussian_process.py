@@ -1,0 +1,180 @@
+"""Gaussian processes: parameters from the likelihood, predictions of many rows, low rank."""
+
+import warnings
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+from sklearn.linear_model import BayesianRidge
+
+from benchmarks._harness import Contest, Unavailable, benchmark
+from isthmus.kernels import ARD, Gaussian
+from isthmus.regression import BayesianLinearRegression, GaussianProcess
+
+N_COLUMNS = 4
+SIZES, QUICK = (1_000, 2_000, 4_000), (250, 500, 1_000)
+START_NOISE = 0.01
+
+
+def _waves(n, n_test=0):
+    """Two columns that matter, one a little and one not; outputs of mean 0 and variance 1."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n + n_test, N_COLUMNS))
+    y = np.sin(2 * X[:, 0]) + 0.5 * X[:, 1] ** 2 + 0.3 * X[:, 2] + 0.2 * rng.normal(size=len(X))
+    y = (y - y[:n].mean()) / y[:n].std()
+    return (X, y) if not n_test else (X[:n], y[:n], X[n:], y[n:])
+
+
+def _ours(X, y, *, ard):
+    """From length scales and amplitude of one and noise of variance 0.01, as the peers do."""
+    kernel = ARD(Gaussian(0.5), length_scales=(1.0,) * N_COLUMNS) if ard else Gaussian(0.5)
+    model = GaussianProcess(kernel, n_restarts=0, random_state=0)
+    return model.fit(X, y).log_marginal_likelihood_
+
+
+def _scikit_learn(X, y, *, ard):
+    kernel = ConstantKernel(1.0) * RBF([1.0] * N_COLUMNS if ard else 1.0)
+    kernel += WhiteKernel(START_NOISE, noise_level_bounds=(1e-8, 1e5))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a column that says nothing
+        return GaussianProcessRegressor(kernel).fit(X, y).log_marginal_likelihood_value_
+
+
+def _gpy(X, y, *, ard):
+    try:
+        import GPy
+    except ImportError as error:
+        raise Unavailable(f"GPy: {error}") from None
+    model = GPy.models.GPRegression(X, y[:, None], GPy.kern.RBF(N_COLUMNS, ARD=ard))
+    model.Gaussian_noise.variance = START_NOISE
+    model.optimize()
+    return float(model.log_likelihood())
+
+
+def _fit_contest(n, peer, *, ard):
+    X, y = _waves(n)
+    if peer is _gpy:
+        _gpy(X[:50], y[:50], ard=ard)  # say early that it is not there
+    return Contest(
+        lambda: _ours(X, y, ard=ard),
+        lambda: peer(X, y, ard=ard),
+        lambda value: {"log likelihood": value},
+    )
+
+
+WORK = "Parameters of largest likelihood from the same start, 4 columns, "
+GOAL = "3 times faster to the same likelihood"
+
+
+@benchmark(
+    "gp-fit-ard",
+    work=WORK + "a length scale for each",
+    peer="sklearn GaussianProcessRegressor",
+    cases=SIZES,
+    quick=QUICK,
+    goal=GOAL,
+)
+def fit_ard(n):
+    return _fit_contest(n, _scikit_learn, ard=True)
+
+
+@benchmark(
+    "gp-fit",
+    work=WORK + "one length scale",
+    peer="sklearn GaussianProcessRegressor",
+    cases=SIZES,
+    quick=QUICK,
+    goal=GOAL,
+)
+def fit(n):
+    return _fit_contest(n, _scikit_learn, ard=False)
+
+
+@benchmark(
+    "gp-fit-ard-gpy",
+    work=WORK + "a length scale for each",
+    peer="GPy GPRegression",
+    cases=SIZES,
+    quick=QUICK,
+    goal=GOAL,
+)
+def fit_ard_gpy(n):
+    return _fit_contest(n, _gpy, ard=True)
+
+
+@benchmark(
+    "gp-fit-gpy",
+    work=WORK + "one length scale",
+    peer="GPy GPRegression",
+    cases=SIZES,
+    quick=QUICK,
+    goal=GOAL,
+)
+def fit_gpy(n):
+    return _fit_contest(n, _gpy, ard=False)
+
+
+@benchmark(
+    "gp-predict",
+    work="Means and deviations of rows by a process fitted on 500",
+    peer="sklearn GaussianProcessRegressor",
+    cases=(10_000, 30_000, 100_000),
+    quick=(1_000, 3_000, 10_000),
+    goal="memory of blocks and results alone",
+)
+def predict(n):
+    X, y, T, _ = _waves(500, n)
+    ours = GaussianProcess(Gaussian(0.5), noise=0.2, amplitude=1.0, learn_kernel=False).fit(X, y)
+    kernel = ConstantKernel(1.0) * RBF(1.0) + WhiteKernel(0.04)
+    theirs = GaussianProcessRegressor(kernel, optimizer=None).fit(X, y - y.mean())
+    return Contest(
+        lambda: ours.predict(T, return_std=True),
+        lambda: theirs.predict(T, return_std=True),
+        None,
+        lambda a, b: float(np.abs(a[1] - b[1]).max()),
+    )
+
+
+@benchmark(
+    "gp-inducing",
+    work="A process through 200 inducing objects, its parameters learned on all rows",
+    peer="an exact process on 1000 of the rows",
+    cases=(5_000, 20_000, 80_000),
+    quick=(1_000, 2_000, 4_000),
+    goal="linear in n, and a smaller error",
+)
+def inducing(n):
+    X, y, T, truth = _waves(n, 2_000)
+
+    def error(model):
+        return {"test error": float(np.mean((model.predict(T) - truth) ** 2))}
+
+    settings = {"n_restarts": 0, "random_state": 0}
+    return Contest(
+        lambda: GaussianProcess("ard", approximation="inducing", n_inducing=200, **settings).fit(
+            X, y
+        ),
+        lambda: GaussianProcess("ard", **settings).fit(X[:1000], y[:1000]),
+        error,
+    )
+
+
+@benchmark(
+    "bayesian-linear",
+    work="Bayesian linear regression of 50 columns, noise and prior learned",
+    peer="sklearn BayesianRidge",
+    cases=(10_000, 40_000, 160_000),
+    quick=(1_000, 4_000, 16_000),
+    goal="as fast; linear in n",
+)
+def bayesian_linear(n):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 50))
+    y = X @ rng.normal(size=50) + rng.normal(size=n)
+    return Contest(
+        lambda: BayesianLinearRegression().fit(X, y),
+        lambda: BayesianRidge().fit(X, y),
+        None,
+        lambda a, b: float(np.abs(a.coef_ - b.coef_).max()),
+    )

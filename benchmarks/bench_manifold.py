@@ -1,0 +1,225 @@
+"""Unsupervised kernel regression: a step of training, embeddings with inverse, projections."""
+
+import warnings
+
+import numpy as np
+from sklearn.datasets import load_digits
+from sklearn.decomposition import PCA
+from sklearn.decomposition import KernelPCA as SklearnKernelPCA
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.manifold import trustworthiness
+from sklearn.metrics import pairwise_distances_argmin
+from sklearn.neural_network import MLPRegressor
+
+from benchmarks._harness import Contest, Unavailable, benchmark
+from isthmus.datasets import DataNotAvailable, load_usps
+from isthmus.manifold import UnsupervisedKernelRegression
+from isthmus.manifold._ukr_losses import squared_loss
+from isthmus.manifold._ukr_objective import Smoother, reconstruction_error
+from isthmus.regression import density_kernel
+
+N_FEATURES = 16
+NEIGHBORS = 20.0  # that a kernel of compact support reaches, at every size
+
+
+def _step_contest(kernel, n):
+    """Value and gradient of the leave-one-out error at places spread evenly in a square."""
+    rng = np.random.default_rng(0)
+    side = np.sqrt(np.pi * n / NEIGHBORS)
+    X, Y = side * rng.uniform(size=(n, 2)), rng.normal(size=(n, N_FEATURES))
+    smoother = Smoother(density_kernel(kernel))
+    itself = np.arange(n)[:, None]
+
+    def ours():
+        found = reconstruction_error(X, X, Y, Y, smoother, squared_loss, excluded=itself)
+        return found.value, found.by_point + found.by_centre
+
+    def peer():
+        sizes = np.sum(X**2, axis=1)
+        squared = np.maximum(sizes[:, None] + sizes - 2 * X @ X.T, 0)
+        mask = 1 - np.eye(n)
+        K, H = smoother.kernel.profile(squared) * mask, smoother.kernel.slope(squared) * mask
+        S = K.sum(axis=0)
+        S[S == 0] = np.inf
+        B, P = K / S, H / S
+        F = B.T @ Y
+        R = F - Y
+        A = Y @ (2 * R).T - np.sum(2 * R * F, axis=1)
+        T = P * A
+        T = T + T.T
+        return np.sum(R**2) / n, (T @ X - T.sum(axis=1)[:, None] * X) / n
+
+    def difference(one, other):
+        return float(np.abs(one[1] - other[1]).max() / np.abs(other[1]).max())
+
+    return Contest(ours, peer, None, difference)
+
+
+@benchmark(
+    "manifold-step-gaussian",
+    work="leave-one-out error and gradient, Gaussian kernel, 2 latent dimensions, 16 features",
+    peer="the formula in plain NumPy",
+    cases=(500, 1000, 2000),
+    quick=(300, 600, 1200),
+    goal="5 times at 2000",
+)
+def step_gaussian(n):
+    return _step_contest("gaussian", n)
+
+
+@benchmark(
+    "manifold-step-quartic",
+    work="the same with the quartic kernel, which reaches 20 neighbours",
+    peer="the formula in plain NumPy",
+    cases=(1000, 2000, 4000),
+    quick=(500, 1000, 2000),
+    goal="5 times at 2000; growth below n^1.3",
+)
+def step_quartic(n):
+    return _step_contest("quartic", n)
+
+
+def _rows(name):
+    """Training and held-out rows; 500 held out."""
+    if name == "digits":
+        Y = load_digits().data
+        rng = np.random.default_rng(0)
+        Y = Y[rng.permutation(len(Y))]
+        return Y[:1297], Y[1297:]
+    try:
+        X = load_usps().X_train
+    except DataNotAvailable as missing:
+        raise Unavailable(str(missing)) from missing
+    Y = X[np.random.default_rng(0).permutation(len(X))]
+    return Y[:5000], Y[5000:5500]
+
+
+def _ours(train, new, n_components=2):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = UnsupervisedKernelRegression(n_components, random_state=0).fit(train)
+    return model.embedding_, model.reconstruct(new)
+
+
+def _umap(train, new):
+    try:
+        import umap
+    except ImportError as missing:
+        raise Unavailable(str(missing)) from missing
+    model = umap.UMAP(random_state=0, n_jobs=1).fit(train)
+    # Its inverse takes minutes for hundreds of points; a tenth of them stands for all.
+    some = new[::10]
+    return model.embedding_, model.inverse_transform(model.transform(some)), some
+
+
+def _kernel_pca(train, new):
+    gamma = 1.0 / (train.shape[1] * train.var())
+    model = SklearnKernelPCA(
+        2, kernel="rbf", gamma=gamma, fit_inverse_transform=True, alpha=1e-2, random_state=0
+    )
+    Z = model.fit_transform(train)
+    return Z, model.inverse_transform(model.transform(new))
+
+
+def _pca(train, new):
+    model = PCA(2, random_state=0)
+    Z = model.fit_transform(train)
+    return Z, model.inverse_transform(model.transform(new))
+
+
+def _autoencoder(train, new):
+    mean, scale = train.mean(axis=0), train.std()
+    model = MLPRegressor((128, 2, 128), max_iter=200, early_stopping=True, random_state=0)
+    inputs = (train - mean) / scale
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(inputs, inputs)
+    hidden = inputs
+    for W, b in zip(model.coefs_[:2], model.intercepts_[:2], strict=True):
+        hidden = np.maximum(hidden @ W + b, 0)
+    return hidden, model.predict((new - mean) / scale) * scale + mean
+
+
+def _embedding_contest(name, peer):
+    train, new = _rows(name)
+    variance = np.mean(np.sum((new - train.mean(axis=0)) ** 2, axis=1))
+
+    def quality(found):
+        embedding, back, *rest = found
+        rows = rest[0] if rest else new
+        lost = np.mean(np.sum((back - rows) ** 2, axis=1)) / variance
+        some = slice(0, 2000)
+        trust = trustworthiness(train[some], embedding[some], n_neighbors=5)
+        return {"variance lost": lost, "trustworthiness": trust}
+
+    return Contest(lambda: _ours(train, new), lambda: peer(train, new), quality)
+
+
+WORK = "fit 2 dimensions, project and reconstruct 500 held-out rows"
+for _name, _peer, _what in (
+    ("umap", _umap, "umap-learn with inverse_transform (of 50 of the rows)"),
+    ("kernel-pca", _kernel_pca, "sklearn KernelPCA(rbf, fit_inverse_transform=True)"),
+    ("pca", _pca, "sklearn PCA"),
+    ("autoencoder", _autoencoder, "sklearn MLPRegressor, 128-2-128"),
+):
+    benchmark(
+        f"manifold-embedding-{_name}",
+        work=WORK,
+        peer=_what,
+        cases=("digits", "usps"),
+        quick=("digits",),
+        goal="least variance lost of all; trustworthiness within 0.01 of UMAP; faster than UMAP",
+    )(lambda name, peer=_peer: _embedding_contest(name, peer))
+
+
+@benchmark(
+    "manifold-inverse",
+    work="inverse_transform of 1000 latent points, model of 1297 digits",
+    peer="umap-learn's inverse_transform of 2 of the points",
+    cases=(2, 3, 5),
+    quick=(2,),
+    unit="latent dimensions",
+    goal="milliseconds",
+)
+def inverse(q):
+    try:
+        import umap
+    except ImportError as missing:
+        raise Unavailable(str(missing)) from missing
+    train, _ = _rows("digits")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = UnsupervisedKernelRegression(q, random_state=0).fit(train)
+    places = np.resize(model.embedding_, (1000, q)) + 0.01
+    other = umap.UMAP(n_components=q, random_state=0, n_jobs=1).fit(train)
+    some = other.embedding_[:2] + 0.01
+    return Contest(lambda: model.inverse_transform(places), lambda: other.inverse_transform(some))
+
+
+@benchmark(
+    "manifold-projection",
+    work="transform of rows, model of 1000 digits",
+    peer="the nearest training reconstruction alone",
+    cases=(1000, 3000, 10_000),
+    quick=(200, 400, 800),
+    unit="rows",
+    goal="10 000 rows in seconds",
+)
+def projection(n):
+    Y = load_digits().data
+    rng = np.random.default_rng(0)
+    Y = Y[rng.permutation(len(Y))]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = UnsupervisedKernelRegression(random_state=0).fit(Y[:1000])
+    new = np.clip(np.resize(Y[1000:], (n, 64)) + rng.normal(size=(n, 64)), 0, 16)
+    images = model.inverse_transform(model.embedding_)
+
+    def nearest():
+        return model.embedding_[pairwise_distances_argmin(new, images)]
+
+    def quality(places):
+        back = model.inverse_transform(places)
+        return {"squared distance": float(np.mean(np.sum((back - new) ** 2, axis=1)))}
+
+    return Contest(lambda: model.transform(new), nearest, quality)

@@ -1,0 +1,143 @@
+"""Kinematics of the PA-10, against Pinocchio and the Robotics Toolbox.
+
+Both peers take one posture or target a call, so they are called in a loop; that loop is what a
+user of theirs writes.
+"""
+
+import numpy as np
+
+from benchmarks._harness import Contest, Unavailable, benchmark
+from isthmus.robotics import inverse_kinematics, pa10
+
+ARM = pa10(unit=1000.0)  # metres, as the peers have it
+TOL = 1e-6  # metres and radians
+
+
+def _postures(n, seed=0):
+    return np.random.default_rng(seed).uniform(ARM.lower, ARM.upper, (n, ARM.n_joints))
+
+
+def _difference(ours, theirs):
+    return np.abs(ours - theirs).max()
+
+
+def _pinocchio():
+    try:
+        import pinocchio
+    except ImportError as missing:
+        raise Unavailable("pin is not installed") from missing
+    model, parent = pinocchio.Model(), 0
+    for i, (twist, length, offset) in enumerate(ARM.dh):
+        turn = pinocchio.utils.rpyToMatrix(twist, 0.0, 0.0)
+        placement = pinocchio.SE3(turn, np.array([length, 0.0, 0.0]) + offset * turn[:, 2])
+        parent = model.addJoint(parent, pinocchio.JointModelRZ(), placement, f"joint {i}")
+    return pinocchio, model, model.createData()
+
+
+def _toolbox():
+    try:
+        import roboticstoolbox as rtb
+    except ImportError as missing:
+        raise Unavailable("roboticstoolbox-python is not installed") from missing
+    links = [
+        rtb.RevoluteMDH(alpha=twist, a=length, d=offset, qlim=[low, high])
+        for (twist, length, offset), low, high in zip(ARM.dh, ARM.lower, ARM.upper, strict=True)
+    ]
+    return rtb.DHRobot(links).ets()
+
+
+@benchmark(
+    "kinematics-forward",
+    work="Poses of the last frame for n random postures",
+    peer="pin forwardKinematics, in a loop",
+    cases=(1_000, 10_000, 100_000),
+    quick=(100, 1_000, 10_000),
+    unit="postures",
+    goal="faster per posture in batches of 10 000",
+)
+def forward(n):
+    Q = _postures(n)
+    pinocchio, model, data = _pinocchio()
+
+    def peer():
+        poses = np.empty((n, 4, 4))
+        for i, q in enumerate(Q):
+            pinocchio.forwardKinematics(model, data, q)
+            poses[i] = data.oMi[7].homogeneous
+        return poses
+
+    return Contest(lambda: ARM.forward(Q), peer, None, _difference)
+
+
+@benchmark(
+    "kinematics-forward-bare",
+    work="The same, the peer's poses not read out of its memory",
+    peer="pin forwardKinematics, in a loop",
+    cases=(1_000, 10_000, 100_000),
+    quick=(100, 1_000, 10_000),
+    unit="postures",
+    goal="faster per posture in batches of 10 000",
+)
+def forward_bare(n):
+    Q = _postures(n)
+    pinocchio, model, data = _pinocchio()
+
+    def peer():
+        for q in Q:
+            pinocchio.forwardKinematics(model, data, q)
+
+    return Contest(lambda: ARM.forward(Q), peer)
+
+
+@benchmark(
+    "kinematics-jacobian",
+    work="Geometric Jacobians of the last frame for n random postures",
+    peer="pin computeJointJacobians and getJointJacobian, in a loop",
+    cases=(1_000, 10_000, 100_000),
+    quick=(100, 1_000),
+    unit="postures",
+    goal="faster per posture in batches of 10 000",
+)
+def jacobian(n):
+    Q = _postures(n)
+    pinocchio, model, data = _pinocchio()
+    frame = pinocchio.ReferenceFrame.LOCAL_WORLD_ALIGNED
+
+    def peer():
+        J = np.empty((n, 6, 7))
+        for i, q in enumerate(Q):
+            pinocchio.computeJointJacobians(model, data, q)
+            J[i] = pinocchio.getJointJacobian(model, data, 7, frame)
+        return J
+
+    return Contest(lambda: ARM.jacobian(Q), peer, None, _difference)
+
+
+@benchmark(
+    "kinematics-inverse",
+    work="Joint values within the limits for n reachable poses, to a micrometre and a microradian",
+    peer="roboticstoolbox ik_LM, in a loop",
+    cases=(200, 1_000, 4_000),
+    quick=(20, 50, 100),
+    unit="targets",
+    goal="200 of 200 targets, and faster per target in batches of 1000",
+)
+def inverse(n):
+    poses = ARM.forward(_postures(n, seed=1))
+    robot = _toolbox()
+
+    def ours():
+        return inverse_kinematics(ARM, poses, tol=TOL).q
+
+    def peer():
+        # Its tolerance is for half of the squared error.
+        return np.array([robot.ik_LM(T, tol=0.5 * TOL**2)[0] for T in poses])
+
+    def quality(Q):
+        away = np.linalg.norm(ARM.forward(Q)[:, :3, 3] - poses[:, :3, 3], axis=1)
+        turn = ARM.forward(Q)[:, :3, :3].transpose(0, 2, 1) @ poses[:, :3, :3]
+        angle = np.arccos(np.clip((np.trace(turn, axis1=1, axis2=2) - 1) / 2, -1, 1))
+        good = (away < 2 * TOL) & (angle < 1e-5) & ARM.within_limits(Q)
+        return {"reached": float(good.mean()), "median error (m)": float(np.median(away))}
+
+    return Contest(ours, peer, quality)

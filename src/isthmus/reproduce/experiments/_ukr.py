@@ -1,0 +1,71 @@
+"""What the experiments on unsupervised kernel regression share: published training, metrics."""
+
+import warnings
+
+import numpy as np
+from sklearn.decomposition import PCA
+from sklearn.exceptions import ConvergenceWarning
+
+from isthmus.datasets import distance_to_manifold
+from isthmus.manifold import UnsupervisedKernelRegression
+
+DELTA = 0.01  # of Huber's loss in all published runs
+LOSSES = {"L2": {"loss": "squared"}, "Huber": {"loss": "huber", "delta": DELTA}}
+
+
+def published_fit(Y, n_components, *, steps, seed=0, **options):
+    """Train as published: plain RPROP for a number of steps, straight from the start."""
+    options = {"density_kernel": "quartic", "degree": 0, "homotopy": None, "tol": 0.0} | options
+    model = UnsupervisedKernelRegression(
+        n_components, solver="rprop", max_iter=steps, random_state=seed, **options
+    )
+    with warnings.catch_warnings():
+        # The published runs end after a number of steps, settled or not.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(Y)
+
+
+def penalty_weight(Y, weight):
+    """A published weight in the unit of the estimator, the error of the data's mean."""
+    return weight / float(np.mean(np.sum((Y - Y.mean(axis=0)) ** 2, axis=1)))
+
+
+def principal_start(Y, n_components, variance):
+    """Principal components scaled to one variance in every column."""
+    Z = PCA(n_components, random_state=0).fit_transform(Y)
+    return np.sqrt(variance) * Z / Z.std(axis=0)
+
+
+def reconstructions(model):
+    """The points of the manifold at the places of the training rows."""
+    return model.inverse_transform(model.embedding_)
+
+
+def curve_points(model, n=500):
+    """The curve at places equidistant between the outermost rows."""
+    ends = model.embedding_.min(), model.embedding_.max()
+    return model.inverse_transform(np.linspace(*ends, n)[:, None])
+
+
+def distance(points, manifold):
+    return float(distance_to_manifold(points, manifold).mean())
+
+
+def signed_distance(points, manifold):
+    """Mean distance, mean signed distance (inward negative) and its standard deviation."""
+    signed = distance_to_manifold(points, manifold, signed=True)
+    return float(np.abs(signed).mean()), float(signed.mean()), float(signed.std())
+
+
+def near(ours, published, share=0.1):
+    """Whether a mean over data sets is within a share, or two standard errors, of a value."""
+    ours = np.asarray(ours)
+    error = ours.std(ddof=1) / np.sqrt(len(ours)) if len(ours) > 1 else 0.0
+    return bool(abs(ours.mean() - published) <= max(share * abs(published), 2 * error))
+
+
+def mean_sd(values, digits=3):
+    values = np.asarray(values)
+    if len(values) == 1:
+        return f"{values[0]:.{digits}f}"
+    return f"{values.mean():.{digits}f} ± {values.std(ddof=1):.{digits}f}"

@@ -1,0 +1,90 @@
+"""Compiled walks along a kinematic chain, many postures in one call.
+
+A frame is carried as its three axes x, y, z and its origin p, all in base coordinates: turning
+about one of its own axes only mixes the two others, so a joint costs a few dozen products.
+"""
+
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def fill_frames(cosines, sines, table, modified, base, last_only, frames):
+    """Write the frame after every joint, or after the last one only, into ``frames``.
+
+    ``table`` has a row cos(twist), sin(twist), length, offset for each joint; the angles behind
+    ``cosines`` and ``sines``, shape (n, n_joints), include the constant part of each joint.
+    ``frames`` has shape (n, n_joints, 4, 4), or (n, 1, 4, 4) with ``last_only``.
+    """
+    n, n_joints = cosines.shape
+    for i in range(n):
+        x0, x1, x2 = base[0, 0], base[1, 0], base[2, 0]
+        y0, y1, y2 = base[0, 1], base[1, 1], base[2, 1]
+        z0, z1, z2 = base[0, 2], base[1, 2], base[2, 2]
+        p0, p1, p2 = base[0, 3], base[1, 3], base[2, 3]
+        for j in range(n_joints):
+            ca, sa, a, d = table[j, 0], table[j, 1], table[j, 2], table[j, 3]
+            c, s = cosines[i, j], sines[i, j]
+            if modified:  # Rot_x(twist) Trans_x(length) Rot_z(q) Trans_z(offset)
+                y0, z0 = ca * y0 + sa * z0, ca * z0 - sa * y0
+                y1, z1 = ca * y1 + sa * z1, ca * z1 - sa * y1
+                y2, z2 = ca * y2 + sa * z2, ca * z2 - sa * y2
+                p0 += a * x0 + d * z0
+                p1 += a * x1 + d * z1
+                p2 += a * x2 + d * z2
+            x0, y0 = c * x0 + s * y0, c * y0 - s * x0
+            x1, y1 = c * x1 + s * y1, c * y1 - s * x1
+            x2, y2 = c * x2 + s * y2, c * y2 - s * x2
+            if not modified:  # Rot_z(q) Trans_z(offset) Trans_x(length) Rot_x(twist)
+                p0 += a * x0 + d * z0
+                p1 += a * x1 + d * z1
+                p2 += a * x2 + d * z2
+                y0, z0 = ca * y0 + sa * z0, ca * z0 - sa * y0
+                y1, z1 = ca * y1 + sa * z1, ca * z1 - sa * y1
+                y2, z2 = ca * y2 + sa * z2, ca * z2 - sa * y2
+            if last_only and j < n_joints - 1:
+                continue
+            frame = frames[i, 0 if last_only else j]
+            frame[0, 0], frame[1, 0], frame[2, 0], frame[3, 0] = x0, x1, x2, 0.0
+            frame[0, 1], frame[1, 1], frame[2, 1], frame[3, 1] = y0, y1, y2, 0.0
+            frame[0, 2], frame[1, 2], frame[2, 2], frame[3, 2] = z0, z1, z2, 0.0
+            frame[0, 3], frame[1, 3], frame[2, 3], frame[3, 3] = p0, p1, p2, 1.0
+
+
+@njit(cache=True, nogil=True)
+def fill_position_jacobians(frames, modified, base, jacobians):
+    """Column j of J_k is the axis of joint j times the way from it to origin k, for j <= k."""
+    n, n_joints = frames.shape[:2]
+    for i in range(n):
+        for j in range(n_joints):
+            # The axis of a joint is the z of its own frame, or of the frame before it.
+            hinge = frames[i, j] if modified else (frames[i, j - 1] if j > 0 else base)
+            for k in range(n_joints):
+                if k < j:
+                    for r in range(3):
+                        jacobians[i, k, r, j] = 0.0
+                    continue
+                u = frames[i, k, 0, 3] - hinge[0, 3]
+                v = frames[i, k, 1, 3] - hinge[1, 3]
+                w = frames[i, k, 2, 3] - hinge[2, 3]
+                jacobians[i, k, 0, j] = hinge[1, 2] * w - hinge[2, 2] * v
+                jacobians[i, k, 1, j] = hinge[2, 2] * u - hinge[0, 2] * w
+                jacobians[i, k, 2, j] = hinge[0, 2] * v - hinge[1, 2] * u
+
+
+@njit(cache=True, nogil=True)
+def fill_jacobians(frames, modified, base, jacobians):
+    """Geometric Jacobian of the last frame: linear velocity above angular velocity."""
+    n, n_joints = frames.shape[:2]
+    for i in range(n):
+        end = frames[i, n_joints - 1]
+        for j in range(n_joints):
+            hinge = frames[i, j] if modified else (frames[i, j - 1] if j > 0 else base)
+            u = end[0, 3] - hinge[0, 3]
+            v = end[1, 3] - hinge[1, 3]
+            w = end[2, 3] - hinge[2, 3]
+            jacobians[i, 0, j] = hinge[1, 2] * w - hinge[2, 2] * v
+            jacobians[i, 1, j] = hinge[2, 2] * u - hinge[0, 2] * w
+            jacobians[i, 2, j] = hinge[0, 2] * v - hinge[1, 2] * u
+            jacobians[i, 3, j] = hinge[0, 2]
+            jacobians[i, 4, j] = hinge[1, 2]
+            jacobians[i, 5, j] = hinge[2, 2]

@@ -1,0 +1,268 @@
+"""The estimator of unsupervised kernel regression."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.manifold import trustworthiness
+
+from isthmus.features import KernelPCA
+from isthmus.kernels import FunctionKernel, Polynomial
+from isthmus.manifold import UnsupervisedKernelRegression
+from isthmus.manifold._ukr import l1_kernel
+from isthmus.manifold._ukr_losses import squared_loss
+from isthmus.manifold._ukr_objective import Smoother, reconstruction_error
+from isthmus.preimage import CandidatePreimage
+from isthmus.regression import density_kernel
+
+
+@pytest.fixture(scope="module")
+def arc():
+    """Angles and noisy rows of half a circle with radius 10, read-only."""
+    rng = np.random.default_rng(0)
+    t = np.linspace(0, np.pi, 100)
+    Y = 10 * np.column_stack([np.cos(t), np.sin(t)]) + 0.25 * rng.normal(size=(100, 2))
+    Y.flags.writeable = False
+    return t, Y
+
+
+def make(n_components=1, **settings):
+    return UnsupervisedKernelRegression(n_components, random_state=0, **settings)
+
+
+@pytest.fixture(scope="module")
+def model(arc):
+    return make().fit(arc[1])
+
+
+def ordered(model, t):
+    return abs(np.corrcoef(np.argsort(np.argsort(model.embedding_[:, 0])), t)[0, 1])
+
+
+SETTINGS = {
+    "gaussian": {"density_kernel": "gaussian"},
+    "student": {"density_kernel": "student", "max_iter": 400},
+    "constant": {"degree": 0},
+    "linear": {"degree": 1, "density_kernel": "triweight"},
+    "squares": {"degree": 2, "cross_terms": False, "validation": 3},
+    "huber": {"loss": "huber", "validation": 5, "penalty": {"density_variance": 1e-3}},
+    "huber-given": {"loss": "huber", "delta": 0.01, "tol": 0.05},
+    "ball": {"loss": "epsilon", "epsilon": 0.3, "degree": 0, "density_kernel": "gaussian"},
+    "cube": {"loss": "epsilon", "epsilon": 0.2, "tube": "cube", "degree": 0},
+    "penalty": {"validation": None, "penalty": {"extension": 1e-3}},
+    "density": {"validation": None, "penalty": {"density": 1e-3}, "density_kernel": "gaussian"},
+    "landmarks": {"n_landmarks": 20},
+    "landmarks-huber": {"n_landmarks": 20, "loss": "huber", "penalty": {"extension": 1e-4}},
+    "adapted": {"n_landmarks": 20, "smoothness": 0.1, "density_kernel": "triweight"},
+    "adapted-rows": {"smoothness": 0.1, "density_kernel": "gaussian"},
+    "published": {"solver": "rprop", "init": "pca", "homotopy": None, "max_iter": 300},
+    "homotopy": {"init": "pca", "homotopy": [{"box": 1.0}, {"extension": 1e-3}]},
+    "held-out": {"held_out": 0.2},
+    "several": {"n_init": 2, "n_neighborhoods": 3, "init": ("isomap", "lle")},
+    "kernel": {"data_kernel": Polynomial(2, coef0=1.0)},
+    "l1": {"data_kernel": "l1"},
+}
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_settings_unroll_the_arc(name, arc):
+    t, Y = arc
+    settings = dict(SETTINGS[name])
+    before = repr(settings)
+    model = make(**settings).fit(Y)
+    assert ordered(model, t) > 0.97
+    assert repr(settings) == before
+    assert -model.score(Y) < (30.0 if name == "kernel" else 2.0)
+    assert model.embedding_.shape == (100, 1)
+    assert np.all(np.isfinite(model.loss_curve_))
+
+
+def test_default_follows_the_arc_and_not_its_noise(model):
+    rng = np.random.default_rng(1)
+    s = rng.uniform(0.1, 3.0, size=200)
+    clean = 10 * np.column_stack([np.cos(s), np.sin(s)])
+    found = model.reconstruct(clean + 0.25 * rng.normal(size=clean.shape))
+    radius = np.linalg.norm(found, axis=1)
+    assert abs(radius.mean() - 10) < 0.1
+    assert radius.std() < 0.25
+
+
+def test_projection_never_raises_the_error_of_a_training_row(arc, model):
+    Y = arc[1]
+    own = np.sum((model.inverse_transform(model.embedding_) - Y) ** 2, axis=1)
+    projected = np.sum((model.reconstruct(Y) - Y) ** 2, axis=1)
+    assert np.all(projected <= own + 1e-9)
+    assert_allclose(model.score(Y), -projected.mean(), rtol=1e-6)
+
+
+def test_completion_keeps_what_is_known(arc, model):
+    X = np.array([[0.0, np.nan], [np.nan, 3.0], [1.0, 2.0], [np.nan, np.nan]])
+    found = model.complete(X)
+    known = np.isfinite(X)
+    assert_array_equal(found[known], X[known])
+    assert np.all(np.isfinite(found))
+    assert abs(found[0, 1] - 10) < 0.6
+    assert abs(abs(found[1, 0]) - np.sqrt(91)) < 0.6
+
+
+def test_jacobian_points_along_the_arc(model):
+    Z = np.quantile(model.embedding_, [0.3, 0.5, 0.7])[:, None]
+    J = model.jacobian(Z)[:, :, 0]
+    values = model.inverse_transform(Z)
+    cosine = np.einsum("ij,ij->i", J, values) / (
+        np.linalg.norm(J, axis=1) * np.linalg.norm(values, axis=1)
+    )
+    assert np.all(np.abs(cosine) < 0.3)
+
+
+def test_density_and_samples_live_where_the_rows_do(arc, model):
+    assert np.all(model.latent_density(model.embedding_) >= model.density_floor_ - 1e-12)
+    assert model.latent_density([[1e3]])[0] == 0
+    assert np.all(np.isfinite(model.score_samples(arc[1][:5])))
+    drawn = model.sample(50, random_state=1)
+    assert_array_equal(drawn, model.sample(50, random_state=1))
+    assert drawn.shape == (50, 2)
+    assert np.all(np.abs(np.linalg.norm(drawn, axis=1) - 10) < 1.0)
+
+
+def test_a_model_comes_back_from_disk_the_same(arc, model):
+    again = pickle.loads(pickle.dumps(model))
+    assert_array_equal(again.transform(arc[1][:9]), model.transform(arc[1][:9]))
+
+
+def test_the_same_seed_gives_the_same_manifold(arc, model):
+    assert_array_equal(clone(model).fit(arc[1]).embedding_, model.embedding_)
+
+
+def test_parallel_runs_give_the_same_as_serial_ones(arc):
+    settings = {"n_init": 2, "init": ("pca", "isomap"), "max_iter": 60, "tol": 0.05}
+    serial, parallel = (make(n_jobs=n, **settings).fit(arc[1]) for n in (None, 2))
+    assert_array_equal(serial.embedding_, parallel.embedding_)
+
+
+def test_two_dimensions_of_digits_keep_neighbours_and_reconstruct():
+    from sklearn.datasets import load_digits
+    from sklearn.decomposition import PCA
+
+    Y = load_digits().data[:400]
+    model = make(2).fit(Y[:300])
+    pca = PCA(2).fit(Y[:300])
+    flat = np.mean(np.sum((pca.inverse_transform(pca.transform(Y[300:])) - Y[300:]) ** 2, axis=1))
+    assert -model.score(Y[300:]) < 0.5 * flat
+    assert trustworthiness(Y[:300], model.embedding_) > 0.97
+    assert model.degree_ == 0
+
+
+def test_feature_space_of_a_kernel_is_kernel_pca(arc):
+    Y, kernel = arc[1][::4], Polynomial(3, coef0=0.0)
+    L = KernelPCA(kernel=kernel).fit_transform(Y)
+    G = kernel(Y)
+    X = np.linspace(0, 5, 25)[:, None]
+    smoother, loo = Smoother(density_kernel("gaussian")), np.arange(25)[:, None]
+    found = reconstruction_error(X, X, L, L, smoother, squared_loss, excluded=loo)
+    K = np.exp(-0.5 * (X - X.T) ** 2) * (1 - np.eye(25))
+    B = K / K.sum(axis=0) - np.eye(25)
+    assert_allclose(found.value, np.trace(B.T @ G @ B) / 25, rtol=1e-8)
+
+
+def test_the_l1_kernel_has_the_l1_distance(rng):
+    Y = rng.normal(size=(12, 4))
+    G = l1_kernel(Y, Y)
+    squared = np.diag(G)[:, None] + np.diag(G) - 2 * G
+    assert_allclose(squared, np.abs(Y[:, None] - Y).sum(axis=2), atol=1e-12)
+    assert np.linalg.eigvalsh(G).min() > -1e-10
+    shifted = KernelPCA(kernel=FunctionKernel(l1_kernel, on_vectors=True)).fit_transform(Y + 5)
+    assert_allclose(np.sum((shifted[0] - shifted[1]) ** 2), squared[0, 1])
+
+
+def test_feature_space_goes_back_through_a_pre_image(arc):
+    Y = arc[1][::2]
+    model = make(data_kernel="gaussian", preimage=CandidatePreimage()).fit(Y)
+    back = model.reconstruct(Y)
+    assert np.median(np.linalg.norm(back - Y, axis=1)) < 1.5
+    assert model.jacobian(model.embedding_[:2]).shape[0] == 2
+    with pytest.raises(ValueError, match="complete refuses data_kernel"):
+        model.complete(Y)
+
+
+def test_repeated_rows_count_once_and_share_their_place(arc):
+    Y = np.vstack([arc[1], arc[1][:10]])
+    with pytest.warns(UserWarning, match="10 repeated rows"):
+        model = make().fit(Y)
+    assert_array_equal(model.embedding_[:10], model.embedding_[100:])
+    assert model.embedding_.shape == (110, 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        make(validation=None, penalty={"extension": 1e-3}).fit(Y)
+
+
+def test_too_few_steps_are_told(arc):
+    with pytest.warns(ConvergenceWarning, match="has not settled after max_iter = 2"):
+        make(max_iter=2).fit(arc[1])
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"density_kernel": "epanechnikov"}, "refuses density_kernel='epanechnikov': .*'quartic'"),
+        ({"density_kernel": "box"}, "must be one of"),
+        ({"n_landmarks": 10, "validation": "loo"}, "refuses n_landmarks with validation='loo'"),
+        ({"n_landmarks": 10, "loss": "epsilon", "epsilon": 1.0}, "refuses n_landmarks with loss"),
+        ({"loss": "epsilon"}, "needs epsilon"),
+        ({"smoothness": 0.1}, "refuses smoothness with density_kernel='quartic'"),
+        ({"smoothness": 0.1, "density_kernel": "gaussian", "degree": 2}, "with degree=2"),
+        ({"data_kernel": "linear", "loss": "huber"}, "only the squared loss has a meaning"),
+        ({"data_kernel": "precomputed"}, "refuses data_kernel='precomputed'"),
+        ({"validation": "cv"}, "must be 'auto', 'loo', an int"),
+        ({"validation": 0}, r"must be an int in \[1, inf\)"),
+        ({"penalty": {"size": 1.0}}, "Got the key 'size'"),
+        ({"homotopy": [{"boxes": 1.0}]}, "Got the key 'boxes'"),
+        ({"init": "tsne"}, "one or several of 'pca', 'isomap'"),
+        ({"init": np.zeros((3, 1))}, r"shape \(100, 1\). Got shape \(3, 1\)"),
+        ({"degree": 3}, "must be one of 'auto', 0, 1, 2. Got 3"),
+        ({"solver": "adam"}, "must be one of 'lbfgs', 'rprop'"),
+        ({"delta": -1.0, "loss": "huber"}, "'delta' parameter"),
+        ({"n_components": 0}, "'n_components' parameter"),
+    ],
+    ids=str,
+)
+def test_what_makes_no_sense_is_refused_and_leaves_nothing(settings, message, arc):
+    model = make(**settings)
+    with pytest.raises(ValueError, match=message):
+        model.fit(arc[1])
+    with pytest.raises(NotFittedError):
+        model.transform(arc[1])
+
+
+@pytest.mark.parametrize("setting", [{"penalty": "extension"}, {"homotopy": {"box": 1.0}}], ids=str)
+def test_wrong_kinds_are_type_errors(setting, arc):
+    with pytest.raises(TypeError, match="must be"):
+        make(**setting).fit(arc[1])
+
+
+@pytest.mark.parametrize(
+    ("Y", "message"),
+    [
+        (np.ones((30, 3)), "needs rows that differ. Got constant data"),
+        (np.eye(3), "needs at least 4 rows. Got n_samples = 3"),
+        (np.repeat(np.eye(3), 5, axis=0), "at least 4 different rows. Got 3 among"),
+        (np.array([[1.0, np.nan]] * 9), "contains NaN"),
+    ],
+    ids=["constant", "few", "repeated", "nan"],
+)
+def test_bad_rows_are_named(Y, message):
+    with pytest.raises(ValueError, match=message):
+        make(2).fit(Y)
+
+
+def test_latent_places_of_another_dimension_are_refused(model):
+    with pytest.raises(
+        ValueError, match=r"expected an array of shape \(n, 1\). Got shape \(1, 2\)"
+    ):
+        model.inverse_transform([[0.0, 1.0]])

@@ -1,0 +1,201 @@
+"""The map, its Jacobian, projections, roughness and the training loops."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from isthmus.manifold import _ukr_pairs
+from isthmus.manifold._ukr_losses import squared_loss
+from isthmus.manifold._ukr_map import latent_map, project
+from isthmus.manifold._ukr_objective import Smoother, reconstruction_error
+from isthmus.manifold._ukr_roughness import adapted_outputs, basis_curvatures, roughness_metric
+from isthmus.manifold._ukr_starts import (
+    candidates,
+    fewest_connecting_neighbors,
+    neighbor_embedding,
+    neighbor_table,
+)
+from isthmus.manifold._ukr_train import Problem, lbfgs, rprop, tighten, train
+from isthmus.regression import density_kernel
+
+DEGREES = [(0, True), (1, True), (2, False), (2, True)]
+
+
+@pytest.fixture
+def centres(rng):
+    return 0.5 * rng.normal(size=(40, 2)), rng.normal(size=(40, 3))
+
+
+@pytest.mark.parametrize("crowded", [0.0, 2.0])
+@pytest.mark.parametrize(("degree", "cross"), DEGREES)
+@pytest.mark.parametrize("kernel", ["gaussian", "triweight", "student"])
+def test_jacobian_is_the_derivative_of_the_map(
+    kernel, degree, cross, crowded, centres, rng, monkeypatch
+):
+    monkeypatch.setattr(_ukr_pairs, "CROWDED", crowded)
+    smoother = Smoother(density_kernel(kernel), degree, cross, 1e-3)
+    Z = 0.2 * rng.normal(size=(6, 2))
+    at = latent_map(Z, *centres, smoother, jacobian=True)
+    h = 1e-6
+    for m, step in enumerate(h * np.eye(2)):
+        up, down = (latent_map(Z + s * step, *centres, smoother).f for s in (1, -1))
+        assert_allclose(at.jacobian[:, :, m], (up - down) / (2 * h), atol=1e-7)
+    assert_allclose(at.f, latent_map(Z, *centres, smoother).f, rtol=1e-12)
+
+
+@pytest.mark.parametrize("degree", [0, 1, 2])
+@pytest.mark.parametrize("kernel", ["gaussian", "quartic"])
+def test_map_at_the_places_is_what_training_saw(kernel, degree, centres):
+    X, Y = centres
+    smoother = Smoother(density_kernel(kernel), degree)
+    fitted = reconstruction_error(X, X, Y, Y, smoother, squared_loss).fitted
+    assert_allclose(latent_map(X, X, Y, smoother).f, fitted, atol=1e-8)
+
+
+def test_far_from_everything_the_nearest_output_is_returned(centres):
+    X, Y = centres
+    far = np.array([[1e4, 0.0]])
+    nearest = np.argmin(np.sum((X - far) ** 2, axis=1))
+    for kernel in ("quartic", "gaussian"):
+        at = latent_map(far, X, Y, Smoother(density_kernel(kernel)), jacobian=True)
+        assert_allclose(at.f[0], Y[nearest], atol=1e-6)
+        assert np.all(np.isfinite(at.jacobian))
+
+
+def grid_surface():
+    """A bent sheet over a regular grid of places."""
+    X = np.stack(np.meshgrid(np.arange(8.0), np.arange(8.0)), axis=2).reshape(-1, 2) / 2.0
+    return X, np.column_stack([X, np.sin(X[:, 0]), np.cos(X[:, 1])])
+
+
+@pytest.mark.parametrize("degree", [0, 2])
+@pytest.mark.parametrize("kernel", ["gaussian", "triweight"])
+def test_projection_of_a_point_of_the_manifold_is_its_place(kernel, degree, rng):
+    X, Y = grid_surface()
+    smoother = Smoother(density_kernel(kernel), degree)
+    Z = rng.uniform(1.0, 2.5, size=(20, 2))
+    images = latent_map(X, X, Y, smoother).f
+    targets = latent_map(Z, X, Y, smoother).f
+    places, errors = project(
+        targets, X, Y, smoother, X, images, 0.0, n_starts=3, max_iter=100, tol=1e-14
+    )
+    assert_allclose(places, Z, atol=1e-6)
+    assert np.all(errors < 1e-12)
+
+
+def test_projections_stay_where_the_density_is_high_enough(rng):
+    X, Y = grid_surface()
+    smoother = Smoother(density_kernel("gaussian"))
+    at = latent_map(X, X, Y, smoother)
+    places, _ = project(5 * Y, X, Y, smoother, X, at.f, at.density.min())
+    assert np.all(latent_map(places, X, Y, smoother).density >= at.density.min() * (1 - 1e-12))
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "triweight", "student"])
+def test_second_derivatives_of_the_weights(kernel, centres):
+    X, _ = centres
+    kernel = density_kernel(kernel)
+    Z, h = np.array([[0.1, -0.2], [0.3, 0.1]]), 1e-4
+    _, second = basis_curvatures(Z, X, kernel)
+    steps = h * np.eye(2)
+    for m, a in enumerate(steps):
+        for n, b in enumerate(steps):
+            corners = [
+                sign * basis_curvatures(Z + at, X, kernel)[0]
+                for at, sign in ((a + b, 1), (a - b, -1), (b - a, -1), (-a - b, 1))
+            ]
+            assert_allclose(second[:, m, n], sum(corners) / (4 * h * h), atol=2e-6)
+
+
+def test_roughness_is_a_metric_without_constants(centres):
+    X, _ = centres
+    M = roughness_metric(X, X[:15], density_kernel("gaussian"))
+    assert_allclose(M @ np.ones(15), 0.0, atol=1e-10 * np.abs(M).max())
+    assert np.linalg.eigvalsh(M).min() > -1e-10 * np.abs(M).max()
+
+
+def test_adapted_outputs_leave_no_slope(centres, rng):
+    X, Y = centres
+    kernel = density_kernel("gaussian")
+    outputs = adapted_outputs(X, X[:6], Y, kernel, 0.0)
+    found = reconstruction_error(
+        X, X[:6], Y, outputs, Smoother(kernel), squared_loss, by_output=True
+    )
+    assert np.abs(found.by_output).max() < 1e-6
+    rough, smooth = (adapted_outputs(X, X[:6], Y, kernel, s) for s in (0.0, 10.0))
+    M = roughness_metric(X, X[:6], kernel)
+    assert np.trace(smooth.T @ M @ smooth) < np.trace(rough.T @ M @ rough)
+
+
+def circle(rng, n=60):
+    t = np.linspace(0, np.pi, n)
+    return t, np.column_stack([np.cos(t), np.sin(t)]) + 0.05 * rng.normal(size=(n, 2))
+
+
+@pytest.mark.parametrize("solver", [lbfgs, rprop])
+def test_solvers_lower_the_error_and_return_the_best(solver, rng):
+    t, Y = circle(rng)
+    Y = Y - Y.mean(axis=0)
+    problem = Problem(Y, Smoother(density_kernel("gaussian")), excluded=np.arange(60)[:, None])
+    X = 2 * t[:, None] + 0.01 * rng.normal(size=(60, 1))
+    found = solver(problem, X, max_iter=40, tol=0.0)
+    assert found.value < problem(X)[0]
+    assert_allclose(found.value, problem(found.X)[0])
+    assert_allclose(found.value, min(found.curve))
+    boxed = solver(problem, np.clip(X, -1, 1), max_iter=10, tol=0.0, box=1.0)
+    assert np.abs(boxed.X).max() <= 1.0
+
+
+def test_stages_of_a_homotopy_unfold_from_small_to_large(rng):
+    t, Y = circle(rng)
+    problem = Problem(Y - Y.mean(axis=0), Smoother(density_kernel("gaussian")))
+    X = 0.1 * t[:, None]
+    stages = [{"extension": 0.1}, {"extension": 0.01}]
+    sizes = [
+        np.sum(train(problem, X, stages[:k], solver="lbfgs", max_iter=30, tol=1e-3).X ** 2)
+        for k in (1, 2)
+    ]
+    assert sizes[1] > np.sum(X**2) - 1e-9
+    assert len(train(problem, X, stages, solver="lbfgs", max_iter=5, tol=0.0).curve) > 10
+
+
+@pytest.mark.parametrize("shape", ["ball", "cube"])
+def test_tubes_shrink_the_extension_and_hold_every_row(shape, rng):
+    t, Y = circle(rng)
+    Y = Y - Y.mean(axis=0)
+    smoother = Smoother(density_kernel("gaussian"))
+    problem = Problem(Y, smoother, excluded=np.arange(60)[:, None])
+    X = lbfgs(problem, 4 * t[:, None], max_iter=50, tol=1e-3).X
+    done = tighten(problem, X, 0.1, shape, max_iter=100)
+    assert np.sum(done.X**2) < np.sum((X - X.mean(axis=0)) ** 2)
+    assert done.value < 1e-6
+
+
+def test_fewest_neighbours_that_connect():
+    line = np.arange(10.0)[:, None]
+    assert fewest_connecting_neighbors(neighbor_table(line, 5)[1]) == 1 + 1
+    apart = np.concatenate([line, line + 1e3])
+    assert fewest_connecting_neighbors(neighbor_table(apart, 9)[1]) is None
+
+
+def test_clusters_have_no_spectral_starts_but_others(rng):
+    Y = np.concatenate([rng.normal(size=(40, 3)), rng.normal(size=(40, 3)) + 1e3])
+    names = [name for name, _ in candidates(Y, 2, ("pca", "neighbors", "isomap", "lle"), rng, 2)]
+    assert names == ["pca", "neighbors"]
+
+
+def test_every_start_has_unit_columns(rng):
+    _, Y = circle(rng)
+    names = ("pca", "neighbors", "isomap", "lle", "laplacian")
+    found = dict(candidates(Y, 1, names, rng, 1))
+    assert {name.split("-")[0] for name in found} == set(names)
+    for Z in found.values():
+        assert_allclose(Z.std(axis=0), 1.0, rtol=1e-3)
+        assert_allclose(Z.mean(axis=0), 0.0, atol=1e-4)
+
+
+def test_neighbour_embedding_keeps_clusters_together(rng):
+    Y = np.concatenate([rng.normal(size=(30, 5)) + 20 * k for k in range(3)])
+    Z = neighbor_embedding(Y, 2, rng)
+    squared = np.sum((Z[:, None] - Z) ** 2, axis=2) + 1e9 * np.eye(90)
+    assert np.all(squared.argmin(axis=1) // 30 == np.arange(90) // 30)

@@ -1,0 +1,265 @@
+"""The objective and its gradient: every combination, every path, every limit."""
+
+import itertools
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from isthmus.manifold import _ukr_pairs
+from isthmus.manifold._ukr_density import density_functional, density_variance, log_density
+from isthmus.manifold._ukr_losses import huber_loss, squared_loss, tube_loss
+from isthmus.manifold._ukr_objective import Smoother, reconstruction_error
+from isthmus.manifold._ukr_starts import refined_scale
+from isthmus.manifold._ukr_train import Problem
+from isthmus.regression import density_kernel
+
+N, Q, D = 25, 2, 4
+DEGREES = [(0, True), (1, True), (2, False), (2, True)]
+KERNELS = ["gaussian", "quartic", "triweight", "student"]
+
+
+@pytest.fixture
+def data(rng):
+    return 0.45 * rng.normal(size=(N, Q)), rng.normal(size=(N, D))
+
+
+def masks(Y):
+    squared = np.sum((Y[:, None] - Y) ** 2, axis=2)
+    return {"none": None, "loo": np.arange(N)[:, None], "lko": np.argsort(squared, axis=1)[:, :3]}
+
+
+def losses(rng):
+    return {
+        "squared": squared_loss,
+        "huber": huber_loss(0.3),
+        "cube": tube_loss(rng.uniform(0.1, 0.5, size=(N, D)), "cube"),
+        "ball": tube_loss(rng.uniform(0.1, 1.0, size=N), "ball"),
+    }
+
+
+def whole(X, Y, smoother, loss=squared_loss, excluded=None):
+    found = reconstruction_error(X, X, Y, Y, smoother, loss, excluded=excluded)
+    return found.value, found.by_point + found.by_centre
+
+
+def assert_slope(fun, x, rng, rtol=1e-6):
+    """Central differences along a random direction."""
+    direction = rng.normal(size=x.shape)
+    h = 1e-6
+    differences = (fun(x + h * direction)[0] - fun(x - h * direction)[0]) / (2 * h)
+    gradient = fun(x)[1]
+    assert abs(differences - np.vdot(gradient, direction)) < rtol * np.linalg.norm(gradient)
+
+
+@pytest.mark.parametrize("path", ["listed", "dense"])
+@pytest.mark.parametrize(("degree", "cross"), DEGREES)
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_gradient_of_every_loss_and_mask(kernel, degree, cross, path, data, rng, monkeypatch):
+    monkeypatch.setattr(_ukr_pairs, "CROWDED", 2.0 if path == "listed" else 0.0)
+    X, Y = data
+    for background in (0.0, 0.05):
+        smoother = Smoother(density_kernel(kernel), degree, cross, 1e-2, background)
+        for excluded, loss in itertools.product(masks(Y).values(), losses(rng).values()):
+            assert_slope(lambda x: whole(x, Y, smoother, loss, excluded), X, rng)  # noqa: B023
+
+
+@pytest.mark.parametrize("kernel", ["quartic", "triweight"])
+@pytest.mark.parametrize(("degree", "cross"), DEGREES)
+def test_lists_of_neighbours_and_matrix_products_agree(kernel, degree, cross, data, monkeypatch):
+    X, Y = data
+    smoother = Smoother(density_kernel(kernel), degree, cross, 1e-6)
+    found = []
+    for crowded in (2.0, 0.0):
+        monkeypatch.setattr(_ukr_pairs, "CROWDED", crowded)
+        found.append(
+            reconstruction_error(
+                X, X, Y, Y, smoother, squared_loss, excluded=masks(Y)["lko"], by_output=True
+            )
+        )
+    for one, other in zip(*found, strict=True):
+        assert_allclose(one, other, rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("degree", [0, 1])
+def test_blocks_add_up(degree, data, monkeypatch):
+    X, Y = np.tile(data[0], (3, 1)) + np.arange(75)[:, None] / 100, np.tile(data[1], (3, 1))
+    smoother = Smoother(density_kernel("gaussian"), degree)
+    excluded = np.arange(75)[:, None]
+    expected = whole(X, Y, smoother, excluded=excluded)
+    monkeypatch.setattr("isthmus.manifold._ukr_objective.BLOCK", 1)
+    found = whole(X, Y, smoother, excluded=excluded)
+    assert_allclose(found[0], expected[0], rtol=1e-12)
+    assert_allclose(found[1], expected[1], atol=1e-13)
+
+
+def design(differences, degree, cross):
+    columns = [np.ones(len(differences))]
+    if degree:
+        columns += list(differences.T)
+    if degree == 2:
+        columns += list(differences.T**2)
+        if cross:
+            columns.append(differences[:, 0] * differences[:, 1])
+    return np.column_stack(columns)
+
+
+@pytest.mark.parametrize("mask", ["none", "loo", "lko"])
+@pytest.mark.parametrize(("degree", "cross"), DEGREES)
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_masks_are_refits_without_the_rows_left_out(kernel, degree, cross, mask, data):
+    X, Y = data[0] * 0.6, data[1]
+    excluded = masks(Y)[mask]
+    smoother = Smoother(density_kernel(kernel), degree, cross, 1e-8)
+    expected = np.empty((N, D))
+    for j in range(N):
+        keep = np.setdiff1d(np.arange(N), [] if excluded is None else excluded[j])
+        differences = X[keep] - X[j]
+        weight = smoother.kernel.profile(np.sum(differences**2, axis=1))
+        Xi = design(differences, degree, cross)
+        ridge = 1e-8 * np.diag(([0.0] + [1.0] * 4 + [0.5])[: Xi.shape[1]])
+        expected[j] = np.linalg.solve(Xi.T * weight @ Xi + ridge, Xi.T * weight @ Y[keep])[0]
+    found = reconstruction_error(X, X, Y, Y, smoother, squared_loss, excluded=excluded)
+    assert_allclose(found.fitted, expected, rtol=1e-5 if degree == 2 else 1e-8, atol=1e-7)
+
+
+def test_leaving_one_out_is_a_penalty_on_low_density(data):
+    X, Y = data
+    kernel = density_kernel("gaussian")
+    full = reconstruction_error(X, X, Y, Y, Smoother(kernel), squared_loss)
+    S = kernel.profile(np.sum((X[:, None] - X) ** 2, axis=2)).sum(axis=1)
+    weighted = np.sum((full.fitted - Y) ** 2, axis=1) * (S / (S - 1)) ** 2
+    found = whole(X, Y, Smoother(kernel), excluded=np.arange(N)[:, None])[0]
+    assert_allclose(found, weighted.mean(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["log", "variance"])
+@pytest.mark.parametrize("path", ["listed", "dense"])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_gradient_of_density_functionals(kernel, path, name, data, rng):
+    X, kernel = data[0], density_kernel(kernel)
+    functional = {"log": log_density, "variance": density_variance}[name]
+
+    def fun(x):
+        pairs = _ukr_pairs.all_pairs(x, x) if path == "listed" else None
+        value, by_point, by_centre = density_functional(x, x, kernel, functional, pairs)
+        return value, by_point + by_centre
+
+    assert_slope(fun, X, rng, rtol=1e-7)
+
+
+@pytest.mark.parametrize("degree", [0, 2])
+def test_gradient_with_penalties_and_landmarks(degree, data, rng):
+    X, Y = data
+    weights = {"extension": 0.3, "density": 0.2, "density_variance": 0.5}
+    smoother = Smoother(density_kernel("triweight"), degree, True, 1e-2)
+    alone = Problem(Y, smoother, excluded=np.arange(N)[:, None], penalties=weights)
+    assert_slope(alone, X, rng)
+    landmarks = Problem(Y, smoother, outputs=Y[:9] + 0.1, penalties=weights)
+    assert_slope(landmarks, np.vstack([X, X[:9] + 0.05]), rng)
+    assert landmarks.value(np.vstack([X, X[:9]]), np.arange(N)) == pytest.approx(
+        landmarks(np.vstack([X, X[:9]]))[0] - 0.3 / N * np.sum(X[:9] ** 2)
+    )
+
+
+@pytest.mark.parametrize("degree", [0, 1, 2])
+def test_gradient_by_the_outputs_of_landmarks(degree, data, rng):
+    X, Y = data
+    centres = 0.4 * rng.normal(size=(12, Q))
+    smoother = Smoother(density_kernel("gaussian"), degree)
+
+    def fun(outputs):
+        found = reconstruction_error(X, centres, Y, outputs, smoother, squared_loss, by_output=True)
+        return found.value, found.by_output
+
+    assert_slope(fun, rng.normal(size=(12, D)), rng)
+
+
+def test_scale_gradient_is_the_chain_rule(data):
+    X, Y = data
+    problem = Problem(Y, Smoother(density_kernel("gaussian")), excluded=np.arange(N)[:, None])
+    value, scaled = refined_scale(problem, X)
+    assert value <= problem(X)[0]
+    slopes = np.sum(scaled * problem(scaled)[1], axis=0)
+    s = scaled / X
+    inside = (np.log(s[0]) > -0.59) & (np.log(s[0]) < 0.59)
+    assert np.all(np.abs(slopes[inside]) < 1e-3 * problem(X)[0])
+    h = 1e-5
+    differences = (problem(X * [1 + h, 1])[0] - problem(X * [1 - h, 1])[0]) / (2 * h)
+    assert_allclose(differences, np.sum(X * problem(X)[1], axis=0)[0], rtol=1e-7)
+
+
+@pytest.mark.parametrize(("degree", "cross"), DEGREES)
+def test_polynomials_of_the_degree_are_reproduced(degree, cross, data, rng):
+    X = data[0]
+    terms = design(X, degree, cross)
+    Y = terms @ rng.normal(size=(terms.shape[1], D))
+    smoother = Smoother(density_kernel("gaussian"), degree, cross, 0.0)
+    found = whole(X, Y, smoother, excluded=np.arange(N)[:, None])[0]
+    assert found < 1e-8
+
+
+@pytest.mark.parametrize("degree", [0, 1, 2])
+@pytest.mark.parametrize("kernel", ["gaussian", "quartic"])
+def test_invariant_to_rigid_motions_of_both_spaces(kernel, degree, data, rng):
+    X, Y = data
+    smoother = Smoother(density_kernel(kernel), degree, True, 1e-6)
+    excluded = np.arange(N)[:, None]
+    value, gradient = whole(X, Y, smoother, excluded=excluded)
+    R = np.linalg.qr(rng.normal(size=(Q, Q)))[0]
+    turn = np.linalg.qr(rng.normal(size=(D, D)))[0]
+    moved = whole(X @ R + 3.0, Y, smoother, excluded=excluded)
+    assert_allclose(moved[0], value, rtol=1e-8)
+    assert_allclose(moved[1], gradient @ R, atol=1e-7)
+    assert_allclose(whole(X, Y @ turn, smoother, excluded=excluded)[0], value, rtol=1e-9)
+    assert_allclose(whole(X, 3.0 * Y, smoother, excluded=excluded)[0], 9 * value, rtol=1e-9)
+
+
+def test_squares_without_products_depend_on_the_axes(data):
+    X, Y = data
+    smoother = Smoother(density_kernel("gaussian"), 2, False)
+    turned = X @ np.array([[0.6, -0.8], [0.8, 0.6]])
+    assert abs(whole(X, Y, smoother)[0] - whole(turned, Y, smoother)[0]) > 1e-4
+
+
+def test_limits_of_the_scale(data):
+    X, Y = data
+    Y = Y - Y.mean(axis=0)
+    smoother, loo = Smoother(density_kernel("gaussian")), np.arange(N)[:, None]
+    assert_allclose(whole(1e-6 * X, Y, smoother)[0], np.sum(Y**2) / N, rtol=1e-9)
+    assert whole(1e3 * X, Y, smoother)[0] < 1e-12
+    # Far apart, a row left out is its nearest neighbour, however small the weights are.
+    squared = np.sum((X[:, None] - X) ** 2, axis=2) + 1e9 * np.eye(N)
+    nearest = np.mean(np.sum((Y[squared.argmin(axis=1)] - Y) ** 2, axis=1))
+    assert_allclose(whole(1e4 * X, Y, smoother, excluded=loo)[0], nearest, rtol=1e-9)
+
+
+def test_what_nothing_reaches_is_counted_and_gets_the_mean(data):
+    X, Y = data
+    X = np.vstack([X, [[50.0, 50.0]]])
+    Y = np.vstack([Y, np.ones((1, D))])
+    smoother = Smoother(density_kernel("quartic"))
+    found = reconstruction_error(
+        X, X, Y, Y, smoother, squared_loss, excluded=np.arange(N + 1)[:, None]
+    )
+    assert found.n_alone >= 1
+    assert_allclose(found.fitted[-1], 0.0)
+    assert_allclose((found.by_point + found.by_centre)[-1], 0.0)
+
+
+def test_losses_have_the_squared_loss_as_limits(rng):
+    R, rows = rng.normal(size=(6, 3)), slice(0, 6)
+    value, slope = squared_loss(R, rows)
+    huber = huber_loss(1e3)(R, rows)
+    assert_allclose(huber[0] * 2e3, value)
+    assert_allclose(huber[1] * 2e3, slope)
+    for shape in ("ball", "cube"):
+        found = tube_loss(np.array(0.0), shape)(R, rows)
+        assert_allclose(found[0], value)
+        assert_allclose(found[1], slope)
+
+
+def test_inside_the_tube_nothing_is_lost():
+    value, slope = tube_loss(np.array(2.0), "ball")(np.array([[1.0, 1.0], [0.0, 0.0]]), slice(0, 2))
+    assert_allclose(value, 0.0)
+    assert_allclose(slope, 0.0)

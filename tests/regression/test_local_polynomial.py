@@ -1,0 +1,244 @@
+"""Local polynomial regression: limits, exactness, gradients, bandwidths, bad input."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from isthmus.regression import LocalPolynomialRegression, density_kernel
+from isthmus.regression._density_kernels import DENSITY_KERNELS
+from isthmus.regression._local_polynomial_math import (
+    Polynomial,
+    left_out_error,
+    left_out_values,
+    smooth,
+)
+
+DEGREES = [(0, True), (1, True), (2, False), (2, True)]
+RNG = np.random.default_rng(0)
+X = RNG.uniform(-1, 1, size=(60, 2))
+Y = np.c_[np.sin(3 * X[:, 0]) + X[:, 1] ** 2, X[:, 0] * X[:, 1]] + 0.05 * RNG.normal(size=(60, 2))
+QUERIES = RNG.uniform(-0.7, 0.7, size=(9, 2))
+for array in (X, Y, QUERIES):
+    array.flags.writeable = False
+
+
+def fit_of(kernel, degree, cross, ridge=0.0):
+    return Polynomial(density_kernel(kernel), degree, cross, ridge)
+
+
+def brute_force(kernel, degree, cross, X, Y, query):
+    """The constant term of a weighted least-squares fit by NumPy."""
+    dx = X - query
+    columns = [np.ones(len(X))]
+    if degree >= 1:
+        columns += list(dx.T)
+    if degree == 2:
+        columns += list((dx**2).T)
+        if cross:
+            columns += [dx[:, a] * dx[:, b] for a in range(2) for b in range(a + 1, 2)]
+    root = np.sqrt(density_kernel(kernel).profile((dx**2).sum(axis=1)))[:, None]
+    return np.linalg.lstsq(root * np.array(columns).T, root * Y, rcond=None)[0][0]
+
+
+@pytest.mark.parametrize("kernel", DENSITY_KERNELS)
+@pytest.mark.parametrize(("degree", "cross"), DEGREES)
+def test_value_is_the_constant_of_a_weighted_least_squares_fit(kernel, degree, cross):
+    values = smooth(fit_of(kernel, degree, cross), X, Y, QUERIES).values
+    expected = [brute_force(kernel, degree, cross, X, Y, query) for query in QUERIES]
+    assert_allclose(values, expected, rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "quartic"])
+@pytest.mark.parametrize(("degree", "cross"), DEGREES)
+def test_leave_one_out_is_refitting_without_the_row(kernel, degree, cross):
+    fit = fit_of(kernel, degree, cross)
+    which = np.array([3, 17, 50])
+    values = left_out_values(fit, X, Y, which)
+    refits = [
+        smooth(fit, np.delete(X, j, 0), np.delete(Y, j, 0), X[j : j + 1]).values[0] for j in which
+    ]
+    assert_allclose(values, refits, rtol=1e-10, atol=1e-12)
+    error = left_out_error(fit, X, Y, which)[0]
+    assert_allclose(error, np.mean(np.sum((values - Y[which]) ** 2, axis=1)), rtol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "triweight", "student"])
+@pytest.mark.parametrize(("degree", "cross"), DEGREES)
+def test_gradient_by_the_bandwidths_is_that_of_finite_differences(kernel, degree, cross):
+    fit = fit_of(kernel, degree, cross)
+    log_h, step, which = np.log([0.9, 0.8]), 1e-5, np.arange(len(X))
+    slope = left_out_error(fit, X / np.exp(log_h), Y, which, gradient=True)[1]
+
+    def error(shift):
+        return left_out_error(fit, X / np.exp(log_h + shift), Y, which)[0]
+
+    numeric = [(error(e) - error(-e)) / (2 * step) for e in step * np.eye(2)]
+    assert_allclose(slope, numeric, rtol=2e-5, atol=1e-8)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "quartic", "student"])
+@pytest.mark.parametrize(("degree", "cross"), DEGREES)
+def test_jacobian_is_that_of_finite_differences(kernel, degree, cross):
+    model = LocalPolynomialRegression(
+        degree, cross_terms=cross, density_kernel=kernel, bandwidth=[0.8, 0.9]
+    ).fit(X, Y)
+    step = 1e-5
+    numeric = np.stack(
+        [(model.predict(QUERIES + e) - model.predict(QUERIES - e)) / (2 * step)
+         for e in step * np.eye(2)], axis=2,
+    )  # fmt: skip
+    assert_allclose(model.jacobian(QUERIES), numeric, atol=2e-5)
+
+
+@pytest.mark.parametrize(("degree", "cross"), DEGREES[1:])
+def test_polynomials_of_its_degree_are_reproduced(degree, cross):
+    P = X @ RNG.normal(size=(2, 3)) + 1.0
+    if degree == 2:
+        P += X**2 @ RNG.normal(size=(2, 3))
+        P += 2.0 * cross * (X[:, :1] * X[:, 1:])
+    model = LocalPolynomialRegression(degree, cross_terms=cross, bandwidth=0.6, ridge=0.0)
+    assert_allclose(model.fit(X, P).predict(X), P, atol=1e-8)
+    assert model.loo_error_ < 1e-16
+
+
+@pytest.mark.parametrize(("degree", "cross"), DEGREES)
+def test_constants_are_reproduced_whatever_the_ridge(degree, cross):
+    ones = np.ones((len(X), 1))
+    values = smooth(fit_of("gaussian", degree, cross, ridge=0.1), X, ones, QUERIES).values
+    assert_allclose(values, 1.0, rtol=1e-12)
+
+
+@pytest.mark.parametrize("degree", [0, 1, 2])
+def test_rotation_and_shift_of_the_inputs_change_nothing(degree):
+    turn = np.linalg.qr(RNG.normal(size=(2, 2)))[0]
+    shift = np.array([5.0, -7.0])
+    model = LocalPolynomialRegression(degree, bandwidth=0.7)
+    plain = model.fit(X, Y).predict(QUERIES)
+    moved = model.fit(X @ turn + shift, Y).predict(QUERIES @ turn + shift)
+    assert_allclose(moved, plain, atol=1e-7)
+
+
+def test_a_wide_bandwidth_gives_the_mean_or_the_global_polynomial():
+    wide = LocalPolynomialRegression(0, bandwidth=1e6).fit(X, Y)
+    assert_allclose(wide.predict(QUERIES), np.tile(Y.mean(axis=0), (9, 1)), atol=1e-9)
+    design = np.c_[np.ones(len(X)), X]
+    line = np.linalg.lstsq(design, Y, rcond=None)[0]
+    wide = LocalPolynomialRegression(1, bandwidth=100.0, ridge=0.0).fit(X, Y)
+    assert_allclose(wide.predict(QUERIES), np.c_[np.ones(9), QUERIES] @ line, atol=1e-3)
+
+
+@pytest.mark.parametrize("degree", [0, 1, 2])
+def test_a_narrow_bandwidth_gives_the_nearest_neighbour(degree):
+    model = LocalPolynomialRegression(degree, bandwidth=1e-4).fit(X, Y)
+    nearest = ((QUERIES[:, None] - X[None]) ** 2).sum(axis=2).argmin(axis=1)
+    # A ridge of 1e-8 makes a plane through one point level, up to so much.
+    assert_allclose(model.predict(QUERIES), Y[nearest], atol=1e-6)
+
+
+def test_the_degree_falls_where_neighbours_cannot_bear_it():
+    x = np.linspace(0, 1, 30)[:, None]
+    model = LocalPolynomialRegression(2, bandwidth=0.05, ridge=0.0).fit(x, x[:, 0] ** 2)
+    assert model.degree_used([[0.5]])[0] == 2
+    assert model.degree_used([[1.15]])[0] < 2
+    assert model.degree_used([[9.0]])[0] == 0
+    assert_allclose(model.predict([[9.0]]), 1.0)
+
+
+@pytest.mark.parametrize("kernel", DENSITY_KERNELS)
+def test_far_queries_are_finite(kernel):
+    model = LocalPolynomialRegression(2, bandwidth=0.5, density_kernel=kernel).fit(X, Y)
+    far = np.array([[200.0, 100.0]])
+    if density_kernel(kernel).compact:
+        with pytest.warns(UserWarning, match="1 of 1 queries have no training row"):
+            value = model.predict(far)
+    else:
+        value = model.predict(far)
+    assert np.all(np.isfinite(value))
+    if kernel not in ("student",):
+        assert_allclose(value[0], Y[((X - far) ** 2).sum(axis=1).argmin()], atol=1e-10)
+
+
+def test_inputs_on_a_line_do_not_break_a_plane():
+    line = np.repeat(np.linspace(0, 1, 50)[:, None], 2, axis=1)
+    model = LocalPolynomialRegression(2, bandwidth=0.3).fit(line, line[:, 0])
+    assert_allclose(model.predict(line), line[:, 0], atol=1e-5)
+
+
+def test_the_chosen_bandwidth_beats_its_neighbours():
+    x = np.sort(RNG.uniform(0, 1, size=(80, 1)), axis=0)
+    y = np.sin(12 * x[:, 0]) + 0.2 * RNG.normal(size=80)
+    chosen = LocalPolynomialRegression(1).fit(x, y)
+    for factor in (0.3, 0.6, 1.7, 3.0):
+        other = LocalPolynomialRegression(1, bandwidth=factor * chosen.bandwidth_).fit(x, y)
+        assert other.loo_error_ > chosen.loo_error_
+    assert 0.5 < chosen.loo_score_ < 1.0
+
+
+def test_an_input_of_no_use_is_switched_off():
+    rng = np.random.default_rng(1)
+    x = rng.uniform(-1, 1, size=(150, 2))
+    y = np.sin(4 * x[:, 0]) + 0.1 * rng.normal(size=150)
+    common = LocalPolynomialRegression(0).fit(x, y)
+    separate = LocalPolynomialRegression(0, bandwidth="loo-ard").fit(x, y)
+    assert separate.bandwidth_[1] > 10 * separate.bandwidth_[0]
+    assert separate.loo_error_ < 0.8 * common.loo_error_
+
+
+def test_bandwidth_follows_the_units_of_the_inputs():
+    units = np.array([1000.0, 0.01])
+    plain = LocalPolynomialRegression(1).fit(X, Y)
+    scaled = LocalPolynomialRegression(1).fit(X * units, Y)
+    assert_allclose(scaled.bandwidth_, plain.bandwidth_ * units, rtol=1e-3)
+    assert_allclose(scaled.predict(QUERIES * units), plain.predict(QUERIES), atol=1e-4)
+
+
+def test_choosing_on_some_rows_uses_all_rows_to_predict_them():
+    some = LocalPolynomialRegression(1, bandwidth=0.5, max_selection=20, random_state=0).fit(X, Y)
+    whole = LocalPolynomialRegression(1, bandwidth=0.5).fit(X, Y)
+    assert some.loo_error_ != whole.loo_error_
+    assert_allclose(some.predict(QUERIES), whole.predict(QUERIES))
+
+
+def test_blocks_do_not_change_the_result(monkeypatch):
+    model = LocalPolynomialRegression(2, bandwidth=0.6).fit(X, Y)
+    whole = model.predict(QUERIES), model.jacobian(QUERIES)
+    monkeypatch.setattr("isthmus.linalg._blocks.BLOCK_BYTES", 8 * 60 * 2)
+    assert_allclose(model.predict(QUERIES), whole[0], rtol=1e-13)
+    assert_allclose(model.jacobian(QUERIES), whole[1], rtol=1e-12)
+
+
+def test_one_output_keeps_one_dimension():
+    model = LocalPolynomialRegression(1, bandwidth=0.5).fit(X, Y[:, 0])
+    assert model.predict(QUERIES).shape == (9,)
+    assert model.jacobian(QUERIES).shape == (9, 2)
+    several = LocalPolynomialRegression(1, bandwidth=0.5).fit(X, Y)
+    assert several.jacobian(QUERIES).shape == (9, 2, 2)
+    assert_allclose(several.predict(QUERIES)[:, 0], model.predict(QUERIES), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"degree": 3}, r"'degree' parameter of LocalPolynomialRegression .*\[0, 2\]. Got 3"),
+        ({"bandwidth": -1.0}, "'bandwidth' parameter .* Got -1.0 instead"),
+        ({"bandwidth": [1.0, 2.0, 3.0]}, "or 2 of them"),
+        ({"bandwidth": "silverman"}, "one of 'loo', 'loo-ard'"),
+        ({"density_kernel": "box"}, "one of 'gaussian'"),
+        ({"ridge": -1e-3}, "'ridge' parameter"),
+    ],
+)
+def test_bad_parameters_are_named_and_leave_nothing_fitted(parameters, message):
+    model = LocalPolynomialRegression(**parameters)
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, Y)
+    assert not hasattr(model, "bandwidth_")
+
+
+@pytest.mark.filterwarnings("ignore:After 0.17 or January 2028")
+@pytest.mark.parametrize(("degree", "kind"), [(0, "lc"), (1, "ll")])
+def test_statsmodels_gives_the_same_values(degree, kind):
+    nonparametric = pytest.importorskip("statsmodels.nonparametric.kernel_regression")
+    h = np.array([0.5, 0.6])
+    peer = nonparametric.KernelReg(Y[:, 0], X, var_type="cc", reg_type=kind, bw=h)
+    ours = LocalPolynomialRegression(degree, bandwidth=h, ridge=0.0).fit(X, Y[:, 0])
+    assert_allclose(ours.predict(QUERIES), peer.fit(QUERIES)[0], rtol=1e-10, atol=1e-10)

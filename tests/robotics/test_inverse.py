@@ -1,0 +1,184 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import minimize
+from scipy.spatial.transform import Rotation
+
+from isthmus.robotics import KinematicChain, inverse_kinematics, pa10
+from isthmus.robotics._inverse_loops import rotation_log
+
+ARM = pa10()
+
+
+@pytest.fixture(scope="module")
+def postures():
+    return np.random.default_rng(1).uniform(ARM.lower, ARM.upper, (200, 7))
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["pose", "position"])
+@pytest.mark.parametrize("preferred", [None, np.full(7, 0.3)], ids=["any", "preferred"])
+def test_every_reachable_target_is_reached_within_the_limits(postures, whole, preferred):
+    poses = ARM.forward(postures)
+    found = inverse_kinematics(ARM, poses if whole else poses[:, :3, 3], preferred=preferred)
+    assert found.reached.all()
+    assert ARM.within_limits(found.q, tol=0.0).all()
+    there = ARM.forward(found.q)
+    assert_allclose(there[:, :3, 3], poses[:, :3, 3], atol=2e-6)  # 1e-9 of the reach
+    assert found.position_error.max() <= 1e-9 * ARM.reach
+    if whole:
+        assert_allclose(there[:, :3, :3], poses[:, :3, :3], atol=1e-8)
+
+
+def test_other_chains_and_conventions_are_solved(chain, rng):
+    Q = rng.uniform(-2, 2, (50, chain.n_joints)).clip(chain.lower, chain.upper)
+    found = inverse_kinematics(chain, chain.forward(Q))
+    assert found.reached.all()
+    assert_allclose(chain.forward(found.q), chain.forward(Q), atol=1e-8 * chain.reach)
+
+
+def test_from_a_solution_nothing_moves(postures):
+    found = inverse_kinematics(ARM, ARM.forward(postures), start=postures)
+    assert_array_equal(found.q, postures)
+    assert_array_equal(found.n_iter, 0)
+
+
+def test_out_of_reach_gives_the_nearest_posture_a_residual_and_no_flag():
+    directions = np.random.default_rng(0).normal(size=(20, 3))
+    directions[:, 2] = np.abs(directions[:, 2])  # the shoulder does not turn below the horizon
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    found = inverse_kinematics(ARM, 2000 * directions)
+    assert not found.reached.any()
+    assert_allclose(found.position_error, 2000 - 1030, rtol=1e-6)
+    assert_allclose(ARM.forward(found.q)[:, :3, 3], 1030 * directions, atol=0.5)
+
+
+def test_limits_bind_where_they_must():
+    tight = pa10(limits=np.radians([30, 30, 30, 30, 30, 30, 30]))
+    point = np.array([-700.0, 0.0, 300.0])
+    assert inverse_kinematics(ARM, point).reached
+    found = inverse_kinematics(tight, point)
+    assert not found.reached
+    assert tight.within_limits(found.q, tol=0.0)
+    away = np.linalg.norm(tight.forward(found.q)[:3, 3] - point)
+    assert_allclose(found.position_error, away)
+    # No posture of a fine random search is nearer.
+    Q = np.random.default_rng(0).uniform(tight.lower, tight.upper, (20000, 7))
+    others = np.linalg.norm(tight.forward(Q)[:, :3, 3] - point, axis=1)
+    assert away <= others.min()
+
+
+def test_a_singular_start_is_left():
+    # Straight up, no joint can shorten the arm.
+    found = inverse_kinematics(ARM, [0.0, 0.0, 600.0], start=np.zeros(7))
+    assert found.reached
+    assert_allclose(ARM.forward(found.q)[:3, 3], [0, 0, 600], atol=2e-6)
+
+
+def test_a_singular_target_is_reached():
+    assert inverse_kinematics(
+        ARM, ARM.forward(np.zeros(7)), start=np.full(7, 0.3), tol=1e-6
+    ).reached
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["pose", "position"])
+def test_settled_posture_is_the_constrained_minimum(whole):
+    q = np.array([0.4, 0.5, -0.3, 0.8, 0.2, 0.6, 0.1])
+    preferred = q + 0.4 * np.sin(np.arange(7))
+    pose = ARM.forward(q)
+    found = inverse_kinematics(ARM, pose if whole else pose[:3, 3], start=q, preferred=preferred)
+    constraints = [
+        {"type": "eq", "fun": lambda x: (ARM.forward(x)[:3, 3] - pose[:3, 3]) / 1000},
+    ]
+    if whole:
+        constraints.append(
+            {
+                "type": "eq",
+                "fun": lambda x: Rotation.from_matrix(
+                    ARM.forward(x)[:3, :3] @ pose[:3, :3].T
+                ).as_rotvec(),
+            }
+        )
+    best = minimize(
+        lambda x: np.sum((x - preferred) ** 2),
+        q,
+        constraints=constraints,
+        method="SLSQP",
+        options={"ftol": 1e-14, "maxiter": 500},
+    )
+    assert_allclose(np.sum((found.q - preferred) ** 2), best.fun, rtol=1e-6)
+    # What is left of the wish has no part along the solutions.
+    J = ARM.jacobian(found.q)[: 6 if whole else 3]
+    left = preferred - found.q
+    free = left - np.linalg.pinv(J) @ (J @ left)
+    assert np.linalg.norm(free) < 1e-5
+
+
+def test_preferred_brings_postures_nearer(postures):
+    points = ARM.forward(postures)[:, :3, 3]
+    preferred = np.array([0.0, 0.5, 0.0, 1.0, 0.0, 0.5, 0.0])
+    free = inverse_kinematics(ARM, points, start=preferred)
+    settled = inverse_kinematics(ARM, points, preferred=preferred)
+    far, near = (np.linalg.norm(f.q - preferred, axis=1) for f in (free, settled))
+    assert (near <= far + 1e-6).all()
+    assert near.mean() < 0.9 * far.mean()
+
+
+def test_a_target_alone_has_the_answer_it_has_in_company(postures):
+    points = ARM.forward(postures[:20])
+    together = inverse_kinematics(ARM, points)
+    alone = inverse_kinematics(ARM, points[7])
+    assert_array_equal(alone.q, together.q[7])
+    assert alone.q.shape == (7,)
+    assert alone.reached.shape == ()
+
+
+def test_no_targets_give_no_postures():
+    found = inverse_kinematics(ARM, np.empty((0, 3)))
+    assert found.q.shape == (0, 7)
+    assert found.reached.shape == (0,)
+
+
+def test_chain_without_limits_is_solved():
+    plane = KinematicChain([[0, 1, 0], [0, 1, 0]], "standard")
+    found = inverse_kinematics(plane, [[1.0, 1.0, 0.0], [0.0, -1.5, 0.0], [0.0, 0.0, 1.0]])
+    assert found.reached.tolist() == [True, True, False]
+    assert_allclose(found.position_error[2], 1.0, atol=1e-6)  # the plane is as near as it gets
+
+
+def test_rotation_logarithm_is_that_of_scipy(rng):
+    out = np.empty(3)
+    turns = Rotation.random(50, random_state=3)
+    for A, B in zip(turns[:25], turns[25:], strict=True):
+        rotation_log(A.as_matrix(), B.as_matrix(), out)
+        assert_allclose(out, (A * B.inv()).as_rotvec(), atol=1e-12)
+    for axis in (*np.eye(3), np.array([0.6, 0.0, 0.8]), np.array([-0.6, 0.48, 0.64])):
+        half = Rotation.from_rotvec(np.pi * axis).as_matrix()
+        rotation_log(half, np.eye(3), out)
+        assert_allclose(np.abs(out @ axis), np.pi, atol=1e-7)
+        small = Rotation.from_rotvec(1e-9 * axis).as_matrix()
+        rotation_log(small, np.eye(3), out)
+        assert_allclose(out, 1e-9 * axis, atol=1e-16)
+
+
+@pytest.mark.parametrize(
+    ("target", "options", "message"),
+    [
+        (np.zeros(4), {}, r"shape \(n, 3\) or poses of shape \(n, 4, 4\). Got shape \(4,\)"),
+        ([np.nan, 0, 0], {}, "'target' .* NaN"),
+        (np.diag([2.0, 1, 1, 1]), {}, "block of target 0 is not a rotation"),
+        (np.diag([-1.0, 1, 1, 1]), {}, "is not a rotation"),
+        (np.zeros(3), {"start": np.zeros(6)}, r"'start' .* \(7,\) or \(1, 7\). Got shape \(6,\)"),
+        (np.zeros(3), {"preferred": np.full(7, np.inf)}, "'preferred' .* infinity"),
+        (np.zeros(3), {"tol": 0.0}, "'tol'"),
+        (np.zeros(3), {"max_iter": 0}, r"'max_iter' .* \[1, inf\). Got 0"),
+        (np.zeros(3), {"n_restarts": -1}, "'n_restarts'"),
+    ],
+)
+def test_wrong_input_is_refused(target, options, message):
+    with pytest.raises(ValueError, match=message):
+        inverse_kinematics(ARM, target, **options)
+
+
+def test_counts_must_be_whole():
+    with pytest.raises(TypeError, match=r"'max_iter' .* int"):
+        inverse_kinematics(ARM, np.zeros(3), max_iter=3.5)
