@@ -22,7 +22,7 @@ from isthmus.manifold._ukr_train import (
     tighten,
     train,
 )
-from isthmus.typing import Array
+from isthmus.typing import Array, IntArray
 
 # The least weight of the data's mean that keeps line searches from failing where a point loses
 # its last neighbour, and that keeps such a point from being lost.
@@ -32,7 +32,7 @@ BACKGROUND = 1e-2
 AUTO_EXCLUDED = {0: 1, 1: 1, 2: 5}
 TUBE_STEPS = 100  # RPROP steps for each strength of the tubes' constraint
 CURVED_GAIN = 0.9  # "auto" takes degree 2 where it lowers the error of the start at least to this
-SCALE_ROWS = 500  # rows that a start's scale is chosen by
+SCALE_ROWS = 250  # rows that a start's scale is chosen by
 MANY_ROWS = 20_000  # landmarks of more rows are found by mini-batches
 HELD_OUT_EVERY = 5  # steps between looks at the held-out rows
 HELD_OUT_PATIENCE = 4  # looks without a better one before training stops
@@ -111,11 +111,15 @@ def _prepared(
     embeddings = None
     if not isinstance(options.starts, np.ndarray):
         embeddings = list(candidates(Y, options.q, options.starts, rng, options.n_neighborhoods))
+    # The same rows for all degrees, so that their errors can be compared.
+    looked_at = np.arange(len(Y))
+    if len(Y) > SCALE_ROWS:
+        looked_at = np.sort(rng.choice(len(Y), SCALE_ROWS, replace=False))
     found = []
     for degree in options.degrees:
         chosen = replace(options, smoother=replace(options.smoother, degree=degree))
         found.append(
-            (_ranked_starts(Y, embeddings, _problem(Y, chosen), chosen, rng, report), chosen)
+            (_ranked_starts(embeddings, _problem(Y, chosen), chosen, looked_at, report), chosen)
         )
     starts, options = found[0]
     for others, chosen in found[1:]:
@@ -166,20 +170,16 @@ def _mean_error(problem: Problem) -> float:
 
 
 def _ranked_starts(
-    Y: Array,
     embeddings: list[tuple[str, Array]] | None,
     problem: Problem,
     options: Options,
-    rng: np.random.Generator,
+    looked_at: IntArray,
     report: Report,
 ) -> list[_Start]:
     """The ``n_init`` starts with the lowest objective over a grid of scales, lowest first."""
     if embeddings is None:
         assert isinstance(options.starts, np.ndarray)
         return [_Start("given", problem(options.starts)[0], options.starts)]
-    looked_at = np.arange(len(Y))
-    if len(Y) > SCALE_ROWS:
-        looked_at = np.sort(rng.choice(len(Y), SCALE_ROWS, replace=False))
     found = []
     for name, Z in embeddings:
         value, X = best_scale(lambda places: problem.value(places, looked_at), Z)

@@ -112,7 +112,7 @@ def spiral_steps(settings, seed, progress):
             "Isomap instead of locally linear embeddings as starts: scikit-learn's leave an error "
             "of 0.006 to 0.012 on these data, published are 0.0043. t is equidistant, which the "
             f"document does not say. Starts that won: {', '.join(winners)}.",
-            "The cross-validated error stays above the published one, which comes from one data set "
+            "The cross-validated error stays above the published one, which is of one data set "
             "and another start; the projection error, which is not optimised, agrees.",
             "Medians, because a start that jumps between windings counts as one bad set and not as "
             "a bad mean. The cross-validated error is optimised and thus a training error; the "
