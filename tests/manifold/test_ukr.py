@@ -6,17 +6,20 @@ import warnings
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import spearmanr
 from sklearn.base import clone
+from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.manifold import trustworthiness
 
 from isthmus.features import KernelPCA
-from isthmus.kernels import FunctionKernel, Polynomial
+from isthmus.kernels import FunctionKernel, Gaussian, Normalized, Polynomial, Spectrum
 from isthmus.manifold import UnsupervisedKernelRegression
 from isthmus.manifold._ukr import l1_kernel
 from isthmus.manifold._ukr_losses import squared_loss
 from isthmus.manifold._ukr_objective import Smoother, reconstruction_error
 from isthmus.preimage import CandidatePreimage
+from isthmus.reduction import compress
 from isthmus.regression import density_kernel
 
 
@@ -266,3 +269,39 @@ def test_latent_places_of_another_dimension_are_refused(model):
         ValueError, match=r"expected an array of shape \(n, 1\). Got shape \(1, 2\)"
     ):
         model.inverse_transform([[0.0, 1.0]])
+
+
+def test_a_manifold_of_words_gives_words_back():
+    rng = np.random.default_rng(0)
+    shares = np.linspace(0.05, 0.95, 40)
+    words = ["".join(rng.choice(list("ab"), p=[t, 1 - t], size=14)) for t in shares]
+    kernel = Normalized(Spectrum(2))
+    # Words with the same pairs of letters are the same to the kernel.
+    words = [w for i, w in enumerate(words) if i == 0 or kernel([w], words[:i]).max() < 1 - 1e-9]
+    model = UnsupervisedKernelRegression(1, data_kernel=kernel, random_state=0).fit(words)
+    share = [word.count("a") for word in words]
+    assert abs(spearmanr(model.embedding_[:, 0], share).statistic) > 0.8
+    assert all(word in words for word in model.inverse_transform(model.embedding_[:5]))
+    assert model.transform(words[:3]).shape == (3, 1)
+
+
+def test_compression_of_the_data_side_keeps_the_projections():
+    t = np.linspace(0, np.pi, 80)
+    Y = np.c_[np.cos(t), np.sin(t)]
+    model = UnsupervisedKernelRegression(1, data_kernel=Gaussian(1.0), random_state=0).fit(Y)
+    small = compress(model, 15)
+    assert small.n_points_ == 15
+    spread = np.ptp(model.embedding_)
+    assert_allclose(small.transform(Y), model.transform(Y), atol=0.02 * spread)
+    assert_allclose(small.reconstruct(Y), Y, atol=0.1)
+    plain = UnsupervisedKernelRegression(1, random_state=0).fit(Y)
+    with pytest.raises(ValueError, match="n_landmarks instead"):
+        compress(plain, 10)
+
+
+def test_principal_components_whose_homotopy_shrinks_to_a_point_are_trained_directly():
+    X, y = load_digits(return_X_y=True)
+    rows = X[y == 2][:120]
+    model = UnsupervisedKernelRegression(5, init="pca", degree=0, random_state=0).fit(rows)
+    assert np.ptp(model.embedding_) > 0.1
+    assert -model.score(rows) < 0.6 * rows.var(axis=0).sum()

@@ -1,5 +1,6 @@
 """Unsupervised kernel regression."""
 
+import copy
 import warnings
 from dataclasses import replace
 from typing import Any
@@ -12,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from isthmus._progress import ProgressLine
 from isthmus.features import KernelPCA
-from isthmus.kernels import FunctionKernel, as_kernel
+from isthmus.kernels import FunctionKernel, Kernel, as_kernel, check_objects
 from isthmus.manifold._ukr_fit import learn
 from isthmus.manifold._ukr_map import latent_map, project
 from isthmus.manifold._ukr_options import Options, check_options
@@ -88,8 +89,9 @@ class UnsupervisedKernelRegression(
         roughness of the map; None leaves them as they are. Needs a kernel with second
         derivatives.
     data_kernel : kernel, "l1" or None, default=None
-        Learn the manifold in the feature space of a kernel. ``inverse_transform`` then goes
-        through a pre-image. "l1" has as squared distance the sum of absolute differences.
+        Learn the manifold in the feature space of a kernel, of any objects that it compares.
+        ``inverse_transform`` then goes through a pre-image. "l1" has as squared distance the sum
+        of absolute differences.
     preimage : pre-image or None, default=None
         With ``data_kernel``: how objects are found; None takes a good one for the kernel.
     init : "auto", str, tuple of str or array of shape (n_samples, n_components)
@@ -231,7 +233,7 @@ class UnsupervisedKernelRegression(
         options = check_options(self)
         X = self._check(X, reset=True)
         feature_map = self._fitted_feature_map(X)
-        data = X if feature_map is None else feature_map.transform(X)
+        data = X if feature_map is None else np.asarray(feature_map.transform(X), dtype=float)
         mean = data.mean(axis=0)
         Y = data - mean
         self._check_rows(Y, options)
@@ -250,7 +252,7 @@ class UnsupervisedKernelRegression(
                 stacklevel=2,
             )
         if feature_map is not None:
-            self.feature_map_ = feature_map
+            self.feature_map_ = self._encoder = feature_map
         self.degree_ = found.smoother.degree
         self.mean_, self.embedding_ = mean, found.X[groups]
         self.centres_, self.outputs_ = found.centres, found.outputs
@@ -260,7 +262,9 @@ class UnsupervisedKernelRegression(
         self._smoother, self._starts, self._images = found.smoother, found.X, found.images
         return self
 
-    def _check(self, X: Any, *, reset: bool, missing: bool = False) -> Array:
+    def _check(self, X: Any, *, reset: bool, missing: bool = False) -> Any:
+        if self.data_kernel is not None and not missing:
+            return check_objects(self, X, self._data_kernel(), reset=reset)
         X = validate_data(
             self,
             X,
@@ -320,18 +324,21 @@ class UnsupervisedKernelRegression(
                 f"numbers of shape {expected}. Got shape {start.shape} instead."
             )
 
-    def _fitted_feature_map(self, X: Array) -> KernelPCA | None:
-        if self.data_kernel is None:
-            return None
-        kernel = self.data_kernel
-        if isinstance(kernel, str) and kernel == "l1":
-            kernel = FunctionKernel(l1_kernel, on_vectors=True)
-        if as_kernel(kernel).pairwise:
+    def _data_kernel(self) -> Kernel:
+        if isinstance(self.data_kernel, str) and self.data_kernel == "l1":
+            return FunctionKernel(l1_kernel, on_vectors=True)
+        kernel = as_kernel(self.data_kernel)
+        if kernel.pairwise:
             raise ValueError(
                 "UnsupervisedKernelRegression refuses data_kernel='precomputed': without the rows "
                 "there is nothing to project and no pre-image. Give the kernel itself."
             )
-        return KernelPCA(kernel=kernel, preimage=self.preimage).fit(X)
+        return kernel
+
+    def _fitted_feature_map(self, X: Any) -> KernelPCA | None:
+        if self.data_kernel is None:
+            return None
+        return KernelPCA(kernel=self._data_kernel(), preimage=self.preimage).fit(X)
 
     # From data to latent space --------------------------------------------------------
 
@@ -340,12 +347,12 @@ class UnsupervisedKernelRegression(
         check_is_fitted(self, "embedding_")
         return self._project(self._check(X, reset=False))[0]
 
-    def _project(self, X: Array) -> tuple[Array, Array]:
+    def _project(self, X: Any) -> tuple[Array, Array]:
         """Latent places and squared distances (in feature space with a data kernel)."""
-        outside = np.zeros(len(X))
+        outside: Any = 0.0
         if self.data_kernel is not None:
-            X, objects = self.feature_map_.transform(X), X
-            outside = np.maximum(self.feature_map_.residual_norms(objects, X), 0.0)
+            X, objects = np.asarray(self._encoder.transform(X), dtype=float), X
+            outside = np.maximum(self._encoder.residual_norms(objects, X), 0.0)
         places, errors = project(
             X - self.mean_,
             self.centres_,
@@ -454,6 +461,17 @@ class UnsupervisedKernelRegression(
         # The squared radius of a point with density [1 - s]^power in q dimensions.
         radius = np.sqrt(rng.beta(q / 2, power + 1, size=n))
         return steps * (radius / np.linalg.norm(steps, axis=1))[:, None]
+
+    # Reduced sets: see isthmus.reduction.compress ---------------------------------------
+
+    def _compressible_part(self) -> tuple["UnsupervisedKernelRegression", str]:
+        if self.data_kernel is None:
+            raise ValueError(
+                "UnsupervisedKernelRegression without data_kernel has no expansion to compress: "
+                "fit it with n_landmarks instead."
+            )
+        # Projections evaluate fewer kernels; pre-images keep all they know.
+        return copy.copy(self), "_encoder"
 
     def _check_latent(self, Z: Any) -> Array:
         Z = check_array(Z, dtype=np.float64, estimator=self, input_name="Z")

@@ -201,15 +201,11 @@ def _run(
     scaled = [{k: w if k == "box" else unit * w for k, w in stage.items()} for stage in stages]
     jury = None if held is None else _HeldOut(held, problem.targets, options.smoother)
     watch: Watch = _Watch(report, jury)
-    done = train(
-        problem,
-        start.X,
-        scaled,
-        solver=options.solver,
-        max_iter=options.max_iter,
-        tol=options.tol,
-        watch=watch,
-    )
+    control = {"solver": options.solver, "max_iter": options.max_iter, "tol": options.tol}
+    done = train(problem, start.X, scaled, watch=watch, **control)
+    if stages is AUTO_HOMOTOPY and done.value > start.value:
+        # A penalty has drawn all places to one, from where there is no way back.
+        done = train(problem, start.X, (), watch=watch, **control)
     if jury is not None and jury.best is not None:
         done = done._replace(X=jury.best, value=jury.lowest, settled=True)
     return done

@@ -58,7 +58,7 @@ def _ranking(n, rng, seed):
     grades = np.digitize(
         worth + 0.3 * rng.normal(size=2 * n), np.quantile(worth, (0.2, 0.4, 0.6, 0.8))
     )
-    ranker = CoreVectorRanker(Gaussian(0.1), random_state=seed).fit(X[:n], grades[:n])
+    ranker = CoreVectorRanker(Gaussian(0.1), epsilon=0.5, random_state=seed).fit(X[:n], grades[:n])
     ours = kendalltau(ranker.predict(X[n:]), worth[n:]).statistic
     line = Ridge().fit(X[:n], grades[:n]).predict(X[n:])
     straight = kendalltau(line, worth[n:]).statistic
