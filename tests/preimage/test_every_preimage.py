@@ -33,8 +33,14 @@ from isthmus.preimage._fixed_point import weighted_mean_iteration
 from isthmus.preimage._gradient import coordinate_distance, full_distance
 
 
-def into_unit_square(Z):
-    return np.clip(Z, 0.0, 1.0)
+class IntoUnitSquare:
+    """A projection whose name is the same in every process."""
+
+    def __call__(self, Z):
+        return np.clip(Z, 0.0, 1.0)
+
+    def __repr__(self):
+        return "IntoUnitSquare()"
 
 
 # Each with a kernel that it can invert.
@@ -53,7 +59,7 @@ CASES = [
     (CandidatePreimage(criterion="full"), Gaussian(20.0)),
     (ConstrainedPreimage(), Gaussian(20.0)),
     (ConstrainedPreimage((0.0, 1.0)), Polynomial(3)),
-    (ConstrainedPreimage(into_unit_square), Gaussian(20.0)),
+    (ConstrainedPreimage(IntoUnitSquare()), Gaussian(20.0)),
     (AnalyticPreimage(), Linear()),
     (AnalyticPreimage(), Polynomial(3)),
     (AnalyticPreimage(), Exponential(1.0)),
