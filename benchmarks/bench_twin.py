@@ -6,23 +6,19 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.model_selection import GridSearchCV
 from sklearn.neural_network import MLPRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from benchmarks._harness import Contest, Unavailable, benchmark
+from benchmarks._harness import Contest, benchmark
 from isthmus.datasets import (
-    DataNotAvailable,
     load_digits_completion,
-    load_poser,
-    load_usps_roweis,
 )
 from isthmus.kernels import Gaussian
 from isthmus.structured import TwinGaussianProcess, TwinKernelLearner
 from isthmus.structured._twin_kernel_math import term_products
 
-N_USPS_TRAIN, N_USPS_TEST = 7425, 2475
 N_GP = 1500  # rows for exact Gaussian process regression, whose likelihood costs O(n³) a step
 
 
@@ -82,7 +78,7 @@ def _peers(X, folds):
 PEERS = ("kernel ridge", "Gaussian process", "random forest", "neural network")
 
 
-def _contest(name, task, folds, **parameters):
+def contest(name, task, folds, **parameters):
     X, Y, new, truth = task
 
     def ours():
@@ -94,64 +90,6 @@ def _contest(name, task, folds, **parameters):
         lambda: peer(X, Y, new),
         lambda Z: {"MAE": np.abs(Z - truth).mean(), "RMSE": np.sqrt(np.mean((Z - truth) ** 2))},
     )
-
-
-def _available(load):
-    try:
-        return load()
-    except DataNotAvailable as missing:
-        raise Unavailable(str(missing)) from missing
-
-
-def _usps(n_train=N_USPS_TRAIN, n_test=N_USPS_TEST):
-    """The 16 pixels in the middle from the 240 around them, nine classes, pixels in [-1, 1]."""
-    digits = _available(load_usps_roweis)
-    keep = digits.y != 0
-    images = digits.X[keep].astype(float) / 127.5 - 1
-    images = images[np.random.default_rng(0).permutation(len(images))]
-    middle = np.zeros((16, 16), dtype=bool)
-    middle[6:10, 6:10] = True
-    middle = middle.ravel()
-    train, test = images[:n_train], images[n_train : n_train + n_test]
-    return train[:, ~middle], train[:, middle], test[:, ~middle], test[:, middle]
-
-
-@benchmark(
-    "twin-usps",
-    work="7425 USPS digits, 16 centre pixels from 240, 2475 new; 2000 landmarks",
-    peer="scikit-learn, width and penalty tuned; its Gaussian process on 1500 rows",
-    cases=PEERS,
-    unit="peer",
-    goal="the smallest MAE, in minutes",
-)
-def usps(name):
-    return _contest(name, _usps(), 3, n_landmarks=2000, max_selection=1000)
-
-
-@benchmark(
-    "twin-usps-exact",
-    work="the same with all 7425 pairs and one start a point",
-    peer="scikit-learn KernelRidge, width and penalty tuned",
-    cases=("kernel ridge",),
-    unit="peer",
-    goal="the smallest MAE, in minutes",
-)
-def usps_exact(name):
-    return _contest(name, _usps(), 3, n_restarts=1, max_selection=1000)
-
-
-@benchmark(
-    "twin-poser",
-    work="1927 silhouettes to 63 coordinates of joints, 418 new, folds in one piece",
-    peer="scikit-learn, width and penalty tuned on the same folds; its Gaussian process on 1500",
-    cases=PEERS,
-    unit="peer",
-    goal="the smallest MAE",
-)
-def poser(name):
-    poses = _available(load_poser)
-    task = (poses.X_train, poses.Y_train, poses.X_test, poses.Y_test)
-    return _contest(name, [np.asarray(part, dtype=float) for part in task], KFold(5))
 
 
 @benchmark(
@@ -167,7 +105,7 @@ def digits(name):
     data = load_digits_completion("center")
     order = np.random.default_rng(0).permutation(len(data.X))
     train, test = order[:1347], order[1347:]
-    return _contest(name, (data.X[train], data.Y[train], data.X[test], data.Y[test]), 3)
+    return contest(name, (data.X[train], data.Y[train], data.X[test], data.Y[test]), 3)
 
 
 @benchmark(

@@ -1,0 +1,68 @@
+"""Twin Gaussian processes on real images: minutes a row, so a page of their own."""
+
+import numpy as np
+from sklearn.model_selection import KFold
+
+from benchmarks._harness import Unavailable, benchmark
+from benchmarks.bench_twin import PEERS, contest
+from isthmus.datasets import DataNotAvailable, load_poser, load_usps_roweis
+
+N_USPS_TRAIN, N_USPS_TEST = 7425, 2475
+
+
+def _available(load):
+    try:
+        return load()
+    except DataNotAvailable as missing:
+        raise Unavailable(str(missing)) from missing
+
+
+def _usps(n_train=N_USPS_TRAIN, n_test=N_USPS_TEST):
+    """The 16 pixels in the middle from the 240 around them, nine classes, pixels in [-1, 1]."""
+    digits = _available(load_usps_roweis)
+    keep = digits.y != 0
+    images = digits.X[keep].astype(float) / 127.5 - 1
+    images = images[np.random.default_rng(0).permutation(len(images))]
+    middle = np.zeros((16, 16), dtype=bool)
+    middle[6:10, 6:10] = True
+    middle = middle.ravel()
+    train, test = images[:n_train], images[n_train : n_train + n_test]
+    return train[:, ~middle], train[:, middle], test[:, ~middle], test[:, middle]
+
+
+@benchmark(
+    "twin-usps",
+    work="7425 USPS digits, 16 centre pixels from 240, 2475 new; 2000 landmarks",
+    peer="scikit-learn, width and penalty tuned; its Gaussian process on 1500 rows",
+    cases=PEERS,
+    unit="peer",
+    goal="the smallest MAE, in minutes",
+)
+def usps(name):
+    return contest(name, _usps(), 3, n_landmarks=2000, max_selection=1000)
+
+
+@benchmark(
+    "twin-usps-exact",
+    work="the same with all 7425 pairs and one start a point",
+    peer="scikit-learn KernelRidge, width and penalty tuned",
+    cases=("kernel ridge",),
+    unit="peer",
+    goal="the smallest MAE, in minutes",
+)
+def usps_exact(name):
+    return contest(name, _usps(), 3, n_restarts=1, max_selection=1000)
+
+
+@benchmark(
+    "twin-poser",
+    work="1927 silhouettes to 63 coordinates of joints, 418 new, folds in one piece",
+    peer="scikit-learn, width and penalty tuned on the same folds; its Gaussian process on 1500",
+    cases=PEERS,
+    unit="peer",
+    goal="the smallest MAE",
+)
+def poser(name):
+    poses = _available(load_poser)
+    task = (poses.X_train, poses.Y_train, poses.X_test, poses.Y_test)
+    return contest(name, [np.asarray(part, dtype=float) for part in task], KFold(5))
