@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -201,7 +201,11 @@ def _run(
     scaled = [{k: w if k == "box" else unit * w for k, w in stage.items()} for stage in stages]
     jury = None if held is None else _HeldOut(held, problem.targets, options.smoother)
     watch: Watch = _Watch(report, jury)
-    control = {"solver": options.solver, "max_iter": options.max_iter, "tol": options.tol}
+    control: dict[str, Any] = {
+        "solver": options.solver,
+        "max_iter": options.max_iter,
+        "tol": options.tol,
+    }
     done = train(problem, start.X, scaled, watch=watch, **control)
     if stages is AUTO_HOMOTOPY and done.value > start.value:
         # A penalty has drawn all places to one, from where there is no way back.
