@@ -32,6 +32,13 @@ EXPERIMENTS = (
     "E-12",
     "CORE-ball",
     "CORE-machine",
+    "GP-parameters",
+    "LPR-sine",
+    "UKR-bowl",
+    "UKR-spiral-degrees",
+    "PSOM-recall",
+    "E-13",
+    "E-14",
 )
 _N_TRAIN = 1200
 _N_SHOWN = 8
