@@ -31,7 +31,7 @@ class PSOM(BaseGridManifold):
     nodes : array-like of shape (\*grid, n_features) or (n_nodes, n_features), optional
         Images of the grid's nodes, the last axis fastest (see :func:`grid_points`). None takes the
         rows that ``fit`` is given.
-    grid : tuple of int, or sequence of vectors of increasing nodes, optional
+    grid : tuple of int, or sequence of arrays of increasing nodes, optional
         Nodes on each axis. None takes the shape of ``nodes``, or one axis through all rows.
     basis : {"lagrange", "chebyshev", "legendre"}, default="lagrange"
         Where nodes lie that ``grid`` only counts: regularly, with both ends, or inside the domain

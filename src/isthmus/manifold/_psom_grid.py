@@ -241,7 +241,7 @@ def grid_points(grid: Any, *, bounds: Any = None, basis: str = "lagrange") -> Ar
 
     Parameters
     ----------
-    grid : tuple of int, or sequence of vectors of increasing nodes.
+    grid : tuple of int, or sequence of arrays of increasing nodes.
     bounds : pair, or a pair for each axis, optional
         The domain; by default [-1, 1], or what given nodes span.
     basis : {"lagrange", "chebyshev", "legendre"}, default="lagrange"
