@@ -176,8 +176,8 @@ def minibatch(n):
     "dictionary-sklearn-lars",
     work="Dictionary of 256 atoms, one pass over n signals in batches of 256, same start",
     peer='scikit-learn MiniBatchDictionaryLearning, fit_algorithm="lars", the default',
-    cases=(256, 512, 1024),
-    quick=(256, 512),
+    cases=(256, 512),
+    quick=(256,),
     goal="10 times faster to a lower objective",
 )
 def minibatch_lars(n):
@@ -188,7 +188,7 @@ def minibatch_lars(n):
     "dictionary-equal",
     work="Dictionary of 256 atoms, one pass over n signals; the peer until it is as good",
     peer='scikit-learn MiniBatchDictionaryLearning, fit_algorithm="cd", 1, 2, 4, ... passes',
-    cases=(2560, 5120, 10_240),
+    cases=(1280, 2560),
     quick=(512,),
     goal="10 times faster to the same objective",
 )
@@ -197,7 +197,7 @@ def minibatch_equal(n):
     quality = _dictionary_quality(X)
     goal = quality(_one_pass(X))["objective"]
     passes = 1
-    while passes < 32 and quality(_minibatch(X, "cd", passes))["objective"] > goal:
+    while passes < 16 and quality(_minibatch(X, "cd", passes))["objective"] > goal:
         passes *= 2
     return Contest(lambda: _one_pass(X), lambda: _minibatch(X, "cd", passes), quality)
 
