@@ -57,6 +57,7 @@ def _rows(benchmark, options, status):
                 case,
                 repeat=options.repeat,
                 tell=lambda what, here=here: status.update(f"{here}: {what}"),
+                ours=rows[0].ours if benchmark.shared and rows else None,
             )
         )
     return rows

@@ -7,7 +7,7 @@ import time
 import tracemalloc
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pkgutil import iter_modules
 from statistics import median
@@ -18,6 +18,7 @@ from numba.core.event import install_timer
 
 SLOW_SECONDS = 10.0  # where a side takes longer, one call is timed
 SHORT_SECONDS = 0.1  # sides that are faster are timed three times as often
+MINUTE = 60.0  # a side that takes longer is not called once more: its first call counts
 
 
 class Unavailable(Exception):
@@ -50,6 +51,7 @@ class Benchmark:
     unit: str
     goal: str
     contest: Callable[[Any], Contest]
+    shared: bool = False
 
     @property
     def family(self) -> str:
@@ -95,6 +97,7 @@ def benchmark(
     quick: Sequence[int | str] | None = None,
     unit: str = "n",
     goal: str = "",
+    shared: bool = False,
 ) -> Callable[[Callable[[Any], Contest]], Callable[[Any], Contest]]:
     """Register the decorated function, which makes a :class:`Contest` of a case.
 
@@ -106,12 +109,16 @@ def benchmark(
     quick : the cases under ``--quick``; all by default.
     unit : what a size counts.
     goal : what we want to show.
+    shared : whether our side is the same in all cases, which then differ in the peer alone; it
+        is measured with the first of them.
     """
 
     def register(contest: Callable[[Any], Contest]) -> Callable[[Any], Contest]:
         if name in REGISTRY:
             raise ValueError(f"Two benchmarks are called {name!r}.")
-        REGISTRY[name] = Benchmark(name, work, peer, cases, quick or cases, unit, goal, contest)
+        REGISTRY[name] = Benchmark(
+            name, work, peer, cases, quick or cases, unit, goal, contest, shared
+        )
         return contest
 
     return register
@@ -140,54 +147,75 @@ def chosen(registry: dict[str, Benchmark], only: Sequence[str] | None) -> list[B
     return [b for b in registry.values() if b.name in only or b.family in only]
 
 
-def measured(contest: Contest, case: int | str, *, repeat: int, tell: Callable[[str], None]) -> Row:
+def measured(
+    contest: Contest,
+    case: int | str,
+    *,
+    repeat: int,
+    tell: Callable[[str], None],
+    ours: Side | None = None,
+) -> Row:
     """Run both sides of a contest and return what they cost and reached.
 
     The first call of each side compiles and fills caches and is not counted; the second is
     traced for its peak memory, and what it returned is judged. Then the sides are timed in turn,
-    so that a disturbance of the machine meets both, and the median is taken.
+    so that a disturbance of the machine meets both, and the median is taken. Of a side that
+    takes over a minute the first call counts, without the seconds that numba compiled.
+    Give ``ours`` where our side is known from another case.
     """
-    tell("warm-up")
-    compilations: list[float] = []
-    with install_timer("numba:compile", compilations.append):
-        first, failure = _attempt(contest.ours)
-    if failure:
-        raise RuntimeError(f"Our side failed at {case}: {failure}")
-    peer_first, peer_failure = _attempt(contest.peer)
-    sides = {"ours": contest.ours} if peer_failure else {"ours": contest.ours, "peer": contest.peer}
+    runs = {"ours": contest.ours, "peer": contest.peer}
+    if ours is not None:
+        del runs["ours"]
+    firsts: dict[str, Side] = {}
+    compiled, peer_failure = 0.0, ""
+    for who in list(runs):
+        tell(f"first call of {who}")
+        compilations: list[float] = []
+        with install_timer("numba:compile", compilations.append):
+            first, failure = _attempt(runs[who])
+        if failure and who == "ours":
+            raise RuntimeError(f"Our side failed at {case}: {failure}")
+        if failure:
+            peer_failure = failure
+            del runs[who]
+            continue
+        seconds = sum(compilations)
+        firsts[who] = replace(first, cpu=first.cpu - seconds, wall=first.wall - seconds)
+        compiled += seconds if who == "ours" else 0.0
 
     kept, peaks, qualities = {}, {}, {}
-    for who, run in sides.items():
+    for who, run in runs.items():
         tell(f"memory and quality of {who}")
         kept[who], peaks[who] = _traced(run)
         qualities[who] = contest.quality(kept[who]) if contest.quality else {}
     difference = None
-    if contest.difference and not peer_failure:
+    if contest.difference and len(kept) == 2:
         difference = float(contest.difference(kept["ours"], kept["peer"]))
     kept.clear()
 
-    slowest = max(first.wall, 0.0 if peer_failure else peer_first.wall)
-    times: dict[str, list[Side]] = {who: [] for who in sides}
+    slowest = max((first.wall for first in firsts.values()), default=0.0)
     n = repeat * (3 if slowest < SHORT_SECONDS else 1)
     if slowest > SLOW_SECONDS:
-        n = 1  # not the first call: it may have compiled, or loaded a library
+        n = 1
+    long = {who for who, first in firsts.items() if first.wall > MINUTE}
+    times: dict[str, list[Side]] = {who: [firsts[who]] if who in long else [] for who in runs}
     for i in range(n):
         tell(f"repeat {i + 1} of {n}")
-        for who, run in sides.items():
-            times[who].append(_attempt(run)[0])
+        for who, run in runs.items():
+            if who not in long:
+                times[who].append(_attempt(run)[0])
 
-    def side(who: str, warned: str) -> Side:
+    def side(who: str) -> Side:
         return Side(
             median(t.cpu for t in times[who]),
             median(t.wall for t in times[who]),
             peaks[who],
             qualities[who],
-            warned=warned,
+            warned=firsts[who].warned,
         )
 
-    ours = side("ours", first.warned)
-    peer = Side(failure=peer_failure) if peer_failure else side("peer", peer_first.warned)
-    return Row(case, ours, peer, difference, sum(compilations))
+    peer = Side(failure=peer_failure) if peer_failure else side("peer")
+    return Row(case, ours or side("ours"), peer, difference, compiled)
 
 
 def _attempt(run: Callable[[], Any]) -> tuple[Side, str]:

@@ -140,8 +140,22 @@ def _autoencoder(train, new):
     return hidden, model.predict((new - mean) / scale) * scale + mean
 
 
-def _embedding_contest(name, peer):
-    train, new = _rows(name)
+PEERS = {
+    "umap-learn": _umap,
+    "KernelPCA": _kernel_pca,
+    "PCA": _pca,
+    "autoencoder": _autoencoder,
+}
+WORK = "fit 2 dimensions, project and reconstruct 500 held-out rows"
+AGAINST = (
+    "umap-learn with inverse_transform (of 50 of the rows), sklearn KernelPCA(rbf, "
+    "fit_inverse_transform=True), PCA, MLPRegressor 128-2-128"
+)
+GOAL = "least variance lost of all; trustworthiness within 0.01 of UMAP; faster than UMAP"
+
+
+def _embedding_contest(rows, peer):
+    train, new = rows
     variance = np.mean(np.sum((new - train.mean(axis=0)) ** 2, axis=1))
 
     def quality(found):
@@ -152,59 +166,35 @@ def _embedding_contest(name, peer):
         trust = trustworthiness(train[some], embedding[some], n_neighbors=5)
         return {"variance lost": lost, "trustworthiness": trust}
 
-    return Contest(lambda: _ours(train, new), lambda: peer(train, new), quality)
-
-
-WORK = "fit 2 dimensions, project and reconstruct 500 held-out rows"
-GOAL = "least variance lost of all; trustworthiness within 0.01 of UMAP; faster than UMAP"
+    return Contest(lambda: _ours(train, new), lambda: PEERS[peer](train, new), quality)
 
 
 @benchmark(
-    "manifold-embedding-umap",
-    work=WORK,
-    peer="umap-learn with inverse_transform (of 50 of the rows)",
-    cases=("digits", "usps"),
-    quick=("digits",),
+    "manifold-digits",
+    work=f"{WORK}, 1297 digits",
+    peer=AGAINST,
+    cases=tuple(PEERS),
+    quick=("PCA",),
+    unit="peer",
     goal=GOAL,
+    shared=True,
 )
-def embedding_umap(name):
-    return _embedding_contest(name, _umap)
+def digits(peer):
+    return _embedding_contest(_rows("digits"), peer)
 
 
 @benchmark(
-    "manifold-embedding-kernel-pca",
-    work=WORK,
-    peer="sklearn KernelPCA(rbf, fit_inverse_transform=True)",
-    cases=("digits", "usps"),
-    quick=("digits",),
+    "manifold-usps",
+    work=f"{WORK}, 5000 USPS digits",
+    peer=AGAINST,
+    cases=tuple(PEERS),
+    quick=("PCA",),
+    unit="peer",
     goal=GOAL,
+    shared=True,
 )
-def embedding_kernel_pca(name):
-    return _embedding_contest(name, _kernel_pca)
-
-
-@benchmark(
-    "manifold-embedding-pca",
-    work=WORK,
-    peer="sklearn PCA",
-    cases=("digits", "usps"),
-    quick=("digits",),
-    goal=GOAL,
-)
-def embedding_pca(name):
-    return _embedding_contest(name, _pca)
-
-
-@benchmark(
-    "manifold-embedding-autoencoder",
-    work=WORK,
-    peer="sklearn MLPRegressor, 128-2-128",
-    cases=("digits", "usps"),
-    quick=("digits",),
-    goal=GOAL,
-)
-def embedding_autoencoder(name):
-    return _embedding_contest(name, _autoencoder)
+def usps(peer):
+    return _embedding_contest(_rows("usps"), peer)
 
 
 @benchmark(

@@ -75,6 +75,28 @@ def test_our_own_failure_is_not_hidden():
         measured_row(Contest(lambda: 1 / 0, lambda: 1))
 
 
+def test_our_side_can_be_measured_once_for_several_peers():
+    from benchmarks._harness import measured
+
+    known = measured_row(summing_contest(lambda: 1000.0)).ours
+    contest = summing_contest(lambda: 999.0)
+    never = type(contest)(lambda: 1 / 0, contest.peer, contest.quality, contest.difference)
+    row = measured(never, "other", repeat=1, tell=lambda what: None, ours=known)
+    assert row.ours is known
+    assert row.peer.quality == {"total": 999.0}
+    assert row.difference is None
+
+
+def test_a_side_of_more_than_a_minute_is_called_twice(monkeypatch):
+    import benchmarks._harness as harness
+
+    monkeypatch.setattr(harness, "MINUTE", 0.0)
+    calls = []
+    row = measured_row(harness.Contest(lambda: calls.append("ours"), lambda: calls.append("peer")))
+    assert sorted(calls) == ["ours", "ours", "peer", "peer"]
+    assert row.ours.wall > 0
+
+
 def test_growth_exponent_of_a_cubic_cost_is_three_and_needs_three_sizes():
     from benchmarks._harness import growth_exponent
 
