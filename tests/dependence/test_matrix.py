@@ -56,3 +56,26 @@ def test_a_constant_column_is_tied_to_nothing(rng):
     for measure in ("dcor", "cka"):
         M = dependence_matrix(X, measure=measure).to_numpy()
         assert_allclose(M, np.diag([1.0, 0.0]), atol=1e-12)
+
+
+def test_collections_are_groups_themselves(rng):
+    X, Y = rng.normal(size=(40, 3)), rng.normal(size=(40, 2))
+    M = dependence_matrix({"x": X, "y": Y})
+    assert list(M.columns) == ["x", "y"]
+    assert_allclose(M.loc["x", "y"], distance_correlation(X, Y))
+    assert_allclose(dependence_matrix([X, Y]), M)
+    assert list(dependence_matrix([X, Y], names="ab").index) == ["a", "b"]
+
+
+def test_groups_of_other_objects_have_kernels_of_their_own(rng):
+    x = rng.normal(size=60)
+    words = ["low" if v < 0 else "high" for v in x]
+    M = dependence_matrix({"x": x, "w": words}, measure="hsic", kernel={"w": "delta"})
+    assert_allclose(M.loc["x", "w"], hsic(x, words, y_kernel="delta"))
+
+
+def test_collections_do_not_go_with_groups_of_columns(rng):
+    with pytest.raises(ValueError, match="collections and groups of columns"):
+        dependence_matrix({"x": rng.normal(size=9)}, [0])
+    with pytest.raises(ValueError, match="Got 9, 8 objects"):
+        dependence_matrix({"x": rng.normal(size=9), "y": rng.normal(size=8)})

@@ -107,3 +107,11 @@ def test_unknown_columns_of_groups_are_named():
         dependence_matrix(np.ones((4, 2)), names=["a"])
     with pytest.raises(ValueError, match=r"'dcor', 'dcov', 'hsic', 'cka'. Got 'mi'"):
         dependence_matrix(np.ones((4, 2)), measure="mi")
+
+
+def test_text_is_told_which_measures_take_it():
+    words = ["a", "b", "a", "c"]
+    with pytest.raises(ValueError, match=r"got text.*Name a kernel for text"):
+        hsic(words, np.arange(4.0))
+    with pytest.raises(ValueError, match=r"holds text. Use hsic"):
+        distance_correlation(words, np.arange(4.0))

@@ -244,3 +244,35 @@ def test_bad_data_is_named(points):
         pca.expansion(np.ones((2, 4)))
     with pytest.raises(AttributeError, match="call transform on them"):
         KernelPCA(3, n_landmarks=9).fit(points).coordinates_  # noqa: B018
+
+
+@pytest.mark.parametrize("block", [5, 20, 30])
+def test_small_blocks_are_remembered_until_there_are_more_than_landmarks(rng, block):
+    X = rng.normal(size=(120, 3))
+    stream = KernelPCA(2, kernel=Gaussian(0.3), n_landmarks=20, random_state=0)
+    for start in range(0, len(X), block):
+        stream.partial_fit(X[start : start + block])
+    first = KernelPCA(2, kernel=Gaussian(0.3), n_landmarks=20, random_state=0)
+    n = block * (20 // block + 1)
+    first.fit(X[:n]).partial_fit(X[n:])
+    assert len(stream.objects_) == 20
+    assert_allclose(stream.eigenvalues_, first.eigenvalues_, rtol=1e-10)
+    whole = KernelPCA(2, kernel=Gaussian(0.3)).fit(X)
+    assert_allclose(stream.eigenvalues_, whole.eigenvalues_, rtol=0.2)
+
+
+def test_a_stream_of_fewer_objects_than_landmarks_is_the_exact_fit(rng):
+    X = rng.normal(size=(30, 3))
+    stream = KernelPCA(2, kernel=Gaussian(0.3), n_landmarks=50)
+    stream.fit(X[:10]).partial_fit(X[10:])
+    assert_allclose(stream.transform(X), KernelPCA(2, kernel=Gaussian(0.3)).fit_transform(X))
+
+
+def test_constant_objects_are_said_to_have_no_variance():
+    with pytest.raises(ValueError, match="found no variance"):
+        KernelPCA(3).fit(np.ones((40, 4)))
+
+
+def test_words_under_a_kernel_of_vectors_are_told_what_to_name():
+    with pytest.raises(ValueError, match=r"KernelPCA got text.*Name a kernel for text"):
+        KernelPCA(2).fit(["ab", "cd", "ef"])

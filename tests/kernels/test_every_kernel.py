@@ -137,6 +137,11 @@ class TestEveryKernel:
         with pytest.raises(ValueError, match="minimum of 1"):
             kernel(np.empty((0, 2)))
 
+    def test_vectors_of_other_lengths_are_refused(self, kernel):
+        X, Z = np.ones((3, 4)), np.ones((2, 3))
+        with pytest.raises(ValueError, match=r"Got X.shape=\(3, 4\) and Z.shape=\(2, 3\)"):
+            kernel(X, Z)
+
     def test_input_is_not_changed(self, kernel, points):
         kernel(points, points)  # read-only: writing would raise
         kernel.diag(points)

@@ -31,7 +31,9 @@ def dependence_matrix(
 
     Parameters
     ----------
-    X : array-like or data frame of shape (n, d)
+    X : array-like or data frame of shape (n, d), or mapping or list of collections
+        A mapping of names to collections of n objects each, or a list of two-dimensional arrays,
+        is taken as the groups themselves.
     groups : mapping of names to columns, or sequence of groups, optional
         A group is a column or a list of columns: numbers, or names where ``X`` is a data frame.
         Every column is a group of its own without it.
@@ -39,8 +41,9 @@ def dependence_matrix(
         ``"dcor"`` and ``"dcov"`` are roots, as the functions of that name return.
     names : sequence, optional
         Of the groups, for the result; by default those of the mapping or of the columns.
-    kernel : kernel of ``"hsic"`` and ``"cka"``, default="gaussian"
-        A median width is taken for each group by itself.
+    kernel : kernel of ``"hsic"`` and ``"cka"``, or mapping of names to kernels, default="gaussian"
+        A median width is taken for each group by itself. With a mapping groups may be of
+        different kinds: words, series, vectors; one that it does not name has a Gaussian.
     exponent : float in (0, 2], default=1
         Of the distances of ``"dcor"`` and ``"dcov"``.
     unbiased : bool, default=False
@@ -71,6 +74,12 @@ def dependence_matrix(
     x       1.00    0.49  0.05
     square  0.49    1.00  0.10
     wave    0.05    0.10  1.00
+    >>> words = ["low" if v < 0 else "high" for v in x]
+    >>> two = dependence_matrix(
+    ...     {"x": x, "word": words}, measure="cka", kernel={"word": "delta"}
+    ... )
+    >>> bool(two.loc["x", "word"] > 0.5)
+    True
     """
     from pandas import DataFrame
 
@@ -79,11 +88,21 @@ def dependence_matrix(
             f"The measure of dependence_matrix must be one of {', '.join(map(repr, MEASURES))}. "
             f"Got {measure!r} instead."
         )
-    labels, tables = _grouped(X, groups, names)
-    if measure in ("dcor", "dcov"):
-        sides = [distance_side(table, exponent, name="X") for table in tables]
+    if _are_groups(X):
+        labels, tables = _named(X, groups, names)
     else:
-        sides = [kernel_side(table, kernel, name="X") for table in tables]
+        labels, tables = _grouped(X, groups, names)
+    if measure in ("dcor", "dcov"):
+        sides = [
+            distance_side(table, exponent, name=f"group {label!r}")
+            for label, table in zip(labels, tables, strict=True)
+        ]
+    else:
+        kernels = kernel if isinstance(kernel, Mapping) else dict.fromkeys(labels, kernel)
+        sides = [
+            kernel_side(table, kernels.get(label, "gaussian"), name=f"group {label!r}")
+            for label, table in zip(labels, tables, strict=True)
+        ]
     n = check_pair(*sides, owner="dependence_matrix", unbiased=unbiased)
     products = finish(gram_sums(sides, n_jobs=n_jobs), unbiased=unbiased)
     if measure in ("dcor", "cka"):
@@ -95,6 +114,33 @@ def dependence_matrix(
     if measure in ("dcor", "dcov"):
         M = signed_root(M)
     return DataFrame(M, index=labels, columns=labels)
+
+
+def _are_groups(X: Objects) -> bool:
+    """Whether ``X`` holds whole collections, and not rows."""
+    if isinstance(X, Mapping):
+        return True
+    return isinstance(X, (list, tuple)) and len(X) > 0 and all(np.ndim(part) == 2 for part in X)
+
+
+def _named(X: Any, groups: Any, names: Sequence[Any] | None) -> tuple[list[Any], list[Any]]:
+    if groups is not None:
+        raise ValueError(
+            "dependence_matrix was given collections and groups of columns: expected a single "
+            f"table with groups, or collections alone. Got groups={groups!r:.60}."
+        )
+    if not len(X):
+        raise ValueError("dependence_matrix expected at least one group. Got an empty mapping.")
+    labels, parts = (list(X), list(X.values())) if isinstance(X, Mapping) else (None, list(X))
+    return _labels(labels or list(range(len(parts))), names), parts
+
+
+def _labels(labels: list[Any], names: Sequence[Any] | None) -> list[Any]:
+    if names is None:
+        return labels
+    if len(names) != len(labels):
+        raise ValueError(f"Expected {len(labels)} names, one a group. Got {len(names)}.")
+    return list(names)
 
 
 def _grouped(X: Objects, groups: Any, names: Sequence[Any] | None) -> tuple[list[Any], list[Any]]:
@@ -117,8 +163,6 @@ def _grouped(X: Objects, groups: Any, names: Sequence[Any] | None) -> tuple[list
         )
     if labels is None:
         labels = [g[0] if len(g) == 1 else ", ".join(map(str, g)) for g in members]
-    if names is not None:
-        if len(names) != len(members):
-            raise ValueError(f"Expected {len(members)} names, one a group. Got {len(names)}.")
-        labels = list(names)
-    return labels, [table[:, [position[column] for column in group]] for group in members]
+    return _labels(labels, names), [
+        table[:, [position[column] for column in group]] for group in members
+    ]

@@ -10,6 +10,7 @@ from sklearn.utils import check_array
 
 from isthmus.dependence._loops import squared_distances
 from isthmus.kernels import Kernel, Precomputed, as_kernel, take
+from isthmus.kernels._objects import refuse_text
 from isthmus.linalg import block_slices
 from isthmus.typing import Array, Objects
 
@@ -95,6 +96,11 @@ def distance_side(X: Objects, exponent: float, *, metric: str = "euclidean", nam
         raise ValueError(
             f"The metric must be 'euclidean' or 'precomputed'. Got {metric!r} instead."
         )
+    if isinstance(X, (list, tuple)) and len(X) and isinstance(X[0], (str, bytes)):
+        raise ValueError(
+            f"Distances need numbers, and {name} holds text. Use hsic with a kernel for text, or "
+            'distances of your own with metric="precomputed".'
+        )
     X = as_table(X, name=name)
     if exponent == 2:
         # H E H = -2 Xc Xc'
@@ -148,6 +154,7 @@ def as_table(X: Objects, *, name: str) -> Array:
 def check_for(kernel: Kernel, X: Objects, *, name: str) -> Objects:
     """Objects in the form that ``kernel`` computes with, in double precision."""
     if kernel.vectors:
+        refuse_text(X, f"The measure of {name}", kernel)
         return as_table(X, name=name)
     if isinstance(kernel, Precomputed) and kernel.gram is None:
         return check_symmetric(X, name=name)

@@ -18,7 +18,7 @@ from isthmus.features._kernel_pca_math import (
     primal_expansion,
 )
 from isthmus.kernels import Kernel, as_kernel, check_objects
-from isthmus.kernels._objects import n_objects
+from isthmus.kernels._objects import joined, n_objects
 from isthmus.linalg import Moments, map_block, merge
 from isthmus.preimage import default_preimage
 
@@ -125,11 +125,20 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def partial_fit(self, X: Any, y: Any = None) -> "KernelPCA":
         """Update a landmark fit with further objects; return self. There with landmarks only.
 
-        The landmarks and the kernel's width are taken from the first block and kept.
+        The kernel's width is taken from the first block and kept; the landmarks too, once there
+        are ``n_landmarks`` objects. Until then all objects are remembered and fitted anew.
         """
-        if not hasattr(self, "_moments"):
+        if not hasattr(self, "dual_"):
             return self.fit(X)
+        if hasattr(self, "_compressed"):
+            raise ValueError(
+                "A compressed KernelPCA has forgotten its objects, so it cannot learn from more."
+            )
         X = check_objects(self, X, self.kernel_, reset=False)
+        if not self._is_nystroem:
+            self._require_objects("anything to add to before it has more than n_landmarks of them")
+            self._fit_resolved(self.kernel_, joined(self.objects_, X))
+            return self
         self._diagonal += float(np.sum(self.kernel_.diag(X)))
         self._set_nystroem(merge(self._moments, self._landmark_moments(X)))
         return self
@@ -143,7 +152,11 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 "KernelPCA needs at least 2 objects to vary about their mean. Got n_samples = 1."
             )
         self._check_n_components(n)
-        kernel = kernel.resolve(X)
+        self._fit_resolved(kernel.resolve(X), X)
+        return X
+
+    def _fit_resolved(self, kernel: Kernel, X: Any) -> None:
+        n = n_objects(X)
         for stale in ("_moments", "_weights", "_default_preimage", "_compressed"):
             self.__dict__.pop(stale, None)
         if self.n_landmarks is not None and check_int(self, "n_landmarks", low=1) < n:
@@ -161,7 +174,6 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             self._require_objects("a pre-image of its own")
             coordinates = self._coordinates(X) if self._is_nystroem else self.coordinates_
             self.preimage_ = clone(self.preimage).fit(X, self, coordinates)
-        return X
 
     def _exact(self, kernel: Kernel, X: Any) -> Expansion:
         n_pairs, share = self._wanted()
@@ -197,13 +209,13 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _set_expansion(self, found: Expansion) -> None:
         r = len(found.eigenvalues)
-        if isinstance(self.n_components, Integral) and int(self.n_components) > r:
-            check_int(self, "n_components", low=1, high=r, why="rank of the Gram matrix")
         if r == 0:
             raise ValueError(
                 "KernelPCA found no variance: all objects are the same to the kernel "
                 f"{self.kernel_!r}."
             )
+        if isinstance(self.n_components, Integral) and int(self.n_components) > r:
+            check_int(self, "n_components", low=1, high=r, why="rank of the Gram matrix")
         self.dual_, self._origin_inner, self._origin_weights = found[:3]
         self.eigenvalues_ = found.eigenvalues
         self.explained_variance_ratio_ = found.eigenvalues / found.total_variance

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils import check_array
 
 from isthmus._piece import Piece
-from isthmus.kernels._objects import check_list, n_objects, take
+from isthmus.kernels._objects import check_list, n_objects, refuse_text, take
 from isthmus.linalg import block_slices
 from isthmus.typing import Array, Objects
 
@@ -50,17 +50,27 @@ class Kernel(Piece, ABC):
         """
         if self.vectors and np.ndim(X) == 1 and Z is not None and np.ndim(Z) == 1:
             return float(self(np.asarray(X)[None], np.asarray(Z)[None])[0, 0])
-        X = self.check(X)
-        Z = X if Z is None else self.check(Z)
+        X, Z = self._checked_pair(X, Z)
         return self.resolve(Z)._gram(X, Z)
 
     def check(self, X: Objects) -> Objects:
         """Return ``X`` in the form that the kernel computes with, or say what is wrong."""
         if self.vectors:
+            refuse_text(X, type(self).__name__, self)
             return check_array(
                 X, dtype=[np.float64, np.float32], input_name="X", estimator=type(self).__name__
             )
         return check_list(X, type(self).__name__)
+
+    def _checked_pair(self, X: Objects, Z: Objects) -> tuple[Objects, Objects]:
+        X = self.check(X)
+        Z = X if Z is None else self.check(Z)
+        if self.vectors and X.shape[1] != Z.shape[1]:
+            raise ValueError(
+                f"The kernel {self!r} compares vectors of the same length: X and Z must have as "
+                f"many columns. Got X.shape={X.shape} and Z.shape={Z.shape}."
+            )
+        return X, Z
 
     def reference(self, X: Objects, indices: Any = None) -> Objects:
         """What to keep of ``X``, or of some of it, as second argument of later calls."""
@@ -74,8 +84,7 @@ class Kernel(Piece, ABC):
         self, X: Objects, Z: Objects = None, *, block_size: int | None = None
     ) -> Iterator[tuple[slice, Array]]:
         """Yield ``(rows, K[rows])``, so that nobody needs the whole Gram matrix."""
-        X = self.check(X)
-        Z = X if Z is None else self.check(Z)
+        X, Z = self._checked_pair(X, Z)
         kernel = self.resolve(Z)
         for rows in block_slices(n_objects(X), n_objects(Z), block_size=block_size):
             yield rows, kernel._gram(take(X, rows), Z)

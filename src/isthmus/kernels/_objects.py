@@ -49,6 +49,8 @@ def check_objects(estimator: Any, X: Objects, kernel: Any, *, reset: bool) -> Ob
     Arrays go through scikit-learn's ``validate_data``, which keeps the number and names
     of features; anything else through the kernel.
     """
+    if kernel.vectors:
+        refuse_text(X, type(estimator).__name__, kernel)
     if kernel.vectors or (kernel.pairwise and not hasattr(X, "take_columns")):
         return validate_data(
             estimator, X, dtype=[np.float64, np.float32], reset=reset, ensure_min_samples=1
@@ -88,8 +90,28 @@ def check_collection(
     return Y[:, None] if Y.ndim == 1 else Y
 
 
+def refuse_text(X: Objects, owner: str, kernel: Any) -> None:
+    """Say what to do where a kernel of vectors is given words."""
+    if _holds_text(X):
+        raise ValueError(
+            f"{owner} got text, but its kernel {kernel!r} compares vectors. Name a kernel for "
+            'text: "delta" for labels, Spectrum(3) or Subsequence(3) for words, or one of your own.'
+        )
+
+
 def _holds_text(X: Objects) -> bool:
     return isinstance(X, (list, tuple)) and len(X) > 0 and isinstance(X[0], (str, bytes))
+
+
+def joined(X: Objects, Z: Objects) -> Objects:
+    """The objects of ``X``, then those of ``Z``.
+
+    >>> joined(["a"], ["b", "c"])
+    ['a', 'b', 'c']
+    """
+    if isinstance(X, np.ndarray) and isinstance(Z, np.ndarray):
+        return np.concatenate([X, Z])
+    return [*X, *Z]
 
 
 def looks_like_table(X: Objects, *, flat: bool = False) -> bool:

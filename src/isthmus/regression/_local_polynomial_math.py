@@ -3,6 +3,7 @@
 All coordinates are in units of the bandwidth here.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,9 @@ from scipy.spatial.distance import cdist
 from isthmus.linalg import block_slices
 from isthmus.regression._density_kernels import DensityKernel
 from isthmus.typing import Array, IntArray
+
+# Pairs of a query and a centre in a block: the arrays of a block stay in the processor's cache.
+BLOCK_PAIRS = 2**17
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,10 @@ class Smoothed:
     values: Array
     n_terms: IntArray
     n_alone: int
+
+
+def _blocks(n_queries: int, n_centers: int) -> Iterator[slice]:
+    return block_slices(n_queries, n_centers, block_size=max(1, BLOCK_PAIRS // n_centers))
 
 
 def _kernel_rows(
@@ -77,7 +85,7 @@ def smooth(fit: Polynomial, centers: Array, outputs: Array, queries: Array) -> S
     values = np.empty((len(queries), outputs.shape[1]))
     n_terms = np.empty(len(queries), dtype=np.int64)
     n_alone = 0
-    for rows in block_slices(len(queries), len(centers)):
+    for rows in _blocks(len(queries), len(centers)):
         K, _, alone = _kernel_rows(fit.kernel, centers, queries[rows], None)
         weights, n_terms[rows] = _weights(fit, K, centers, queries[rows])
         values[rows] = weights @ outputs
@@ -90,7 +98,7 @@ def jacobians(fit: Polynomial, centers: Array, outputs: Array, queries: Array) -
     from isthmus.regression._local_polynomial_loops import slope_rows
 
     found = np.empty((len(queries), outputs.shape[1], queries.shape[1]))
-    for rows in block_slices(len(queries), centers.size):
+    for rows in _blocks(len(queries), centers.size):
         K, H, _ = _kernel_rows(fit.kernel, centers, queries[rows], None)
         by_weight = slope_rows(K, H, centers, queries[rows], fit.degree, fit.cross_terms, fit.ridge)
         found[rows] = outputs.T @ by_weight
@@ -100,7 +108,7 @@ def jacobians(fit: Polynomial, centers: Array, outputs: Array, queries: Array) -
 def left_out_values(fit: Polynomial, X: Array, Y: Array, which: IntArray) -> Array:
     """Values at the rows ``which`` of fits to all other rows: exact leave-one-out."""
     values = np.empty((len(which), Y.shape[1]))
-    for rows in block_slices(len(which), len(X)):
+    for rows in _blocks(len(which), len(X)):
         K, _, _ = _kernel_rows(fit.kernel, X, X[which[rows]], which[rows])
         values[rows] = _weights(fit, K, X, X[which[rows]])[0] @ Y
     return values
@@ -115,7 +123,7 @@ def left_out_error(
     where the degree of a query changes.
     """
     total, slope = 0.0, np.zeros(X.shape[1])
-    for rows in block_slices(len(which), len(X)):
+    for rows in _blocks(len(which), len(X)):
         here, queries = which[rows], X[which[rows]]
         K, H, _ = _kernel_rows(fit.kernel, X, queries, here)
         weights, _ = _weights(fit, K, X, queries)
