@@ -158,7 +158,8 @@ def core_svr(n):
     y = truth + 0.1 * rng.normal(size=len(X))
 
     def ours():
-        model = CoreVectorRegressor(Gaussian(0.05), C=10.0, tube=0.1, random_state=0)
+        # Slack is squared here: at 0.1, the noise, C = 100 pulls as hard as the peer's C = 10.
+        model = CoreVectorRegressor(Gaussian(0.05), C=100.0, tube=0.1, random_state=0)
         model.fit(X[:n], y[:n])
         return model.predict(X[n:]), len(model.support_)
 

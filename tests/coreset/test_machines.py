@@ -3,8 +3,10 @@
 import joblib
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris, make_moons
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics import roc_auc_score
 from sklearn.svm import LinearSVC, LinearSVR, OneClassSVM
@@ -15,8 +17,9 @@ from isthmus.coreset import (
     CoreVectorRanker,
     CoreVectorRegressor,
     ImplicitSurface,
+    MinimumEnclosingBall,
 )
-from isthmus.kernels import Delta, Gaussian
+from isthmus.kernels import Delta, DTWKernel, Gaussian, Spectrum, SpectrumRepair
 from isthmus.reduction import compress
 
 EXACT = {"epsilon": 1e-10, "max_core": None, "random_state": 0}
@@ -226,7 +229,104 @@ def test_refuses_by_name(model, y, message):
     assert not hasattr(model, "dual_coef_")
 
 
-def test_an_indefinite_gram_matrix_still_ends():
+@pytest.mark.parametrize("solver", ["core", "ball"])
+def test_an_indefinite_gram_matrix_is_refused_with_a_cure(solver):
     K = np.array([[1.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
-    model = CoreVectorClassifier("precomputed", random_state=0).fit(K, [0, 1, 1])
-    assert np.isfinite(model.decision_function(K)).all()
+    model = CoreVectorClassifier("precomputed", solver=solver, random_state=0)
+    with pytest.raises(ValueError, match=r"CoreVectorClassifier is not positive.*SpectrumRepair"):
+        model.fit(K, [0, 1, 1])
+    assert not hasattr(model, "dual_coef_")
+
+
+def test_a_kernel_of_series_that_is_none_is_refused_and_its_repair_taken(rng):
+    series = [rng.normal(size=5 + i % 4) for i in range(40)]
+    y = np.array([s.mean() for s in series])
+    with pytest.raises(ValueError, match=r"CoreVectorRegressor is not positive semi-definite"):
+        CoreVectorRegressor(DTWKernel(0.1), random_state=0).fit(series, y)
+    repaired = CoreVectorRegressor(SpectrumRepair(DTWKernel(0.1)), random_state=0)
+    assert repaired.fit(series, y).score(series, y) > 0.5
+
+
+MACHINES = [
+    CoreVectorClassifier(random_state=0),
+    CoreVectorRegressor(random_state=0),
+    CoreVectorOutlierDetector(random_state=0),
+    CoreVectorRanker(random_state=0),
+    MinimumEnclosingBall(random_state=0),
+]
+
+
+@pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: type(machine).__name__)
+class TestEveryMachine:
+    def test_names_what_is_wrong_with_its_objects(self, machine):
+        y = np.arange(6) % 2
+        with pytest.raises(ValueError, match="contains NaN"):
+            clone(machine).fit(np.where(np.eye(6), np.nan, 1.0), y)
+        with pytest.raises(ValueError, match="square Gram matrix"):
+            clone(machine).set_params(kernel="precomputed").fit(np.ones((6, 2)), y)
+        with pytest.raises(ValueError, match=r"got text, but its kernel .* compares vectors"):
+            clone(machine).fit(["ab", "cd", "ab", "cd", "ab", "cd"], y)
+        with pytest.raises(ValueError, match="'cache_size' parameter"):
+            clone(machine).set_params(cache_size=0.0).fit(np.ones((6, 2)), y)
+
+    def test_takes_identical_points_and_text_with_a_kernel_for_it(self, machine):
+        y = np.arange(6) % 2
+        clone(machine).fit(np.ones((6, 2)), y)
+        clone(machine).set_params(kernel=Spectrum(1)).fit(["aab", "bba"] * 3, y)
+
+    def test_finds_the_same_with_little_memory(self, machine, rng):
+        X = rng.normal(size=(300, 2))
+        y = (X[:, 0] * X[:, 1] > 0).astype(int)
+        accurate = clone(machine).set_params(epsilon=1e-6, max_core=None)
+        rich = clone(accurate).fit(X, y)
+        poor = clone(accurate).set_params(cache_size=0.01, search="exact").fit(X, y)
+        objective = "radius_" if isinstance(machine, MinimumEnclosingBall) else "objective_"
+        np.testing.assert_allclose(getattr(poor, objective), getattr(rich, objective), rtol=1e-3)
+
+
+def test_a_pool_that_changes_ends_as_accurate_as_all_points(rng):
+    X = rng.normal(size=(4000, 2))
+    y = X[:, 0] * X[:, 1] > 0
+    # Room for a thousand points at a time.
+    small = CoreVectorClassifier(Gaussian(0.5), cache_size=1.0, search="sample", random_state=0)
+    small.fit(X, y)
+    every = CoreVectorClassifier(Gaussian(0.5), search="exact", random_state=0).fit(X, y)
+    assert small.gap_[0] <= 0.05 * small.objective_[0] + 1e-12
+    assert small.objective_[0] == pytest.approx(every.objective_[0], rel=0.06)
+
+
+def test_a_full_core_set_is_not_made_of_wrong_labels_alone(rng):
+    X = rng.normal(size=(6000, 2))
+    y = X[:, 0] * X[:, 1] > 0
+    noisy = y ^ (rng.uniform(size=len(y)) < 0.05)
+    model = CoreVectorClassifier(Gaussian(0.5), max_core=150, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="max_core=150"):
+        model.fit(X, noisy)
+    assert model.score(X, y) > 0.85
+
+
+def test_one_warning_tells_of_all_classes(rng):
+    X = rng.normal(size=(300, 2))
+    y = rng.integers(3, size=300)
+    with pytest.warns(ConvergenceWarning, match="So have 2 other machines") as caught:
+        CoreVectorClassifier(max_core=10, random_state=0).fit(X, y)
+    assert len(caught) == 1
+
+
+def test_ranks_of_a_few_hundred_rows_need_no_settings(rng):
+    X = rng.normal(size=(300, 3))
+    worth = np.sin(X[:, 0]) + X[:, 1]
+    grades = np.digitize(worth + 0.3 * rng.normal(size=300), [-1, 0, 1])
+    assert CoreVectorRanker(random_state=0).fit(X, grades).score(X, worth) > 0.7
+
+
+def test_a_surface_knows_inside_from_outside_in_spite_of_noise(rng):
+    def sphere(size):
+        points = rng.normal(size=(size, 3))
+        return points / np.linalg.norm(points, axis=1, keepdims=True)
+
+    cloud = sphere(800) * (1 + 0.01 * rng.normal(size=(800, 1)))
+    new = sphere(1000) * rng.uniform(0.8, 1.2, size=(1000, 1))
+    inside = np.linalg.norm(new, axis=1) < 1
+    surface = ImplicitSurface(random_state=0).fit(cloud)
+    assert np.mean((surface.decision_function(new) > 0) == inside) > 0.95

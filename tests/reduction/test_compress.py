@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, NuSVC
 
+from isthmus.coreset import CoreVectorOutlierDetector
 from isthmus.features import KernelPCA
 from isthmus.kernels import Gaussian
 from isthmus.reduction import compress
@@ -197,3 +198,40 @@ def test_refuses_what_it_cannot_shorten(moons):
         small.fit(X, y)
     with pytest.raises(ValueError, match="X has 3 features"):
         small.predict(np.ones((2, 3)))
+
+
+@pytest.mark.parametrize("points", ["kept", "auto"])
+def test_a_tolerance_is_kept_whether_points_move_or_not(wave, points):
+    X, y = wave
+    model = KernelRidgeCV(Gaussian(1.0)).fit(X, y)
+    assert compress(model, tolerance=1e-3, points=points).compression_error_ <= 1e-3
+
+
+def test_more_points_than_there_are_means_all(moons):
+    X, y = moons
+    model = SVC().fit(X, y)
+    assert compress(model, 10_000).n_points_ <= len(model.support_)
+
+
+@pytest.mark.parametrize(
+    ("how", "kind", "message"),
+    [
+        ({"n_points": 0}, ValueError, r"'n_points' parameter of compress must be an int in \[1"),
+        ({"n_points": 2.5}, TypeError, "'n_points' parameter of compress must be an int"),
+        ({"tolerance": -1.0}, ValueError, "'tolerance' parameter"),
+        ({"n_points": 3, "max_loss": -1.0}, ValueError, "'max_loss' parameter of compress"),
+        ({"n_points": 3, "points": "some"}, ValueError, "'points' parameter of compress"),
+    ],
+)
+def test_refuses_parameters_by_name(moons, how, kind, message):
+    with pytest.raises(kind, match=message):
+        compress(SVC().fit(*moons), **how)
+
+
+def test_a_model_without_a_score_cannot_be_chosen_by_one(moons):
+    X, y = moons
+    detector = CoreVectorOutlierDetector(random_state=0).fit(X)
+    with pytest.raises(ValueError, match="CoreVectorOutlierDetector has no score"):
+        compress(detector, X=X, y=y)
+    small = compress(detector, tolerance=1e-4)
+    np.testing.assert_allclose(small.score_samples(X), detector.score_samples(X), atol=0.01)

@@ -223,3 +223,13 @@ def test_as_gram_resolves_the_kernel_on_the_objects(clusters):
     assert isinstance(gram, KernelGram)
     assert isinstance(gram.kernel.gamma, float)
     assert len(as_gram((Linear(), clusters))) == 200
+
+
+@pytest.mark.parametrize("method", ["pursuit", "l0"])
+def test_chunks_together_keep_no_more_points_than_asked_for(method):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 3))
+    found = reduce_expansion(
+        Gaussian(0.2)(X), rng.normal(size=90), n_points=10, n_chunks=3, method=method
+    )
+    assert len(found.indices) <= 10

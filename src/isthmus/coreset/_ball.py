@@ -28,12 +28,11 @@ class MinimumEnclosingBall(CoreMachine):
         All points are within ``1 + epsilon`` radii of the centre; 0 is exact.
     kernel : kernel, name or callable, default="linear"
     search : {"auto", "exact", "sample"}, default="auto"
-        Where points outside are looked for: among all, or in a sample, and among all at the end.
-        "auto" samples beyond 2000 objects.
     batch : int or None, default=1
-        How many points join the core set at a time. The bound on its size holds for 1.
     max_core : int or None, default=None
-        A limit on the core set; when it is reached a warning tells the gap.
+    cache_size : float, default=200.0
+        How the core set grows: see "The engine" in the guide on core sets. The bound on its
+        size holds for a batch of 1.
     random_state : int, RandomState or None
     verbose : int, default=0
 
@@ -72,6 +71,7 @@ class MinimumEnclosingBall(CoreMachine):
         search: str = "auto",
         batch: int | None = 1,
         max_core: int | None = None,
+        cache_size: float = 200.0,
         random_state: Any = None,
         verbose: int = 0,
     ):
@@ -80,6 +80,7 @@ class MinimumEnclosingBall(CoreMachine):
         self.search = search
         self.batch = batch
         self.max_core = max_core
+        self.cache_size = cache_size
         self.random_state = random_state
         self.verbose = verbose
 
@@ -90,11 +91,12 @@ class MinimumEnclosingBall(CoreMachine):
         kernel = as_kernel(self.kernel).resolve(X)
         n = n_objects(X)
         lengths = np.asarray(kernel.diag(X), dtype=float)
-        problem = KernelProblem(kernel, X, np.ones(n), 0.0, np.zeros(n), -lengths)
+        problem = KernelProblem(self._columns(kernel, X), np.ones(n), 0.0, np.zeros(n), -lengths)
         first = int(engine["rng"].randint(n))
         from_first = lengths - 2 * column(problem, first, np.arange(n))
         start = np.unique([first, int(from_first.argmax())])
         found = self._solved(problem, start, **engine)
+        self._judged([found])
         self.kernel_, self.objects_ = kernel, kernel.reference(X, found.indices)
         self.core_indices_, self.dual_coef_ = found.indices, found.weights
         self.radius_ = float(np.sqrt(found.squared_radius))

@@ -1,18 +1,23 @@
 """What the machines on core sets share: parameters of the engine, and predictions."""
 
 import copy
+import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from isthmus._checks import check_choice, check_float, check_int
 from isthmus._progress import ProgressLine
+from isthmus.coreset._columns import KernelColumns
 from isthmus.coreset._engine import CoreProblem, CoreSolution, ball_vectors, solve_core
 from isthmus.kernels import Kernel, as_kernel, check_objects
 from isthmus.kernels._objects import n_objects
 from isthmus.typing import Array, IntArray
+
+NEGATIVE = 1e-5  # rounding in single precision leaves less
 
 
 class CoreMachine(BaseEstimator):
@@ -30,11 +35,30 @@ class CoreMachine(BaseEstimator):
             "rng": check_random_state(self.random_state),
         }
 
+    def _columns(self, kernel: Kernel, X: Any) -> KernelColumns:
+        return KernelColumns(kernel, X, check_float(self, "cache_size", include_low=False))
+
     def _solved(self, problem: CoreProblem, start: IntArray, **engine: Any) -> CoreSolution:
         if getattr(self, "solver", "core") == "ball":
             return ball_vectors(problem, int(start[0]), epsilon=engine["epsilon"])
         with ProgressLine(type(self).__name__, verbose=self.verbose) as line:
             return solve_core(problem, start, **engine, progress=line)
+
+    def _judged(self, solutions: list[CoreSolution]) -> None:
+        """Refuse what is no kernel; warn once of what was not reached by some machine."""
+        ratio = max(found.negative_share for found in solutions)
+        if ratio > NEGATIVE:
+            raise ValueError(
+                f"The kernel matrix of {type(self).__name__} is not positive semi-definite "
+                f"(eigenvalue ratio {-ratio:.2g}), so its program has no solution that means "
+                "anything. Put SpectrumRepair(kernel) of isthmus.kernels around the kernel, or "
+                "repaired_spectrum around the matrix."
+            )
+        short = [found for found in solutions if found.shortfall is not None]
+        if short:
+            worst = max(short, key=lambda found: found.gap)
+            others = f" So have {len(short) - 1} other machines." if len(short) > 1 else ""
+            warnings.warn(f"{worst.shortfall}{others}", ConvergenceWarning, stacklevel=3)
 
     def _checked_objects(self, X: Any, *, reset: bool) -> Any:
         kernel = as_kernel(self.kernel) if reset else self.kernel_

@@ -40,19 +40,15 @@ class CoreVectorClassifier(ClassifierMixin, CoreMachine):
         "ball" is the ball vector machine: no quadratic programs, many small steps; it needs a
         kernel with a constant diagonal, and stops by the radius.
     epsilon : float, default=0.05
-        Accuracy at which the core set stops growing; see ``stop``.
+        Accuracy at which the core set stops growing.
     stop : {"relative", "radius"}, default="relative"
-        "relative": the objective is within a share ``epsilon`` of the optimum. "radius": all
-        points are within ``1 + epsilon`` radii of the centre, as published; for a useful machine
-        that takes a very small ``epsilon``.
+        "relative": ``epsilon`` is the gap as a share of the objective. "radius": it is that of
+        the ball, as published; a useful machine then needs a very small one.
     search : {"auto", "exact", "sample"}, default="auto"
-        Where points outside are looked for: among all, or in a sample, and among all at the end.
-        "auto" samples beyond 2000 objects.
     batch : int or None, default=None
-        How many points join the core set at a time; None is one at first, later an eighth of
-        the core set.
     max_core : int or None, default=2000
-        A limit on the core set of each machine; when it is reached a warning tells the gap.
+    cache_size : float, default=200.0
+        How the core set grows: see "The engine" in the guide on core sets.
     random_state : int, RandomState or None
     verbose : int, default=0
 
@@ -99,6 +95,7 @@ class CoreVectorClassifier(ClassifierMixin, CoreMachine):
         search: str = "auto",
         batch: int | None = None,
         max_core: int | None = 2000,
+        cache_size: float = 200.0,
         random_state: Any = None,
         verbose: int = 0,
     ):
@@ -111,6 +108,7 @@ class CoreVectorClassifier(ClassifierMixin, CoreMachine):
         self.search = search
         self.batch = batch
         self.max_core = max_core
+        self.cache_size = cache_size
         self.random_state = random_state
         self.verbose = verbose
 
@@ -132,7 +130,7 @@ class CoreVectorClassifier(ClassifierMixin, CoreMachine):
         if len(classes) < 2:
             raise ValueError(
                 "CoreVectorClassifier needs objects of at least 2 classes. Got "
-                f"{len(classes)} class, {classes[0]!r}."
+                f"{len(classes)} class, {classes.tolist()[0]!r}."
             )
         kernel = as_kernel(self.kernel).resolve(X)
         weights = compute_class_weight(self.class_weight, classes=classes, y=y)[labels]
@@ -146,15 +144,16 @@ class CoreVectorClassifier(ClassifierMixin, CoreMachine):
                     f"{' and class weights' if np.ptp(weights) > 0 else ''}: use solver='core', "
                     "or Normalized(kernel)."
                 )
-        machines = []
+        columns, machines = self._columns(kernel, X), []
         for positive in [1] if len(classes) == 2 else range(len(classes)):
             signs = np.where(labels == positive, 1.0, -1.0)
             problem = KernelProblem(
-                kernel, X, signs, 1.0, 1.0 / (cost * weights), np.zeros(len(signs))
+                columns, signs, 1.0, 1.0 / (cost * weights), np.zeros(len(signs))
             )
             first = [int(engine["rng"].choice(np.flatnonzero(signs == s))) for s in (1, -1)]
             found = self._solved(problem, np.array(first), **engine)
             machines.append((found, signs))
+        self._judged([found for found, _ in machines])
 
         support = np.unique(np.concatenate([found.indices for found, _ in machines]))
         dual = np.zeros((len(machines), len(support)))

@@ -31,18 +31,15 @@ class CoreVectorOutlierDetector(OutlierMixin, CoreMachine):
     contamination : float in (0, 0.5] or "auto", default=0.1
         Share of the training objects that are marked; "auto" keeps the published offset.
     epsilon : float, default=0.01
-        Accuracy at which the core set stops growing; see ``stop``.
+        Accuracy at which the core set stops growing.
     stop : {"relative", "radius"}, default="relative"
-        "relative": the objective is within a share ``epsilon`` of the optimum. "radius": all
-        points are within ``1 + epsilon`` radii of the centre, as published.
+        "relative": ``epsilon`` is the gap as a share of the objective. "radius": it is that of
+        the ball, as published; a useful machine then needs a very small one.
     search : {"auto", "exact", "sample"}, default="auto"
-        Where points outside are looked for: among all, or in a sample, and among all at the end.
-        "auto" samples beyond 2000 objects.
     batch : int or None, default=None
-        How many points join the core set at a time; None is one at first, later an eighth of
-        the core set.
     max_core : int or None, default=2000
-        A limit on the core set; when it is reached a warning tells the gap.
+    cache_size : float, default=200.0
+        How the core set grows: see "The engine" in the guide on core sets.
     random_state : int, RandomState or None
     verbose : int, default=0
 
@@ -77,6 +74,7 @@ class CoreVectorOutlierDetector(OutlierMixin, CoreMachine):
         search: str = "auto",
         batch: int | None = None,
         max_core: int | None = 2000,
+        cache_size: float = 200.0,
         random_state: Any = None,
         verbose: int = 0,
     ):
@@ -88,6 +86,7 @@ class CoreVectorOutlierDetector(OutlierMixin, CoreMachine):
         self.search = search
         self.batch = batch
         self.max_core = max_core
+        self.cache_size = cache_size
         self.random_state = random_state
         self.verbose = verbose
 
@@ -101,9 +100,11 @@ class CoreVectorOutlierDetector(OutlierMixin, CoreMachine):
         X = self._checked_objects(X, reset=True)
         n = n_objects(X)
         kernel = as_kernel(self.kernel).resolve(X)
-        problem = KernelProblem(kernel, X, np.ones(n), 0.0, np.full(n, 1 / cost), np.zeros(n))
+        columns = self._columns(kernel, X)
+        problem = KernelProblem(columns, np.ones(n), 0.0, np.full(n, 1 / cost), np.zeros(n))
         start: IntArray = np.array([engine["rng"].randint(n)])
         found = self._solved(problem, start, **engine)
+        self._judged([found])
         self.kernel_, self.support_ = kernel, found.indices
         self.objects_ = kernel.reference(X, found.indices)
         self.dual_coef_ = found.weights

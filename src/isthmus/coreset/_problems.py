@@ -1,12 +1,11 @@
 """The quadratic programs of the machines, as points with a Gram matrix and a linear term."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
-from isthmus.kernels import Kernel, take
-from isthmus.kernels._objects import n_objects
-from isthmus.typing import Array, IntArray, Objects
+from isthmus.coreset._columns import KernelColumns
+from isthmus.typing import Array, IntArray
 
 
 @dataclass
@@ -15,34 +14,38 @@ class KernelProblem:
 
     Parameters
     ----------
-    kernel, objects : what the points are made of.
+    columns : the objects that the points are made of, and their kernels.
     signs : +1 or -1 for each point; a multiple of the number of objects.
     bias : the constant b that is added to the kernel.
     shifts : :math:`d_i`, on the diagonal alone.
     v : the linear term.
     """
 
-    kernel: Kernel
-    objects: Objects
+    columns: KernelColumns
     signs: Array
     bias: float
     shifts: Array
     v: Array
-    _n: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._n = n_objects(self.objects)
 
     def __len__(self) -> int:
         return len(self.signs)
 
+    def objects_of(self, points: IntArray) -> IntArray:
+        """The objects that points are made of, (1, n_points)."""
+        return points[None] % self.columns.n
+
+    def expansion(self, points: IntArray, weights: Array) -> tuple[IntArray, Array]:
+        """A weighted sum of points as a sum over objects, each named once."""
+        used, where = np.unique(points % self.columns.n, return_inverse=True)
+        return used, _summed(where, weights * self.signs[points])
+
+    def values(self, points: IntArray, sums: Array, coefficients: Array) -> Array:
+        """Inner products of points with the expansion, whose sums are at their objects."""
+        return self.signs[points] * (sums[0] + self.bias * coefficients.sum())
+
     def gram(self, rows: IntArray, columns: IntArray) -> Array:
         """Block of M without what is on its diagonal alone."""
-        first = take(self.objects, rows % self._n)
-        K = self.kernel._gram(first, self.kernel.reference(self.objects, columns % self._n))
-        K = np.array(K, dtype=float)
-        if self.bias:
-            K += self.bias
+        K = self.columns.block(rows % self.columns.n, columns % self.columns.n) + self.bias
         K *= self.signs[columns]
         K *= self.signs[rows, None]
         return K
@@ -53,16 +56,15 @@ class KernelProblem:
 
     def diag(self) -> Array:
         """The diagonal of M, with the shift."""
-        k = np.asarray(self.kernel.diag(self.objects), dtype=float) + self.bias
-        return np.tile(k, len(self.signs) // self._n) + self.shifts
+        k = np.asarray(self.columns.kernel.diag(self.columns.objects), dtype=float) + self.bias
+        return np.tile(k, len(self.signs) // self.columns.n) + self.shifts
 
 
 @dataclass
 class PairProblem:
     r"""Points :math:`\varphi(x_i)-\varphi(x_j)` for pairs in which i is to be above j."""
 
-    kernel: Kernel
-    objects: Objects
+    columns: KernelColumns
     above: IntArray
     below: IntArray
     cost: float
@@ -75,13 +77,25 @@ class PairProblem:
     def __len__(self) -> int:
         return len(self.above)
 
+    def objects_of(self, points: IntArray) -> IntArray:
+        """The objects that points are made of, (2, n_points)."""
+        return np.stack([self.above[points], self.below[points]])
+
+    def expansion(self, points: IntArray, weights: Array) -> tuple[IntArray, Array]:
+        """A weighted sum of points as a sum over objects, each named once."""
+        ends = self.objects_of(points)
+        used, where = np.unique(ends, return_inverse=True)
+        return used, _summed(where.ravel(), np.concatenate([weights, -weights]))
+
+    def values(self, points: IntArray, sums: Array, coefficients: Array) -> Array:
+        """Inner products of points with the expansion, whose sums are at their objects."""
+        return np.asarray(sums[0] - sums[1])
+
     def gram(self, rows: IntArray, columns: IntArray) -> Array:
         """Block of M: four kernels a pair of pairs, each object compared once."""
-        used_r, at_r = np.unique([self.above[rows], self.below[rows]], return_inverse=True)
-        used_c, at_c = np.unique([self.above[columns], self.below[columns]], return_inverse=True)
-        K = self.kernel._gram(
-            take(self.objects, used_r), self.kernel.reference(self.objects, used_c)
-        )
+        used_r, at_r = np.unique(self.objects_of(rows), return_inverse=True)
+        used_c, at_c = np.unique(self.objects_of(columns), return_inverse=True)
+        K = self.columns.block(used_r, used_c)
         at_r, at_c = at_r.reshape(2, -1), at_c.reshape(2, -1)
         half = K[at_r[0]] - K[at_r[1]]
         return np.asarray(half[:, at_c[0]] - half[:, at_c[1]], dtype=float)
@@ -92,14 +106,16 @@ class PairProblem:
 
     def diag(self) -> Array:
         """The diagonal of M, with the shift."""
-        k = np.asarray(self.kernel.diag(self.objects), dtype=float)
+        k = np.asarray(self.columns.kernel.diag(self.columns.objects), dtype=float)
         cross = np.empty(len(self.above))
-        for start in range(0, len(cross), 512):  # at most 1024 objects against each other
-            rows = np.arange(start, min(start + 512, len(cross)))
-            used, at = np.unique([self.above[rows], self.below[rows]], return_inverse=True)
-            at = at.reshape(2, -1)
-            K = self.kernel._gram(
-                take(self.objects, used), self.kernel.reference(self.objects, used)
-            )
-            cross[rows] = K[at[0], at[1]]
+        order = np.argsort(self.above, kind="stable")  # neighbours then share an object
+        for start in range(0, len(cross), 512):
+            pairs = order[start : start + 512]
+            first, at_first = np.unique(self.above[pairs], return_inverse=True)
+            second, at_second = np.unique(self.below[pairs], return_inverse=True)
+            cross[pairs] = self.columns.block(first, second)[at_first, at_second]
         return k[self.above] + k[self.below] - 2 * cross + 1.0 / self.cost
+
+
+def _summed(where: IntArray, weights: Array) -> Array:
+    return np.asarray(np.bincount(where, weights), dtype=float)

@@ -25,16 +25,19 @@ class CoreVectorRanker(CoreMachine):
     ----------
     kernel : kernel, name or callable, default="gaussian"
     C : float, default=10.0
-    max_pairs : int, default=100_000
-        Where there are more pairs than this, so many are drawn.
+    max_pairs : int, default=10_000
+        Where there are more pairs than this, so many are drawn. A solution on some pairs orders
+        better than a core set that is full before it has seen all.
     epsilon : float, default=0.05
-        Accuracy at which the core set stops growing; see ``stop``.
+        Accuracy at which the core set stops growing.
     stop : {"relative", "radius"}, default="relative"
-        "relative": the objective is within a share ``epsilon`` of the optimum. "radius": all
-        pairs are within ``1 + epsilon`` radii of the centre.
+        "relative": ``epsilon`` is the gap as a share of the objective. "radius": it is that of
+        the ball, as published; a useful machine then needs a very small one.
     search : {"auto", "exact", "sample"}, default="auto"
     batch : int or None, default=None
-    max_core : int or None, default=1000
+    max_core : int or None, default=4000
+    cache_size : float, default=200.0
+        How the core set grows: see "The engine" in the guide on core sets.
     random_state : int, RandomState or None
     verbose : int, default=0
 
@@ -57,12 +60,13 @@ class CoreVectorRanker(CoreMachine):
         kernel: Any = "gaussian",
         *,
         C: float = 10.0,
-        max_pairs: int = 100_000,
+        max_pairs: int = 10_000,
         epsilon: float = 0.05,
         stop: str = "relative",
         search: str = "auto",
         batch: int | None = None,
-        max_core: int | None = 1000,
+        max_core: int | None = 4000,
+        cache_size: float = 200.0,
         random_state: Any = None,
         verbose: int = 0,
     ):
@@ -74,6 +78,7 @@ class CoreVectorRanker(CoreMachine):
         self.search = search
         self.batch = batch
         self.max_core = max_core
+        self.cache_size = cache_size
         self.random_state = random_state
         self.verbose = verbose
 
@@ -103,8 +108,9 @@ class CoreVectorRanker(CoreMachine):
                 f"among n_samples = {n}; is there only 1 class?"
             )
         kernel = as_kernel(self.kernel).resolve(X)
-        problem = PairProblem(kernel, X, above, below, cost)
+        problem = PairProblem(self._columns(kernel, X), above, below, cost)
         found = self._solved(problem, np.array([0]), **engine)
+        self._judged([found])
         coefficients = np.zeros(n)
         rho = max(found.objective, np.finfo(float).tiny)
         np.add.at(coefficients, above[found.indices], found.weights / rho)

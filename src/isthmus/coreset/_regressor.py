@@ -39,18 +39,15 @@ class CoreVectorRegressor(RegressorMixin, CoreMachine):
     fit_intercept : bool, default=True
         Whether there is a constant b.
     epsilon : float, default=0.01
-        Accuracy at which the core set stops growing; see ``stop``.
+        Accuracy at which the core set stops growing.
     stop : {"relative", "radius"}, default="relative"
-        "relative": the gap is at most a share ``epsilon`` of the quadratic term. "radius": all
-        points are within ``1 + epsilon`` radii of the centre, as published.
+        "relative": ``epsilon`` is the gap as a share of the quadratic term. "radius": it is that of
+        the ball, as published; a useful machine then needs a very small one.
     search : {"auto", "exact", "sample"}, default="auto"
-        Where points outside are looked for: among all, or in a sample, and among all at the end.
-        "auto" samples beyond 2000 points (two an object).
     batch : int or None, default=None
-        How many points join the core set at a time; None is one at first, later an eighth of
-        the core set.
     max_core : int or None, default=2000
-        A limit on the core set; when it is reached a warning tells the gap.
+    cache_size : float, default=200.0
+        How the core set grows: see "The engine" in the guide on core sets.
     random_state : int, RandomState or None
     verbose : int, default=0
 
@@ -87,6 +84,7 @@ class CoreVectorRegressor(RegressorMixin, CoreMachine):
         search: str = "auto",
         batch: int | None = None,
         max_core: int | None = 2000,
+        cache_size: float = 200.0,
         random_state: Any = None,
         verbose: int = 0,
     ):
@@ -100,6 +98,7 @@ class CoreVectorRegressor(RegressorMixin, CoreMachine):
         self.search = search
         self.batch = batch
         self.max_core = max_core
+        self.cache_size = cache_size
         self.random_state = random_state
         self.verbose = verbose
 
@@ -125,10 +124,12 @@ class CoreVectorRegressor(RegressorMixin, CoreMachine):
         shifts = np.full(2 * n, 1 / cost)
         start = np.array([int(t.argmax()), n + int(t.argmin())])
 
+        columns = self._columns(kernel, X)
+
         def solved(weight: float) -> tuple[CoreSolution, float]:
             nonlocal start
             v = -2 / weight * np.concatenate([t, -t])
-            problem = KernelProblem(kernel, X, signs, bias, shifts, v)
+            problem = KernelProblem(columns, signs, bias, shifts, v)
             found = self._solved(problem, start, **engine)
             start = found.indices  # the next weight needs nearly the same points
             return found, _tube(found, v, weight)
@@ -138,6 +139,7 @@ class CoreVectorRegressor(RegressorMixin, CoreMachine):
             found, tube = solved(weight)
         else:
             weight, found, tube = _with_tube(solved, check_float(self, "tube"), 1.0)
+        self._judged([found])
         coefficients = weight * scale * found.weights * signs[found.indices]
         support, where = np.unique(found.indices % n, return_inverse=True)
         dual = np.zeros(len(support))

@@ -40,11 +40,22 @@ def solve_simplex(
     >>> weights.round(6), gap < 1e-9
     (array([0.75, 0.25]), True)
     """
-    from isthmus.coreset._simplex_loops import descend  # compiled on first use
-
     n = len(v)
     alpha = np.full(n, 1.0 / n) if start is None else np.array(start, dtype=float)
     M = np.ascontiguousarray(M, dtype=float)
-    gradient = 2.0 * (M @ alpha) + v
+    return descended(M, v, alpha, tolerance=tolerance, max_iter=max_iter)
+
+
+def descended(
+    M: Array, v: Array, alpha: Array, *, tolerance: float, max_iter: int = 1_000_000
+) -> tuple[Array, float]:
+    """As :func:`solve_simplex` from ``alpha`` on, with the first rows and columns of ``M``.
+
+    A core set that grows has room for more points in its matrix, and is not copied.
+    """
+    from isthmus.coreset._simplex_loops import descend  # compiled on first use
+
+    n = len(alpha)
+    gradient = 2.0 * (M[:n, :n] @ alpha) + v
     gap, _ = descend(M, alpha, gradient, tolerance, max_iter)
     return alpha, float(gap)

@@ -8,7 +8,8 @@ from numba import njit
 def descend(M, alpha, G, tolerance, max_iter):
     """Move weight between pairs until the gap is below ``tolerance``; return it and the steps.
 
-    ``G`` is the gradient ``2 M alpha - q``; both it and ``alpha`` are changed in place. The point
+    ``G`` is the gradient ``2 M alpha + v``; both it and ``alpha`` are changed in place, and ``M``
+    may have more rows and columns than there are weights. The point
     that gains is the one with the smallest gradient, the one that loses the one with which
     the objective falls most.
     """

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from isthmus._checks import check_float
 from isthmus.coreset._regressor import CoreVectorRegressor
 from isthmus.kernels import Gaussian
 from isthmus.typing import Array
@@ -23,7 +24,11 @@ class ImplicitSurface(BaseEstimator):
     widths : sequence of float, default=(0.5, 0.25, 0.12)
         Widths of the kernels, as shares of the extent (root of the total variance).
     C : float, default=100.0
-    max_core : int or None, default=1000
+    tube : float, default=1.0
+        What later regressions leave alone, in standard deviations of what the earlier ones
+        left. Small values bring zeros nearer to the points, but what is fitted in the end is
+        their noise: a ridge along the surface, negative on both sides of it.
+    max_core : int or None, default=2000
     random_state : int, RandomState or None
 
     Attributes
@@ -46,11 +51,13 @@ class ImplicitSurface(BaseEstimator):
         widths: Any = (0.5, 0.25, 0.12),
         *,
         C: float = 100.0,
-        max_core: int | None = 1000,
+        tube: float = 1.0,
+        max_core: int | None = 2000,
         random_state: Any = None,
     ):
         self.widths = widths
         self.C = C
+        self.tube = tube
         self.max_core = max_core
         self.random_state = random_state
 
@@ -62,15 +69,17 @@ class ImplicitSurface(BaseEstimator):
                 "The 'widths' parameter of ImplicitSurface must be positive floats. Got "
                 f"{self.widths!r} instead."
             )
+        cost = check_float(self, "C", include_low=False)
+        tube = check_float(self, "tube", include_low=False)
         X = validate_data(self, X, dtype=np.float64)
         extent = float(np.sqrt(X.var(axis=0).sum())) or 1.0
         left = np.ones(len(X))
         layers = []
-        for width in widths:
+        for number, width in enumerate(widths):
             layer = CoreVectorRegressor(
                 Gaussian.from_width(width * extent),
-                C=self.C,
-                tube=0.05,
+                C=cost,
+                tube=tube if number else 0.05,  # at first of the value 1 itself
                 fit_intercept=False,
                 max_core=self.max_core,
                 random_state=self.random_state,

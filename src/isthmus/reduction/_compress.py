@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Callable
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -42,11 +43,13 @@ def compress(
     estimator : fitted model
         scikit-learn's ``SVC``, ``SVR`` (and their Nu forms), ``KernelRidge``, ``KernelPCA``,
         ``GaussianProcessRegressor`` (its mean), a ``Pipeline`` that ends in one; our
-        ``KernelPCA``, ``KernelRidgeCV``, ``GaussianProcess`` (its mean), ``DependencyEstimator``.
+        ``KernelPCA``, ``KernelRidgeCV``, ``GaussianProcess`` (its mean), ``DependencyEstimator``,
+        ``UnsupervisedKernelRegression`` with a data kernel, and the core vector machines.
     n_points : int or None
         How many points to keep, at most.
     tolerance : float or None
-        Instead, the squared error of the functions, as a share of their squared length.
+        Instead, the squared error of the functions, as a share of their squared length. Points
+        whose move would exceed it stay.
     X, y : validation data or None
         With neither of the two above, the smallest model whose score on these data is at most
         ``max_loss`` below that of the full one. With them the thresholds of a classifier are
@@ -86,6 +89,21 @@ def compress(
         raise ValueError(
             "The 'points' parameter of compress must be one of 'auto', 'kept', 'moved'. Got "
             f"{points!r} instead."
+        )
+    if n_points is not None:
+        if isinstance(n_points, bool) or not isinstance(n_points, Integral):
+            raise TypeError(
+                f"The 'n_points' parameter of compress must be an int. Got {n_points!r} instead."
+            )
+        if n_points < 1:
+            raise ValueError(
+                "The 'n_points' parameter of compress must be an int in [1, inf). Got "
+                f"{n_points!r} instead."
+            )
+    if not max_loss >= 0:
+        raise ValueError(
+            "The 'max_loss' parameter of compress must be a float in [0, inf). Got "
+            f"{max_loss!r} instead."
         )
     wanted: dict[str, Any] = {
         "n_points": n_points,
@@ -144,6 +162,14 @@ def _compressed(
             f"Got {kernel!r:.60}; use points='kept'."
         )
     by_score = wanted["n_points"] is None and wanted["tolerance"] is None
+    if by_score and not hasattr(whole, "score"):
+        raise ValueError(
+            f"{type(whole).__name__} has no score by which validation data could choose a size: "
+            "give n_points or tolerance."
+        )
+    if wanted["n_points"] is not None:
+        wanted = {**wanted, "n_points": min(wanted["n_points"], len(A))}
+    bound = np.inf if wanted["tolerance"] is None else wanted["tolerance"]
     if by_score:
         wanted = {**wanted, "n_points": len(A), "tolerance": 0.0}
     path = reduce_expansion((kernel, objects), A, **wanted)
@@ -151,8 +177,10 @@ def _compressed(
     def model_at(reduced: ReducedExpansion) -> Any:
         Z, B, error = take(objects, reduced.indices), reduced.coefficients, reduced.error
         if movable and error > _EXACT:
-            Z, B, error = move_points(kernel, objects, A.reshape(len(A), -1), Z)
-            B = B.reshape(reduced.coefficients.shape)
+            there, C, moved_error = move_points(kernel, objects, A.reshape(len(A), -1), Z)
+            # Moved points are fitted to values; the functions may then be further off.
+            if moved_error <= max(bound, error):
+                Z, B, error = there, C.reshape(B.shape), moved_error
         short = make(Z, B)
         if X is not None and y is not None and is_classifier(short):
             _set_thresholds(short, X, y)
@@ -182,9 +210,10 @@ def _expansion_in(holder: Any) -> tuple[Any, Any, Array, Callable[[Any, Array], 
     held = held_expansion(holder)
     if held is None:
         raise TypeError(
-            "compress knows SVC, SVR, KernelRidge, KernelPCA and GaussianProcessRegressor of "
-            "scikit-learn and the kernel models of isthmus. Got a fitted "
-            f"{type(holder).__name__} instead."
+            "compress knows SVC, NuSVC, SVR, NuSVR, KernelRidge, KernelPCA and "
+            "GaussianProcessRegressor of scikit-learn; KernelPCA, KernelRidgeCV, GaussianProcess, "
+            "DependencyEstimator, UnsupervisedKernelRegression and the core vector machines of "
+            f"isthmus; and pipelines that end in one. Got a fitted {type(holder).__name__} instead."
         )
     return held.kernel, held.objects, held.coefficients, lambda Z, B: _machine(held, holder, Z, B)
 

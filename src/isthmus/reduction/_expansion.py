@@ -95,7 +95,8 @@ def reduce_expansion(
     tolerance : float or None
         Stop at this error (squared, as a share). For "l0" and "l1", ``n_points`` decides.
     select : {"least_squares", "matching"}, default="least_squares"
-        Pursuit: "matching" is as published; see :func:`isthmus.reduction.pursue`.
+        Pursuit: "matching" is as published, hyperplane matching pursuit for one function and
+        multiple-hyperplane for several; see :func:`isthmus.reduction.pursue`.
     penalty : float or None
         For "l0", instead of ``n_points``; 0 keeps the expansion exactly.
     step : {"l2", "lp"}, default="l2"
@@ -103,8 +104,8 @@ def reduce_expansion(
     normalize : bool, default=False
         Whether every function counts the same, whatever its length.
     n_chunks : int, default=1
-        Reduce so many parts of the points by themselves, then fit over the union. Parts must
-        hold more points than the data have rank, or nothing is left out.
+        Reduce so many parts of the points by themselves, then their union once more to
+        ``n_points``. Parts must hold more points than the data have rank, or nothing is left out.
 
     Returns
     -------
@@ -200,6 +201,13 @@ def _in_chunks(
             block = DenseGram(gram.columns(members)[members])
             union.extend(members[_chosen(block, part, **settings)[1]])
     indices, B, error = backfit(gram, A, np.array(union, dtype=np.intp))
+    most = settings["n_points"]
+    if most is not None and len(indices) > most:
+        # Every part was allowed as many as all together: reduce what the union says once more.
+        members = indices
+        block = DenseGram(gram.columns(members)[members])
+        kept = members[_chosen(block, backfit(gram, weights, members)[1], **settings)[1]]
+        indices, B, error = backfit(gram, A, kept)
     return ReducedExpansion(indices, B[:, 0] if flat else B, error)
 
 
