@@ -197,6 +197,40 @@ def usps(peer):
     return _embedding_contest(_rows("usps"), peer)
 
 
+def _lifted_roll(n, seed):
+    """A noisy Swiss roll turned into ten columns."""
+    rng = np.random.default_rng(seed)
+    t, height = 1.5 * np.pi * (1 + 2 * rng.uniform(size=n)), 21 * rng.uniform(size=n)
+    Y = np.column_stack([t * np.cos(t), height, t * np.sin(t)])
+    turn = np.linalg.qr(np.random.default_rng(7).normal(size=(10, 10)))[0][:3]
+    return Y @ turn + 0.3 * rng.normal(size=(n, 10))
+
+
+@benchmark(
+    "manifold-landmarks",
+    work="a Swiss roll in 10 columns: fit from 300 landmarks, reconstruct 1000 new rows",
+    peer="the full model on 2000 of the rows",
+    cases=(10_000, 30_000, 100_000),
+    quick=(2000, 4000, 8000),
+    unit="rows",
+    goal="10^5 rows in two minutes, growth below n^1.2, no more variance lost than the peer",
+)
+def landmarks(n):
+    train, new = _lifted_roll(n, 0), _lifted_roll(1000, 1)
+    variance = np.mean(np.sum((new - train.mean(axis=0)) ** 2, axis=1))
+
+    def fitted(rows, **options):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model = UnsupervisedKernelRegression(2, random_state=0, **options).fit(rows)
+        return model.reconstruct(new)
+
+    def quality(back):
+        return {"variance lost": float(np.mean(np.sum((back - new) ** 2, axis=1)) / variance)}
+
+    return Contest(lambda: fitted(train, n_landmarks=300), lambda: fitted(train[:2000]), quality)
+
+
 @benchmark(
     "manifold-inverse",
     work="inverse_transform of 1000 latent points, model of 1297 digits",

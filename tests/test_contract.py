@@ -4,6 +4,7 @@ import inspect
 from collections import Counter
 from importlib import import_module
 
+import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.estimator_checks import check_estimator
@@ -130,6 +131,23 @@ def test_scikit_learn_checks(estimator, record_property):
     failed = {r["check_name"]: r["exception"] for r in results if r["status"] == "failed"}
     assert not failed
     assert counts["passed"] > 30
+
+
+@pytest.mark.filterwarnings("ignore")  # the table is small, and settling is not the point
+@pytest.mark.parametrize(
+    "estimator",
+    [e for e in estimators()[: -len(VARIANTS)] if e.__sklearn_tags__().target_tags.required],
+    ids=lambda e: type(e).__name__,
+)
+def test_a_failing_refit_leaves_the_former_fit(estimator):
+    rng = np.random.default_rng(0)
+    X, y = rng.uniform(0.1, 1.0, size=(40, 4)), np.repeat([0, 1], 20)
+    estimator = clone(estimator).fit(X, y)
+    before = dict(vars(estimator))
+    with pytest.raises(ValueError):
+        estimator.fit(X[:, :3], y[:-3])
+    assert vars(estimator).keys() == before.keys()
+    assert all(vars(estimator)[name] is value for name, value in before.items())
 
 
 @pytest.mark.parametrize("cls", list(public_classes()), ids=lambda c: c.__name__)

@@ -1,15 +1,39 @@
 """Checks of parameters, with one form of message: what, whose, expected, got."""
 
+import reprlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils import check_array, check_random_state
+
+from isthmus.typing import Array
+
+# Larger numbers are refused: sums of their fourth powers, such as the squares of a scatter matrix,
+# overflow.
+LARGEST = 1e70
+_UNSET = object()
 
 
-def _refuse(owner: Any, name: str, expected: str, got: Any) -> str:
-    return (
-        f"The {name!r} parameter of {type(owner).__name__} must be {expected}. Got {got!r} instead."
-    )
+def refusal(owner: Any, name: str, expected: str, got: Any) -> str:
+    """The message for a parameter that cannot be used; one line, however large the value.
+
+    ``owner`` is an estimator, or the name of a function.
+
+    >>> from isthmus.kernels import Polynomial
+    >>> refusal(Polynomial(), "degree", "an int", "x")
+    "The 'degree' parameter of Polynomial must be an int. Got 'x' instead."
+    """
+    whose = owner if isinstance(owner, str) else type(owner).__name__
+    text = " ".join(_SHORT.repr(got).split())
+    return f"The {name!r} parameter of {whose} must be {expected}. Got {text} instead."
+
+
+_SHORT = reprlib.Repr()
+_SHORT.maxother = _SHORT.maxstring = 80
 
 
 def check_int(
@@ -25,10 +49,10 @@ def check_int(
     ends = f"[{low}, {'inf)' if high is None else f'{high}]'}"
     expected = f"an int in {ends}{f' ({why})' if why else ''}"
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):
-        raise TypeError(_refuse(owner, name, expected, value))
+        raise TypeError(refusal(owner, name, expected, value))
     number = int(value)
     if number < low or (high is not None and number > high):
-        raise ValueError(_refuse(owner, name, expected, value))
+        raise ValueError(refusal(owner, name, expected, value))
     return number
 
 
@@ -39,28 +63,121 @@ def check_float(
     low: float = 0.0,
     high: float = np.inf,
     include_low: bool = True,
-    value: Any = None,
+    value: Any = _UNSET,
 ) -> float:
     """Return the real parameter ``name`` of ``owner``, or say what is wrong."""
-    value = getattr(owner, name) if value is None else value
+    value = getattr(owner, name) if value is _UNSET else value
     expected = (
         f"a float in {'[' if include_low else '('}{low}, {high}{')' if high == np.inf else ']'}"
     )
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
-        raise TypeError(_refuse(owner, name, expected, value))
+        raise TypeError(refusal(owner, name, expected, value))
     number = float(value)
     below = number < low if include_low else number <= low
     if np.isnan(number) or below or number > high or np.isinf(number):
-        raise ValueError(_refuse(owner, name, expected, value))
+        raise ValueError(refusal(owner, name, expected, value))
     return number
 
 
 def check_choice(owner: Any, name: str, choices: tuple[Any, ...]) -> Any:
     """Return the parameter ``name`` of ``owner`` if it is one of ``choices``."""
     value = getattr(owner, name)
-    if value not in choices:
-        raise ValueError(_refuse(owner, name, f"one of {', '.join(map(repr, choices))}", value))
+    # An array would be compared with each of them by entries.
+    if isinstance(value, np.ndarray) or value not in choices:
+        raise ValueError(refusal(owner, name, f"one of {', '.join(map(repr, choices))}", value))
     return value
+
+
+def check_bool(owner: Any, name: str) -> bool:
+    """Return the truth value ``name`` of ``owner``; 0 and 1 are taken too, "no" is not."""
+    value = getattr(owner, name)
+    if not isinstance(value, (bool, np.bool_, Integral)) or value not in (0, 1):
+        raise TypeError(refusal(owner, name, "True or False", value))
+    return bool(value)
+
+
+def check_floats(
+    owner: Any, name: str, *, low: float = 0.0, include_low: bool = True
+) -> list[float]:
+    """Return the parameter ``name`` as a list, which may have been given as one number."""
+    value = getattr(owner, name)
+    expected = "a float or a sequence of them, not empty"
+    several = isinstance(value, Iterable) and not isinstance(value, (str, bytes, dict))
+    if not several and not isinstance(value, Real):
+        raise TypeError(refusal(owner, name, expected, value))
+    given = list(value) if several else [value]
+    if not given:
+        raise ValueError(refusal(owner, name, expected, value))
+    return [check_float(owner, name, value=v, low=low, include_low=include_low) for v in given]
+
+
+def check_table(
+    owner: Any,
+    name: str,
+    *,
+    expected: str = "an array of numbers of two dimensions",
+    value: Any = _UNSET,
+    **options: Any,
+) -> Array:
+    """Return the array ``name`` of ``owner``, checked by scikit-learn, in our form of message."""
+    value = getattr(owner, name) if value is _UNSET else value
+    try:
+        table = check_array(value, dtype=np.float64, order="C", ensure_all_finite=False, **options)
+    except (TypeError, ValueError) as error:
+        kind = type(error) if type(error) in (TypeError, ValueError) else ValueError
+        raise kind(refusal(owner, name, expected, value)) from error
+    if not np.isfinite(table).all():
+        raise ValueError(refusal(owner, name, f"{expected}, without NaN and infinity", value))
+    return np.asarray(table)
+
+
+def check_seed(
+    owner: Any, name: str = "random_state", *, value: Any = _UNSET
+) -> np.random.RandomState:
+    """Return the random numbers that ``random_state`` of ``owner`` stands for."""
+    value = getattr(owner, name) if value is _UNSET else value
+    try:
+        return check_random_state(value)
+    except (TypeError, ValueError) as error:
+        expected = f"None, a RandomState or an int in [0, {2**32 - 1}]"
+        raise ValueError(refusal(owner, name, expected, value)) from error
+
+
+def check_jobs(owner: Any, name: str = "n_jobs") -> None:
+    """Refuse a number of processes or threads that joblib could not use."""
+    value = getattr(owner, name)
+    expected = "None or an int other than 0 (-1 takes all processors)"
+    if value is not None and (isinstance(value, bool) or not isinstance(value, Integral)):
+        raise TypeError(refusal(owner, name, expected, value))
+    if value == 0:
+        raise ValueError(refusal(owner, name, expected, value))
+
+
+def check_piece(owner: Any, name: str, resolve: Callable[[Any], Any]) -> Any:
+    """Return what ``resolve`` makes of the parameter ``name``; its complaint gets an address."""
+    try:
+        return resolve(getattr(owner, name))
+    except (TypeError, ValueError) as error:
+        message = f"The {name!r} parameter of {type(owner).__name__} cannot be used. {error}"
+        raise type(error)(" ".join(message.split())) from error
+
+
+def check_scale(owner: Any, X: Any, *, what: str = "X") -> None:
+    """Refuse numbers so large that their powers overflow; NaN counts for nothing.
+
+    >>> from isthmus.kernels import Gaussian
+    >>> check_scale(Gaussian(), np.array([[1e69]]))
+    """
+    values = X.data if issparse(X) else X
+    peak = max(
+        float(np.fmax.reduce(values, axis=None, initial=0.0)),
+        -float(np.fmin.reduce(values, axis=None, initial=0.0)),
+    )
+    if peak > LARGEST:
+        raise ValueError(
+            f"{type(owner).__name__} needs values of at most {LARGEST:g} in {what}: powers of "
+            f"larger ones overflow. Got {peak:.3g}; rescale them."
+        )
 
 
 def check_length(owner: Any, n_expected: int, n_got: int, *, what: str) -> None:
@@ -69,3 +186,19 @@ def check_length(owner: Any, n_expected: int, n_got: int, *, what: str) -> None:
         raise ValueError(
             f"{type(owner).__name__} needs as many {what}: expected {n_expected}, got {n_got}."
         )
+
+
+@contextmanager
+def former_fit_kept(owner: Any) -> Iterator[None]:
+    """Leave ``owner`` as it was where something within fails, so that a former fit can be used.
+
+    ``validate_data`` sets ``n_features_in_`` before outputs and parameters have been looked at. A
+    context and not a decorator, so that warnings of ``fit`` still point to its caller.
+    """
+    before = dict(vars(owner))
+    try:
+        yield
+    except BaseException:
+        vars(owner).clear()
+        vars(owner).update(before)
+        raise

@@ -48,6 +48,17 @@ def test_a_bad_table_gives_one_line_and_exit_code_2(name, command, model, table,
     assert result.exit_code == 2
     assert result.stdout == ""
     assert_one_line(result.stderr, message)
+    assert_one_line(result.stderr, f"error: table {tmp_path / 'spoilt.csv'}: ")
+
+
+@pytest.mark.parametrize("n_rows", [1, 3])
+def test_fit_says_how_many_rows_it_needs(n_rows, table, isthmus, tmp_path):
+    few = spoilt(table, tmp_path, lambda frame: frame[:n_rows])
+    result = isthmus("fit", few, "--outputs", "u", "--model", tmp_path / "m", "--cv", 4)
+    assert result.exit_code == 2
+    rows = "1 row" if n_rows == 1 else "3 rows"
+    assert_one_line(result.stderr, f"table {few}: has {rows}; cross-validation with --cv 4 needs")
+    assert_one_line(result.stderr, "at least 8")
 
 
 @pytest.mark.parametrize("name", ["text cell", "nan", "infinity", "no rows"])
@@ -68,7 +79,10 @@ def test_fit_refuses_a_bad_table_and_writes_no_model(name, table, isthmus, tmp_p
         (["--outputs", "u", "--inputs", "aa"], "input column 'aa' is missing; did you mean 'a'?"),
         (["--outputs", " , "], "--outputs names no column"),
         (["--outputs", "u", "--cv", "1"], "--cv must be at least 2, got 1"),
-        (["--outputs", "u", "--cv", "80"], "the table has 90 rows"),
+        (
+            ["--outputs", "u", "--cv", "80"],
+            "has 90 rows; cross-validation with --cv 80 needs at least 160",
+        ),
         (["--outputs", "u", "--cv", "two"], "--cv"),
         ([], "--outputs"),
         (["--outputs", "u", "--colour"], "--colour"),

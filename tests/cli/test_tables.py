@@ -1,4 +1,5 @@
 import gzip
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,7 @@ from isthmus.cli import _tables as tables
 from isthmus.cli._columns import columns_of
 from isthmus.cli._errors import UserError
 
+PATH = Path("table.csv")
 FRAME = pd.DataFrame({"a": [1.5, 2.0, 1e-7], "b": [4, 5, 6], "kind": ["x", "y", "x"]})
 
 
@@ -19,9 +21,9 @@ def test_a_table_comes_back_from_every_format(tmp_path, suffix):
     path = tmp_path / f"table{suffix}"
     tables.write_table(FRAME, path)
     again = tables.read_table(path)
-    assert_array_equal(tables.numbers(again["a"]), FRAME["a"])
-    assert_array_equal(tables.numbers(again["b"]), FRAME["b"])
-    assert list(tables.labels(again["kind"])) == ["x", "y", "x"]
+    assert_array_equal(tables.numbers(again["a"], path), FRAME["a"])
+    assert_array_equal(tables.numbers(again["b"], path), FRAME["b"])
+    assert list(tables.labels(again["kind"], path)) == ["x", "y", "x"]
     assert [p.name for p in tmp_path.iterdir()] == [path.name]
 
 
@@ -82,14 +84,14 @@ def test_arrays_of_unequal_length_are_refused(tmp_path):
 )
 def test_a_bad_cell_is_named_with_column_and_row(cells, message):
     with pytest.raises(UserError, match=message):
-        tables.numbers(pd.Series(cells, name="a"))
+        tables.numbers(pd.Series(cells, name="a"), PATH)
 
 
 def test_a_column_is_text_only_where_most_cells_are_words():
-    assert tables.is_label(pd.Series(["x", "y", "1"]))
-    assert not tables.is_label(pd.Series(["1", "2", "x"]))
-    assert tables.is_numeric(pd.Series(["1", " 2.5 ", "1e-3", ""]))
-    assert tables.is_numeric(pd.Series([True, False]))
+    assert tables.is_label(pd.Series(["x", "y", "1"]), PATH)
+    assert not tables.is_label(pd.Series(["1", "2", "x"]), PATH)
+    assert tables.is_numeric(pd.Series(["1", " 2.5 ", "1e-3", ""]), PATH)
+    assert tables.is_numeric(pd.Series([True, False]), PATH)
 
 
 def test_parquet_without_pyarrow_says_how_to_get_it(tmp_path, monkeypatch):

@@ -22,6 +22,8 @@ from isthmus.features._distance_correlation_map import (
     column_weights,
 )
 from isthmus.features._distance_correlation_math import (
+    block_factors,
+    column_products,
     exact_reduction,
     joint_table,
     monotone_reduction,
@@ -110,6 +112,18 @@ def test_wide_and_long_tables_take_different_paths_to_the_same_coordinates(rng):
     assert_allclose(np.abs(wide.Z), np.abs(U[:, :4] * s[:4]), atol=1e-10)
     padded = np.vstack([A, np.zeros((60, A.shape[1]))])  # rows of zeros change no product
     assert_allclose(exact_reduction(padded, 4).Z[:30], wide.Z, atol=1e-8)
+
+
+def test_products_of_columns_give_the_closed_form_without_another_pass(table):
+    X, Y = table
+    products = column_products(X, Y)
+    A = joint_table(X, Y, 0.3)
+    assert_allclose(joint_table(X, Y, 0.3, products), A)
+    f = np.repeat(block_factors(X, Y, 0.3, products), (X.shape[1], Y.shape[1]))
+    assert_allclose(f[:, None] * products.all * f, A.T @ A, atol=1e-12)
+    wide = column_products(X[:5], Y[:5])  # fewer rows than columns: norms alone
+    assert wide.all is None
+    assert_allclose(wide.norms[0], np.linalg.norm(X[:5].T @ X[:5]))
 
 
 def test_equal_eigenvalues_are_announced():

@@ -89,3 +89,51 @@ def test_curved_manifolds_tell_digits_apart():
     manifold = UnsupervisedKernelRegression(2, max_iter=50, random_state=0)
     model = ManifoldClassifier(manifold).fit(X[::4], y[::4])
     assert model.score(X[1::4], y[1::4]) > 0.95
+
+
+def test_a_manifold_in_feature_space_measures_its_distances_there():
+    from isthmus.kernels import Polynomial
+    from isthmus.manifold import UnsupervisedKernelRegression
+
+    X, y = load_digits(n_class=3, return_X_y=True)
+    X = X / 16.0
+    manifold = UnsupervisedKernelRegression(
+        2, data_kernel=Polynomial(3, coef0=0.0), degree=0, max_iter=50, tol=0.05, random_state=0
+    )
+    model = ManifoldClassifier(manifold).fit(X[:240], y[:240])
+    errors = model.reconstruction_errors(X[240:260])
+    assert_allclose(errors[:, 1], model.manifolds_[1].reconstruction_error(X[240:260]))
+    assert model.score(X[240:], y[240:]) > 0.95
+
+
+class Teller(PCA):
+    """Says itself how far rows are, which must be preferred."""
+
+    def reconstruction_error(self, X):
+        return np.full(len(X), 7.0)
+
+
+def test_the_error_that_a_manifold_tells_is_used():
+    X, y = three_lines()
+    assert_allclose(ManifoldClassifier(Teller(1)).fit(X, y).reconstruction_errors(X), 7.0)
+
+
+def test_objects_are_classified_through_the_kernel_of_the_manifold():
+    from isthmus.kernels import Normalized, Spectrum
+    from isthmus.manifold import UnsupervisedKernelRegression
+
+    rng = np.random.default_rng(0)
+    kernel, words = Normalized(Spectrum(2)), []
+    while len(words) < 60:
+        word = "".join(rng.choice(list("ab" if len(words) % 2 else "ac"), size=12))
+        # Words with the same pairs of letters are the same to the kernel.
+        if not words or kernel([word], words).max() < 1 - 1e-9:
+            words.append(word)
+    y = np.arange(60) % 2
+    manifold = UnsupervisedKernelRegression(
+        1, data_kernel=kernel, degree=0, tol=0.05, random_state=0
+    )
+    model = ManifoldClassifier(manifold).fit(words[:40], y[:40])
+    assert model.score(words[40:], y[40:]) > 0.9
+    with pytest.raises(ValueError, match="as many labels as objects: expected 40, got 39"):
+        ManifoldClassifier(manifold).fit(words[:40], y[:39])

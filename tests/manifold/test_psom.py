@@ -291,13 +291,48 @@ def test_given_axes_are_used_as_they_are():
         ),
         ({"nodes": np.zeros((3, 2)), "local": 1}, r"an int in \[2, inf\)"),
         ({"nodes": None}, "needs its nodes"),
+        ({"nodes": "x"}, "'nodes' parameter of PSOM must be .* Got 'x'"),
+        ({"nodes": np.zeros((3, 2)), "bounds": "x"}, "'bounds' parameter of PSOM .* Got 'x'"),
+        ({"nodes": np.zeros((3, 2)), "grid": "x"}, "'grid' parameter of PSOM must .* Got 'x'"),
+        ({"nodes": np.zeros((3, 2)), "grid": ["x"]}, r"'grid' parameter of PSOM .* Got \['x'\]"),
+        ({"nodes": np.full((3, 2), 1e160)}, "values of at most .* in nodes: .* rescale"),
     ],
 )
 def test_bad_input_is_named_and_nothing_is_left_fitted(parameters, message):
     model = PSOM(**parameters)
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((TypeError, ValueError), match=message):
         model.fit()
     assert not hasattr(model, "weights_")
+    assert not hasattr(model, "n_features_in_")
+
+
+def test_a_window_of_two_nodes_warns_of_nothing_on_a_node():
+    nodes = np.random.default_rng(0).normal(size=(3, 3, 2))
+    model = PSOM(nodes, local=2).fit()
+    assert_allclose(model.inverse_transform(model.embedding_), nodes.reshape(9, 2))
+    assert np.isfinite(model.transform(np.random.default_rng(1).normal(size=(20, 2)))).all()
+
+
+def test_a_refit_that_fails_leaves_the_former_fit():
+    rows = np.random.default_rng(0).normal(size=(6, 3))
+    model = PSOM(grid=(2, 3)).fit(rows)
+    with pytest.raises(ValueError, match="needs nodes that match its grid"):
+        model.fit(rows[:5, :2])
+    assert model.n_features_in_ == 3
+    assert_allclose(model.reconstruct(rows), rows, atol=1e-9)
+
+
+def test_single_precision_comes_back_in_single_precision():
+    model = arm()
+    rows = model.weights_.reshape(-1, 4)[:5].astype(np.float32)
+    latent = model.transform(rows)
+    holes = np.where(np.arange(4) < 2, rows, np.float32(np.nan))
+    found = latent, model.inverse_transform(latent), model.reconstruct(rows), model.complete(holes)
+    assert {part.dtype for part in found} == {np.dtype(np.float32)}
+    assert np.array_equal(found[3][:, :2], rows[:, :2])
+    assert_allclose(found[3], rows, atol=1e-5)
+    assert model.jacobian(latent).dtype == np.float32
+    assert model.transform(rows.astype(float)).dtype == np.float64
 
 
 def test_bad_queries_are_named():

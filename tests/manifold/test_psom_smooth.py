@@ -346,3 +346,22 @@ def test_scattered_data_on_a_large_grid_match_the_factorisation(monkeypatch):
 def test_bad_input_is_named(act, message):
     with pytest.raises(ValueError, match=message):
         act()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "name"),
+    [
+        ({"noise": "x"}, "noise"),  # not used here
+        ({"noise": -1}, "noise"),
+        ({"grid_shape": "x"}, "grid_shape"),
+        ({"bounds": "x"}, "bounds"),
+        ({"basis": []}, "basis"),
+        ({"random_state": "x"}, "random_state"),
+    ],
+)
+def test_wrong_parameters_are_refused_by_name(parameters, name):
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    model = SmoothPSOM(**{"grid_shape": (4,), **parameters})
+    with pytest.raises((TypeError, ValueError), match=f"The '{name}' parameter of SmoothPSOM must"):
+        model.fit(X)
+    assert not hasattr(model, "n_features_in_")

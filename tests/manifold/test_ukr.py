@@ -15,7 +15,7 @@ from sklearn.manifold import trustworthiness
 from isthmus.features import KernelPCA
 from isthmus.kernels import FunctionKernel, Gaussian, Normalized, Polynomial, Spectrum
 from isthmus.manifold import UnsupervisedKernelRegression
-from isthmus.manifold._ukr import l1_kernel
+from isthmus.manifold._ukr_checks import l1_kernel
 from isthmus.manifold._ukr_losses import squared_loss
 from isthmus.manifold._ukr_objective import Smoother, reconstruction_error
 from isthmus.preimage import CandidatePreimage
@@ -49,6 +49,8 @@ def ordered(model, t):
 SETTINGS = {
     "gaussian": {"density_kernel": "gaussian"},
     "student": {"density_kernel": "student", "max_iter": 400},
+    "epanechnikov": {"density_kernel": "epanechnikov"},
+    "epanechnikov-rprop": {"density_kernel": "epanechnikov", "solver": "rprop", "degree": 0},
     "constant": {"degree": 0},
     "linear": {"degree": 1, "density_kernel": "triweight"},
     "squares": {"degree": 2, "cross_terms": False, "validation": 3},
@@ -56,14 +58,18 @@ SETTINGS = {
     "huber-given": {"loss": "huber", "delta": 0.01, "tol": 0.05},
     "ball": {"loss": "epsilon", "epsilon": 0.3, "degree": 0, "density_kernel": "gaussian"},
     "cube": {"loss": "epsilon", "epsilon": 0.2, "tube": "cube", "degree": 0},
+    "own tolerance": {"loss": "epsilon", "degree": 0},
+    "length": {"loss": "huber_norm"},
     "penalty": {"validation": None, "penalty": {"extension": 1e-3}},
     "density": {"validation": None, "penalty": {"density": 1e-3}, "density_kernel": "gaussian"},
     "landmarks": {"n_landmarks": 20},
+    "landmarks-harmonic": {"n_landmarks": 20, "landmarks": "harmonic"},
     "landmarks-huber": {"n_landmarks": 20, "loss": "huber", "penalty": {"extension": 1e-4}},
     "adapted": {"n_landmarks": 20, "smoothness": 0.1, "density_kernel": "triweight"},
     "adapted-rows": {"smoothness": 0.1, "density_kernel": "gaussian"},
     "published": {"solver": "rprop", "init": "pca", "homotopy": None, "max_iter": 300},
     "homotopy": {"init": "pca", "homotopy": [{"box": 1.0}, {"extension": 1e-3}]},
+    "floors": {"homotopy": [{"floor": 0.3, "max_iter": 50}, {"floor": 0.1}], "init": "pca"},
     "held-out": {"held_out": 0.2},
     "several": {"n_init": 2, "n_neighborhoods": 3, "init": ("isomap", "lle")},
     "kernel": {"data_kernel": Polynomial(2, coef0=1.0)},
@@ -101,6 +107,68 @@ def test_projection_never_raises_the_error_of_a_training_row(arc, model):
     projected = np.sum((model.reconstruct(Y) - Y) ** 2, axis=1)
     assert np.all(projected <= own + 1e-9)
     assert_allclose(model.score(Y), -projected.mean(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("solver", ["lbfgs", "rprop"])
+@pytest.mark.parametrize("degree", [0, 2])
+def test_the_epanechnikov_kernel_reconstructs_new_rows_as_well_as_the_quartic(solver, degree, arc):
+    rng = np.random.default_rng(1)
+    t = rng.uniform(0, np.pi, size=300)
+    new = 10 * np.column_stack([np.cos(t), np.sin(t)]) + 0.25 * rng.normal(size=(300, 2))
+    errors = {
+        kernel: -make(density_kernel=kernel, solver=solver, degree=degree, max_iter=300)
+        .fit(arc[1])
+        .score(new)
+        for kernel in ("quartic", "epanechnikov")
+    }
+    assert errors["epanechnikov"] < 1.2 * errors["quartic"]
+
+
+def test_the_error_of_reconstruction_is_the_distance_of_what_is_reconstructed(arc, model):
+    Y = arc[1][:20]
+    distance = np.sum((model.reconstruct(Y) - Y) ** 2, axis=1)
+    assert_allclose(model.reconstruction_error(Y), distance, rtol=1e-6)
+
+
+def test_in_feature_space_the_error_needs_no_pre_image(arc):
+    """Its square is k(y, y) - 2 k_y b + b G b, with weights b of the rows at the place found."""
+    Y, kernel = arc[1][::2], Polynomial(3, coef0=0.0)
+    model = make(data_kernel=kernel, degree=0, density_kernel="gaussian").fit(Y)
+    new = arc[1][1::10] * 1.01
+    Z = model.transform(new)
+    W = np.exp(-0.5 * (Z - model.centres_.T) ** 2)
+    B = W / W.sum(axis=1, keepdims=True)
+    cross = np.sum(B * kernel(new, Y), axis=1)
+    expected = kernel.diag(new) - 2 * cross + np.einsum("ij,jk,ik->i", B, kernel(Y), B)
+    assert_allclose(model.reconstruction_error(new), expected, rtol=1e-6)
+
+
+def test_landmarks_of_many_rows_are_as_good_as_a_full_model_of_some():
+    """A Swiss roll turned into ten columns."""
+    rng = np.random.default_rng(0)
+    turn = np.linalg.qr(rng.normal(size=(10, 10)))[0][:3]
+
+    def roll(n):
+        t, height = 1.5 * np.pi * (1 + 2 * rng.uniform(size=n)), 20 * rng.uniform(size=n)
+        Y = np.column_stack([t * np.cos(t), height, t * np.sin(t)])
+        return Y @ turn + 0.3 * rng.normal(size=(n, 10))
+
+    few, many, new = roll(400), roll(4000), roll(500)
+    variance = np.sum(new.var(axis=0))
+    whole = make(2).fit(few)
+    sparse = make(2, n_landmarks=150).fit(many)
+    assert sparse.centres_.shape == (150, 2)
+    assert sparse.embedding_.shape == (4000, 2)
+    assert -sparse.score(new) / variance < min(0.03, -1.1 * whole.score(new) / variance)
+
+
+@pytest.mark.parametrize("landmarks", ["kmeans", "harmonic"])
+def test_landmarks_of_very_many_rows_are_found_from_some(landmarks, arc, monkeypatch):
+    monkeypatch.setattr("isthmus.manifold._ukr_fit.MANY_ROWS", 60)
+    t, Y = arc
+    model = make(n_landmarks=15, landmarks=landmarks).fit(Y)
+    assert ordered(model, t) > 0.97
+    assert -model.score(Y) < 0.5
 
 
 def test_completion_keeps_what_is_known(arc, model):
@@ -213,14 +281,20 @@ def test_too_few_steps_are_told(arc):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"density_kernel": "epanechnikov"}, "refuses density_kernel='epanechnikov': .*'quartic'"),
+        (
+            {"density_kernel": "epanechnikov", "smoothness": 0.1},
+            "refuses smoothness with density_kernel='epanechnikov'",
+        ),
+        ({"n_landmarks": 10, "landmarks": "som"}, "must be one of 'kmeans', 'harmonic'"),
         ({"density_kernel": "box"}, "must be one of"),
         ({"n_landmarks": 10, "validation": "loo"}, "refuses n_landmarks with validation='loo'"),
         ({"n_landmarks": 10, "loss": "epsilon", "epsilon": 1.0}, "refuses n_landmarks with loss"),
-        ({"loss": "epsilon"}, "needs epsilon"),
+        ({"homotopy": True}, "'homotopy' parameter.*Got True"),
+        ({"init": None}, "'init' parameter.*Got None"),
+        ({"init": []}, r"'init' parameter.*Got \[\]"),
         ({"smoothness": 0.1}, "refuses smoothness with density_kernel='quartic'"),
         ({"smoothness": 0.1, "density_kernel": "gaussian", "degree": 2}, "with degree=2"),
-        ({"data_kernel": "linear", "loss": "huber"}, "only the squared loss has a meaning"),
+        ({"data_kernel": "linear", "loss": "huber"}, "'squared' and 'huber_norm' have a meaning"),
         ({"data_kernel": "precomputed"}, "refuses data_kernel='precomputed'"),
         ({"validation": "cv"}, "must be 'auto', 'loo', an int"),
         ({"validation": 0}, r"must be an int in \[1, inf\)"),
@@ -237,7 +311,7 @@ def test_too_few_steps_are_told(arc):
 )
 def test_what_makes_no_sense_is_refused_and_leaves_nothing(settings, message, arc):
     model = make(**settings)
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((ValueError, TypeError), match=message):
         model.fit(arc[1])
     with pytest.raises(NotFittedError):
         model.transform(arc[1])
@@ -305,3 +379,28 @@ def test_principal_components_whose_homotopy_shrinks_to_a_point_are_trained_dire
     model = UnsupervisedKernelRegression(5, init="pca", degree=0, random_state=0).fit(rows)
     assert np.ptp(model.embedding_) > 0.1
     assert -model.score(rows) < 0.6 * rows.var(axis=0).sum()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"loss": "huber"}, {"n_landmarks": 20}, {"degree": 2, "solver": "rprop"}],
+    ids=str,
+)
+@pytest.mark.parametrize("unit", [2.0**-30, 2.0**20])
+def test_the_unit_of_the_data_changes_nothing(options, unit):
+    rng = np.random.default_rng(0)
+    Y, new = rng.normal(size=(60, 3)), rng.normal(size=(9, 3))
+    models = [
+        UnsupervisedKernelRegression(1, max_iter=15, tol=1.0, random_state=0, **options).fit(u * Y)
+        for u in (1.0, unit)
+    ]
+    assert_allclose(models[1].embedding_, models[0].embedding_, rtol=0, atol=0)
+    assert_allclose(models[1].outputs_, unit * models[0].outputs_, rtol=0, atol=0)
+    assert_allclose(models[1].transform(unit * new), models[0].transform(new), atol=1e-6)
+    power = 1 if "loss" in options else 2
+    assert_allclose(models[1].objective_, unit**power * models[0].objective_)
+
+
+def test_huge_data_are_refused():
+    with pytest.raises(ValueError, match=r"values of at most 1e\+70"):
+        UnsupervisedKernelRegression(1).fit(1e160 * np.random.default_rng(0).normal(size=(20, 2)))

@@ -7,8 +7,14 @@ import pytest
 from numpy.testing import assert_allclose
 
 from isthmus.manifold import _ukr_pairs
-from isthmus.manifold._ukr_density import density_functional, density_variance, log_density
-from isthmus.manifold._ukr_losses import huber_loss, squared_loss, tube_loss
+from isthmus.manifold._ukr_density import (
+    density_functional,
+    density_variance,
+    latent_densities,
+    log_barrier,
+    log_density,
+)
+from isthmus.manifold._ukr_losses import huber_loss, huber_norm_loss, squared_loss, tube_loss
 from isthmus.manifold._ukr_objective import Smoother, reconstruction_error
 from isthmus.manifold._ukr_starts import refined_scale
 from isthmus.manifold._ukr_train import Problem
@@ -16,12 +22,19 @@ from isthmus.regression import density_kernel
 
 N, Q, D = 25, 2, 4
 DEGREES = [(0, True), (1, True), (2, False), (2, True)]
-KERNELS = ["gaussian", "quartic", "triweight", "student"]
+KERNELS = ["gaussian", "epanechnikov", "quartic", "triweight", "student"]
 
 
 @pytest.fixture
 def data(rng):
-    return 0.45 * rng.normal(size=(N, Q)), rng.normal(size=(N, D))
+    """Places and rows; no pair of places is at the border of a compact kernel.
+
+    There the slope of the Epanechnikov kernel jumps, and differences would see both sides.
+    """
+    X, Y = 0.45 * rng.normal(size=(N, Q)), rng.normal(size=(N, D))
+    while np.abs(np.sum((X[:, None] - X) ** 2, axis=2) - 1.0).min() < 1e-4:
+        X = 0.999 * X
+    return X, Y
 
 
 def masks(Y):
@@ -33,6 +46,7 @@ def losses(rng):
     return {
         "squared": squared_loss,
         "huber": huber_loss(0.3),
+        "huber_norm": huber_norm_loss(0.5),
         "cube": tube_loss(rng.uniform(0.1, 0.5, size=(N, D)), "cube"),
         "ball": tube_loss(rng.uniform(0.1, 1.0, size=N), "ball"),
     }
@@ -43,11 +57,13 @@ def whole(X, Y, smoother, loss=squared_loss, excluded=None):
     return found.value, found.by_point + found.by_centre
 
 
-def assert_slope(fun, x, rng, rtol=1e-6):
-    """Central differences along a random direction."""
+def assert_slope(fun, x, rng, rtol=1e-6, h=1e-6):
+    """Central differences along a random direction, of fourth order."""
     direction = rng.normal(size=x.shape)
-    h = 1e-6
-    differences = (fun(x + h * direction)[0] - fun(x - h * direction)[0]) / (2 * h)
+    near, far = (
+        (fun(x + s * direction)[0] - fun(x - s * direction)[0]) / (2 * s) for s in (h, 2 * h)
+    )
+    differences = (4 * near - far) / 3
     gradient = fun(x)[1]
     assert abs(differences - np.vdot(gradient, direction)) < rtol * np.linalg.norm(gradient)
 
@@ -64,7 +80,7 @@ def test_gradient_of_every_loss_and_mask(kernel, degree, cross, path, data, rng,
             assert_slope(lambda x: whole(x, Y, smoother, loss, excluded), X, rng)  # noqa: B023
 
 
-@pytest.mark.parametrize("kernel", ["quartic", "triweight"])
+@pytest.mark.parametrize("kernel", ["epanechnikov", "quartic", "triweight"])
 @pytest.mark.parametrize(("degree", "cross"), DEGREES)
 def test_lists_of_neighbours_and_matrix_products_agree(kernel, degree, cross, data, monkeypatch):
     X, Y = data
@@ -79,6 +95,32 @@ def test_lists_of_neighbours_and_matrix_products_agree(kernel, degree, cross, da
         )
     for one, other in zip(*found, strict=True):
         assert_allclose(one, other, rtol=1e-9, atol=1e-11)
+
+
+def as_table(pairs, shape):
+    table = np.full(shape, np.inf)
+    rows = np.repeat(np.arange(shape[0]), np.diff(pairs.indptr))
+    table[rows, pairs.indices] = pairs.squared
+    return table
+
+
+@pytest.mark.parametrize("q", [1, 2, 5, 10])
+def test_pairs_within_reach_are_those_of_all_distances(q, rng, monkeypatch):
+    points, centres = rng.normal(size=(70, q)), rng.normal(size=(40, q))
+    squared = np.sum((points[:, None] - centres) ** 2, axis=2)
+    support = float(np.quantile(squared, 0.1))
+    expected = np.where(squared < support, squared, np.inf)
+    found = _ukr_pairs.near_pairs(points, centres, support)
+    assert_allclose(as_table(found, squared.shape), expected, rtol=1e-12)
+    everything = _ukr_pairs.listed_pairs(points, centres)
+    assert_allclose(as_table(everything, squared.shape), squared, rtol=1e-12)
+    assert _ukr_pairs.near_pairs(points, centres, 1e9) is None  # crowded
+    monkeypatch.setattr(_ukr_pairs, "SLAB_CENTRES", 0)
+    by_tree = _ukr_pairs.near_pairs(points, centres, support)
+    if q <= _ukr_pairs.TREE_DIMENSIONS:
+        assert_allclose(as_table(by_tree, squared.shape), expected, rtol=1e-9)
+    else:
+        assert by_tree is None
 
 
 @pytest.mark.parametrize("degree", [0, 1])
@@ -133,19 +175,24 @@ def test_leaving_one_out_is_a_penalty_on_low_density(data):
     assert_allclose(found, weighted.mean(), rtol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["log", "variance"])
+@pytest.mark.parametrize("name", ["log", "variance", "barrier"])
 @pytest.mark.parametrize("path", ["listed", "dense"])
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_gradient_of_density_functionals(kernel, path, name, data, rng):
     X, kernel = data[0], density_kernel(kernel)
-    functional = {"log": log_density, "variance": density_variance}[name]
+    floor = 0.5 * latent_densities(X, X, kernel).min()
+    functional = {
+        "log": log_density,
+        "variance": density_variance,
+        "barrier": log_barrier(floor),
+    }[name]
 
     def fun(x):
-        pairs = _ukr_pairs.all_pairs(x, x) if path == "listed" else None
+        pairs = _ukr_pairs.listed_pairs(x, x) if path == "listed" else None
         value, by_point, by_centre = density_functional(x, x, kernel, functional, pairs)
         return value, by_point + by_centre
 
-    assert_slope(fun, X, rng, rtol=1e-7)
+    assert_slope(fun, X, rng, rtol=1e-8, h=1e-5)
 
 
 @pytest.mark.parametrize("degree", [0, 2])
@@ -250,6 +297,8 @@ def test_what_nothing_reaches_is_counted_and_gets_the_mean(data):
 def test_losses_have_the_squared_loss_as_limits(rng):
     R, rows = rng.normal(size=(6, 3)), slice(0, 6)
     value, slope = squared_loss(R, rows)
+    of_length = huber_norm_loss(1e3)(R, rows)
+    assert_allclose(2e3 * of_length[0], squared_loss(R, rows)[0])
     huber = huber_loss(1e3)(R, rows)
     assert_allclose(huber[0] * 2e3, value)
     assert_allclose(huber[1] * 2e3, slope)

@@ -56,8 +56,12 @@ def test_normalising_constants_in_one_dimension(name, constant):
     assert_allclose(mass * constant, 1.0, rtol=1e-10)
 
 
-def test_only_the_epanechnikov_kernel_cannot_be_trained():
-    assert [n for n in DENSITY_KERNELS if not density_kernel(n).trainable] == ["epanechnikov"]
+def test_kernels_know_how_many_derivatives_they_have():
+    found = {name: density_kernel(name).n_derivatives for name in DENSITY_KERNELS}
+    assert found["epanechnikov"] == 0
+    assert found["quartic"] == 1
+    assert found["triweight"] == 2
+    assert found["gaussian"] == np.inf
 
 
 @pytest.mark.parametrize("name", DENSITY_KERNELS)

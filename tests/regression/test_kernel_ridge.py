@@ -135,7 +135,7 @@ def test_gram_matrix_is_not_changed(pairs):
 @pytest.mark.parametrize(
     ("alphas", "message"),
     [
-        ([], "must not be empty"),
+        ([], "not empty"),
         (-1.0, r"'alphas' parameter of KernelRidgeCV must be a float in \[0.0, inf\). Got -1.0"),
         ([0.0, 1.0], r"float in \(0.0, inf\)"),
     ],

@@ -68,5 +68,5 @@ def test_refusals_say_what_was_expected(scene):
         camera.reconstruct(np.ones(30))
     with pytest.raises(ValueError, match=r"exposures 0 to 30\. Got 31"):
         camera.pattern(31)
-    with pytest.raises(ValueError, match=r"'patterns' of SinglePixelCamera.*Got 'stripes'"):
+    with pytest.raises(ValueError, match=r"'patterns' parameter of Single.*Got 'stripes'"):
         SinglePixelCamera(shape=(4, 4), n_exposures=3, patterns="stripes").measure(np.ones((4, 4)))

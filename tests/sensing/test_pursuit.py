@@ -247,8 +247,9 @@ def test_solvers_say_when_they_did_not_reach_the_end():
     [
         (lambda A, b: basis_pursuit(A, b[:-1]), r"expected b of shape \(6,\), got \(5,\)"),
         (lambda A, b: basis_pursuit(A[0], b), r"needs a matrix A. Got an array of shape \(9,\)"),
-        (lambda A, b: basis_pursuit(A, b, noise=-1), r"'noise' of basis_pursuit.*Got -1"),
-        (lambda A, b: basis_pursuit(A, b, solver="lp"), "'solver' of basis_pursuit.*Got 'lp'"),
+        (lambda A, b: basis_pursuit(A, b, noise=-1), r"'noise' parameter of basis_pursuit.*Got -1"),
+        (lambda A, b: basis_pursuit(A, b, noise=None), "'noise' parameter of .* Got None"),
+        (lambda A, b: basis_pursuit(A, b, solver="lp"), "'solver' parameter of basis_.*Got 'lp'"),
         (lambda A, b: basis_pursuit(A, b * np.nan), "finite measurements b"),
         (lambda A, b: basis_pursuit(A * np.inf, b), "finite matrix A"),
         (lambda A, b: basis_pursuit(A * 1j, b), "real numbers"),

@@ -130,8 +130,9 @@ def test_degrees_are_chosen_by_left_out_alignment(s_shape):
 
 def test_gegenbauer_of_a_gaussian_is_refused_clipped_or_let_through(s_shape):
     with pytest.raises(ValueError, match="no kernel on features of unbounded dimension"):
-        fitted(s_shape, basis="gegenbauer", x_degree=5, y_degree=5)
-    clipped = fitted(s_shape, basis="gegenbauer", x_degree=5, y_degree=5, validity="clip")
+        fitted(s_shape, basis="gegenbauer", x_degree=5, y_degree=5, validity="refuse")
+    with pytest.warns(UserWarning, match="makes no kernel of Gaussian: only the positive part"):
+        clipped = fitted(s_shape, basis="gegenbauer", x_degree=5, y_degree=5)
     assert np.linalg.eigvalsh(clipped.x_kernel_(s_shape[0])).min() > -1e-9
 
 

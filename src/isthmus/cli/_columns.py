@@ -40,9 +40,9 @@ class Columns:
         columns_named(frame, self.inputs, path=path, role="input")
         return pd.DataFrame(
             {
-                name: _known_labels(frame[name], self.categories[name])
+                name: _known_labels(frame[name], self.categories[name], path)
                 if name in self.categories
-                else numbers(frame[name])
+                else numbers(frame[name], path)
                 for name in self.inputs
             }
         )
@@ -51,8 +51,8 @@ class Columns:
         """Outputs of ``frame``: floats (n, n_outputs), or labels (n,)."""
         columns_named(frame, self.outputs, path=path, role="output")
         if self.classes:
-            return labels(frame[self.outputs[0]])
-        return np.column_stack([numbers(frame[name]) for name in self.outputs])
+            return labels(frame[self.outputs[0]], path)
+        return np.column_stack([numbers(frame[name], path) for name in self.outputs])
 
 
 def columns_of(
@@ -68,61 +68,64 @@ def columns_of(
     both = [name for name in inputs if name in outputs]
     if both:
         raise UserError(f"column {both[0]!r} is both input and output")
-    text_inputs = [name for name in inputs if is_label(frame[name])]
-    categories = {name: _input_labels(frame[name]) for name in text_inputs}
-    return Columns(inputs, outputs, categories, _output_labels(frame, outputs))
+    text_inputs = [name for name in inputs if is_label(frame[name], path)]
+    categories = {name: _input_labels(frame[name], path) for name in text_inputs}
+    return Columns(inputs, outputs, categories, _output_labels(frame, outputs, path))
 
 
-def _input_labels(column):
-    text = labels(column)
+def _input_labels(column, path):
+    text = labels(column, path)
     distinct = sorted(set(text))
     # A name or a date in every row is no category: it could only be learnt by heart.
     if len(distinct) > max(20, len(text) / 2):
         raise UserError(
-            f"input column {column.name!r} has {len(distinct)} different labels in {len(text)} "
-            "rows; leave it out with --inputs"
+            f"table {path}: input column {column.name!r} has {len(distinct)} different labels in "
+            f"{len(text)} rows; leave it out with --inputs"
         )
     return distinct
 
 
-def _output_labels(frame, outputs):
-    text_outputs = [name for name in outputs if is_label(frame[name])]
+def _output_labels(frame, outputs, path):
+    text_outputs = [name for name in outputs if is_label(frame[name], path)]
     if not text_outputs:
         for name in outputs:
-            values = numbers(frame[name])
+            values = numbers(frame[name], path)
             if np.ptp(values) == 0:
                 raise UserError(
-                    f"output column {name!r} is {values[0]:g} in every row: nothing to learn"
+                    f"table {path}: output column {name!r} is {values[0]:g} in every row: nothing "
+                    "to learn"
                 )
         return []
     if len(outputs) > 1:
         raise UserError(
-            f"output column {text_outputs[0]!r} holds text: labels are learnt one column at a "
-            f"time, got {len(outputs)} output columns"
+            f"table {path}: output column {text_outputs[0]!r} holds text: labels are learnt one "
+            f"column at a time, got {len(outputs)} output columns"
         )
     column = frame[text_outputs[0]]
-    text = labels(column)
-    numeric = [cell for cell in text if is_numeric(pd.Series([cell]))]
+    text = labels(column, path)
+    numeric = [cell for cell in text if is_numeric(pd.Series([cell]), path)]
     if numeric:
         raise UserError(
-            f"output column {column.name!r} mixes labels and numbers, for example {numeric[0]!r}"
+            f"table {path}: output column {column.name!r} mixes labels and numbers, for example "
+            f"{numeric[0]!r}"
         )
     if len(set(text)) == 1:
         raise UserError(
-            f"output column {column.name!r} is {text[0]!r} in every row: nothing to learn"
+            f"table {path}: output column {column.name!r} is {text[0]!r} in every row: nothing to "
+            "learn"
         )
     return sorted(set(text))
 
 
-def _known_labels(column, known):
-    text = labels(column)
+def _known_labels(column, known, path):
+    text = labels(column, path)
     expected = set(known)
     strange = np.array([label not in expected for label in text])
     if strange.any():
         row = int(np.argmax(strange))
         raise UserError(
-            f"column {column.name!r}, row {row + 1}: the label {text[row]!r} was not in the table "
-            f"the model learnt from, which had {', '.join(map(repr, known[:8]))}"
+            f"table {path}: column {column.name!r}, row {row + 1}: the label {text[row]!r} was not "
+            f"in the table the model learnt from, which had {', '.join(map(repr, known[:8]))}"
             f"{' and others' if len(known) > 8 else ''}"
         )
     return text

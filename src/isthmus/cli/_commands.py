@@ -16,6 +16,7 @@ from isthmus.cli._compare import (
     COMPARED_ROWS,
     QUICK_ROWS,
     best_of,
+    check_classes,
     check_folds,
     compared,
     fitted,
@@ -43,11 +44,13 @@ def fit(
     """Compare estimators on a table, print the comparison, save the best and return it."""
     check_folder_of(model_file)
     frame = read_table(table)
+    n_folds = min(cv, 3) if quick else cv
+    rows = random_rows(len(frame), QUICK_ROWS if quick else COMPARED_ROWS, seed)
+    # Before the columns: in a single row every output is constant.
+    check_folds(len(rows), n_folds, table)
     columns = columns_of(frame, inputs, outputs, table)
     X, Y = columns.X(frame, table), columns.Y(frame, table)
-    n_folds = min(cv, 3) if quick else cv
-    rows = random_rows(len(X), QUICK_ROWS if quick else COMPARED_ROWS, seed)
-    check_folds(Y[rows], n_folds)
+    check_classes(Y[rows])
     if len(rows) < len(X):
         note(f"comparing on {len(rows)} of {len(X)} rows, drawn at random")
     tried = candidates(columns, len(rows) - len(rows) // n_folds)

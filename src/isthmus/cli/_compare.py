@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -84,15 +85,19 @@ def fold_numbers(Y: np.ndarray, n_folds: int, random_state: int) -> np.ndarray:
     return fold
 
 
-def check_folds(Y: np.ndarray, n_folds: int) -> None:
-    """Refuse a cross-validation with too few folds, rows or labels."""
+def check_folds(n_rows: int, n_folds: int, path: Path) -> None:
+    """Refuse a cross-validation with too few folds or rows."""
     if n_folds < 2:
         raise UserError(f"--cv must be at least 2, got {n_folds}")
-    if len(Y) < 2 * n_folds:
+    if n_rows < 2 * n_folds:
         raise UserError(
-            f"the table has {len(Y)} rows; cross-validation with --cv {n_folds} "
-            f"needs at least {2 * n_folds}"
+            f"table {path}: has {n_rows} row{'s' if n_rows > 1 else ''}; cross-validation with "
+            f"--cv {n_folds} needs at least {2 * n_folds}"
         )
+
+
+def check_classes(Y: np.ndarray) -> None:
+    """Refuse a cross-validation with too few labels."""
     if Y.ndim == 1 and (np.unique(Y, return_counts=True)[1] > 1).sum() < 2:
         raise UserError("cross-validation needs at least two labels that occur more than once")
 

@@ -69,43 +69,45 @@ def columns_named(
     return found
 
 
-def numbers(column: pd.Series) -> np.ndarray:
+def numbers(column: pd.Series, path: Path) -> np.ndarray:
     """Column as floats; a text cell, a missing value or an infinity is named with its row."""
-    values, words = _numbers_and_words(column)
+    values, words = _numbers_and_words(column, path)
     if words.any():
         row = int(np.argmax(words))
         cell = str(column.iloc[row]).strip()
         raise UserError(
-            f"column {column.name!r}, row {row + 1}: expected a number, got the text {cell!r}"
+            f"table {path}: column {column.name!r}, row {row + 1}: expected a number, got the "
+            f"text {cell!r}"
         )
-    _refuse_missing(column.name, np.isnan(values))
+    _refuse_missing(column.name, np.isnan(values), path)
     if np.isinf(values).any():
         row = int(np.argmax(np.isinf(values)))
         raise UserError(
-            f"column {column.name!r}, row {row + 1}: expected a finite number, got infinity"
+            f"table {path}: column {column.name!r}, row {row + 1}: expected a finite number, got "
+            "infinity"
         )
     return values
 
 
-def labels(column: pd.Series) -> np.ndarray:
+def labels(column: pd.Series, path: Path) -> np.ndarray:
     """Column as an object array of strings; a missing label is named with its row."""
     text = np.array([str(cell).strip() for cell in column], dtype=object)
-    _refuse_missing(column.name, np.array([_is_missing(cell) for cell in text]))
+    _refuse_missing(column.name, np.array([_is_missing(cell) for cell in text]), path)
     return text
 
 
-def is_numeric(column: pd.Series) -> bool:
+def is_numeric(column: pd.Series, path: Path) -> bool:
     """Whether every cell that has a value is a number."""
-    return not _numbers_and_words(column)[1].any()
+    return not _numbers_and_words(column, path)[1].any()
 
 
-def is_label(column: pd.Series) -> bool:
+def is_label(column: pd.Series, path: Path) -> bool:
     """Whether the column is text: more cells are words than numbers.
 
     A column of numbers with a few words among them is neither numeric nor
     label, so that a typing mistake is reported and not taken for a category.
     """
-    values, words = _numbers_and_words(column)
+    values, words = _numbers_and_words(column, path)
     return words.sum() > (~np.isnan(values)).sum()
 
 
@@ -116,13 +118,15 @@ def _is_missing(cell):
     return str(cell).strip().lower() in _MISSING
 
 
-def _numbers_and_words(column):
+def _numbers_and_words(column, path):
     """Values, NaN where a cell is no number, and a mask of those cells that are not empty."""
     kinds = pd.api.types
     if kinds.is_bool_dtype(column) or kinds.is_numeric_dtype(column):
         return column.to_numpy(float, na_value=np.nan), np.zeros(len(column), dtype=bool)
     if kinds.is_datetime64_any_dtype(column) or kinds.is_timedelta64_dtype(column):
-        raise UserError(f"column {column.name!r}: expected numbers or text, got {column.dtype}")
+        raise UserError(
+            f"table {path}: column {column.name!r}: expected numbers or text, got {column.dtype}"
+        )
     cells = column.astype(object)
     values = pd.to_numeric(cells, errors="coerce").to_numpy(float)
     words = np.isnan(values)
@@ -130,10 +134,12 @@ def _numbers_and_words(column):
     return values, words
 
 
-def _refuse_missing(name, missing):
+def _refuse_missing(name, missing, path):
     if missing.any():
         row = int(np.argmax(missing))
-        raise UserError(f"column {name!r}, row {row + 1}: the value is missing (empty or NaN)")
+        raise UserError(
+            f"table {path}: column {name!r}, row {row + 1}: the value is missing (empty or NaN)"
+        )
 
 
 def _listed(frame):

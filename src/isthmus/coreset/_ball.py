@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from isthmus._checks import former_fit_kept
 from isthmus.coreset._base import CoreMachine
 from isthmus.coreset._engine import column
 from isthmus.coreset._problems import KernelProblem
@@ -87,16 +88,19 @@ class MinimumEnclosingBall(CoreMachine):
     def fit(self, X: Any, y: Any = None) -> "MinimumEnclosingBall":
         """Find the ball around the objects ``X``; return self."""
         engine = self._checked_engine()
-        X = self._checked_objects(X, reset=True)
-        kernel = as_kernel(self.kernel).resolve(X)
-        n = n_objects(X)
-        lengths = np.asarray(kernel.diag(X), dtype=float)
-        problem = KernelProblem(self._columns(kernel, X), np.ones(n), 0.0, np.zeros(n), -lengths)
-        first = int(engine["rng"].randint(n))
-        from_first = lengths - 2 * column(problem, first, np.arange(n))
-        start = np.unique([first, int(from_first.argmax())])
-        found = self._solved(problem, start, **engine)
-        self._judged([found])
+        with former_fit_kept(self):
+            X = self._checked_objects(X, reset=True)
+            kernel = as_kernel(self.kernel).resolve(X)
+            n = n_objects(X)
+            lengths = np.asarray(kernel.diag(X), dtype=float)
+            problem = KernelProblem(
+                self._columns(kernel, X), np.ones(n), 0.0, np.zeros(n), -lengths
+            )
+            first = int(engine["rng"].randint(n))
+            from_first = lengths - 2 * column(problem, first, np.arange(n))
+            start = np.unique([first, int(from_first.argmax())])
+            found = self._solved(problem, start, **engine)
+            self._judged([found])
         self.kernel_, self.objects_ = kernel, kernel.reference(X, found.indices)
         self.core_indices_, self.dual_coef_ = found.indices, found.weights
         self.radius_ = float(np.sqrt(found.squared_radius))

@@ -9,7 +9,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from isthmus._checks import check_choice, check_float, check_length
+from isthmus._checks import check_choice, check_float, check_length, former_fit_kept
 from isthmus.coreset._base import CoreMachine
 from isthmus.coreset._problems import KernelProblem
 from isthmus.kernels import as_kernel
@@ -121,39 +121,40 @@ class CoreVectorClassifier(ClassifierMixin, CoreMachine):
         cost = check_float(self, "C", include_low=False)
         check_choice(self, "solver", ("core", "ball"))
         engine = self._checked_engine()
-        X = self._checked_objects(X, reset=True)
-        y = column_or_1d(y, warn=True)
-        y = check_array(y, ensure_2d=False, dtype=None, input_name="y", estimator=self)
-        check_classification_targets(y)
-        check_length(self, n_objects(X), len(y), what="labels as objects")
-        classes, labels = np.unique(y, return_inverse=True)
-        if len(classes) < 2:
-            raise ValueError(
-                "CoreVectorClassifier needs objects of at least 2 classes. Got "
-                f"{len(classes)} class, {classes.tolist()[0]!r}."
-            )
-        kernel = as_kernel(self.kernel).resolve(X)
-        weights = compute_class_weight(self.class_weight, classes=classes, y=y)[labels]
-        if self.solver == "ball":
-            lengths = np.asarray(kernel.diag(X), dtype=float)
-            if np.ptp(lengths) > 1e-8 * abs(lengths).max() or np.ptp(weights) > 0:
+        with former_fit_kept(self):
+            X = self._checked_objects(X, reset=True)
+            y = column_or_1d(y, warn=True)
+            y = check_array(y, ensure_2d=False, dtype=None, input_name="y", estimator=self)
+            check_classification_targets(y)
+            check_length(self, n_objects(X), len(y), what="labels as objects")
+            classes, labels = np.unique(y, return_inverse=True)
+            if len(classes) < 2:
                 raise ValueError(
-                    "CoreVectorClassifier(solver='ball') knows the radius beforehand only where "
-                    "k(x, x) + 1/C is the same for all objects. Got values from "
-                    f"{lengths.min():.3g} to {lengths.max():.3g}"
-                    f"{' and class weights' if np.ptp(weights) > 0 else ''}: use solver='core', "
-                    "or Normalized(kernel)."
+                    "CoreVectorClassifier needs objects of at least 2 classes. Got "
+                    f"{len(classes)} class, {classes.tolist()[0]!r}."
                 )
-        columns, machines = self._columns(kernel, X), []
-        for positive in [1] if len(classes) == 2 else range(len(classes)):
-            signs = np.where(labels == positive, 1.0, -1.0)
-            problem = KernelProblem(
-                columns, signs, 1.0, 1.0 / (cost * weights), np.zeros(len(signs))
-            )
-            first = [int(engine["rng"].choice(np.flatnonzero(signs == s))) for s in (1, -1)]
-            found = self._solved(problem, np.array(first), **engine)
-            machines.append((found, signs))
-        self._judged([found for found, _ in machines])
+            kernel = as_kernel(self.kernel).resolve(X)
+            weights = compute_class_weight(self.class_weight, classes=classes, y=y)[labels]
+            if self.solver == "ball":
+                lengths = np.asarray(kernel.diag(X), dtype=float)
+                if np.ptp(lengths) > 1e-8 * abs(lengths).max() or np.ptp(weights) > 0:
+                    raise ValueError(
+                        "CoreVectorClassifier(solver='ball') knows the radius beforehand only "
+                        "where k(x, x) + 1/C is the same for all objects. Got values from "
+                        f"{lengths.min():.3g} to {lengths.max():.3g}"
+                        f"{' and class weights' if np.ptp(weights) > 0 else ''}: use "
+                        "solver='core', or Normalized(kernel)."
+                    )
+            columns, machines = self._columns(kernel, X), []
+            for positive in [1] if len(classes) == 2 else range(len(classes)):
+                signs = np.where(labels == positive, 1.0, -1.0)
+                problem = KernelProblem(
+                    columns, signs, 1.0, 1.0 / (cost * weights), np.zeros(len(signs))
+                )
+                first = [int(engine["rng"].choice(np.flatnonzero(signs == s))) for s in (1, -1)]
+                found = self._solved(problem, np.array(first), **engine)
+                machines.append((found, signs))
+            self._judged([found for found, _ in machines])
 
         support = np.unique(np.concatenate([found.indices for found, _ in machines]))
         dual = np.zeros((len(machines), len(support)))

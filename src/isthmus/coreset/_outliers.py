@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from isthmus._checks import check_float
+from isthmus._checks import check_float, former_fit_kept
 from isthmus.coreset._base import CoreMachine
 from isthmus.coreset._problems import KernelProblem
 from isthmus.kernels import as_kernel
@@ -97,22 +97,23 @@ class CoreVectorOutlierDetector(OutlierMixin, CoreMachine):
         if not automatic:
             check_float(self, "contamination", low=0.0, high=0.5, include_low=False)
         engine = self._checked_engine()
-        X = self._checked_objects(X, reset=True)
-        n = n_objects(X)
-        kernel = as_kernel(self.kernel).resolve(X)
-        columns = self._columns(kernel, X)
-        problem = KernelProblem(columns, np.ones(n), 0.0, np.full(n, 1 / cost), np.zeros(n))
-        start: IntArray = np.array([engine["rng"].randint(n)])
-        found = self._solved(problem, start, **engine)
-        self._judged([found])
-        self.kernel_, self.support_ = kernel, found.indices
-        self.objects_ = kernel.reference(X, found.indices)
-        self.dual_coef_ = found.weights
-        self.gap_, self.objective_, self.n_core_ = found.gap, found.objective, found.n_core
-        self.offset_ = found.objective
-        if not automatic:
-            scores = self._expansion_values(X, self.dual_coef_)
-            self.offset_ = float(np.quantile(scores, self.contamination))
+        with former_fit_kept(self):
+            X = self._checked_objects(X, reset=True)
+            n = n_objects(X)
+            kernel = as_kernel(self.kernel).resolve(X)
+            columns = self._columns(kernel, X)
+            problem = KernelProblem(columns, np.ones(n), 0.0, np.full(n, 1 / cost), np.zeros(n))
+            start: IntArray = np.array([engine["rng"].randint(n)])
+            found = self._solved(problem, start, **engine)
+            self._judged([found])
+            self.kernel_, self.support_ = kernel, found.indices
+            self.objects_ = kernel.reference(X, found.indices)
+            self.dual_coef_ = found.weights
+            self.gap_, self.objective_, self.n_core_ = found.gap, found.objective, found.n_core
+            self.offset_ = found.objective
+            if not automatic:
+                scores = self._expansion_values(X, self.dual_coef_)
+                self.offset_ = float(np.quantile(scores, self.contamination))
         return self
 
     def score_samples(self, X: Any) -> Array:

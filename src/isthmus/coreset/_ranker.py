@@ -7,7 +7,7 @@ from scipy.stats import kendalltau
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from isthmus._checks import check_float, check_int, check_length
+from isthmus._checks import check_float, check_int, check_length, former_fit_kept
 from isthmus.coreset._base import CoreMachine
 from isthmus.coreset._problems import PairProblem
 from isthmus.kernels import as_kernel
@@ -94,23 +94,24 @@ class CoreVectorRanker(CoreMachine):
         cost = check_float(self, "C", include_low=False)
         most = check_int(self, "max_pairs", low=1)
         engine = self._checked_engine()
-        X = self._checked_objects(X, reset=True)
-        y = column_or_1d(y, warn=True)
-        y = check_array(y, ensure_2d=False, dtype="numeric", input_name="y", estimator=self)
-        n = n_objects(X)
-        check_length(self, n, len(y), what="grades as objects")
-        groups = np.zeros(n, dtype=int) if groups is None else np.asarray(groups)
-        check_length(self, n, len(groups), what="groups as objects")
-        above, below = _pairs(y, groups, most, engine["rng"])
-        if not len(above):
-            raise ValueError(
-                "CoreVectorRanker needs two objects of one group whose grades differ. Got none "
-                f"among n_samples = {n}; is there only 1 class?"
-            )
-        kernel = as_kernel(self.kernel).resolve(X)
-        problem = PairProblem(self._columns(kernel, X), above, below, cost)
-        found = self._solved(problem, np.array([0]), **engine)
-        self._judged([found])
+        with former_fit_kept(self):
+            X = self._checked_objects(X, reset=True)
+            y = column_or_1d(y, warn=True)
+            y = check_array(y, ensure_2d=False, dtype="numeric", input_name="y", estimator=self)
+            n = n_objects(X)
+            check_length(self, n, len(y), what="grades as objects")
+            groups = np.zeros(n, dtype=int) if groups is None else np.asarray(groups)
+            check_length(self, n, len(groups), what="groups as objects")
+            above, below = _pairs(y, groups, most, engine["rng"])
+            if not len(above):
+                raise ValueError(
+                    "CoreVectorRanker needs two objects of one group whose grades differ. Got none "
+                    f"among n_samples = {n}; is there only 1 class?"
+                )
+            kernel = as_kernel(self.kernel).resolve(X)
+            problem = PairProblem(self._columns(kernel, X), above, below, cost)
+            found = self._solved(problem, np.array([0]), **engine)
+            self._judged([found])
         coefficients = np.zeros(n)
         rho = max(found.objective, np.finfo(float).tiny)
         np.add.at(coefficients, above[found.indices], found.weights / rho)

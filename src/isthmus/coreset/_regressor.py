@@ -8,7 +8,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from isthmus._checks import check_float, check_length
+from isthmus._checks import check_float, check_length, former_fit_kept
 from isthmus.coreset._base import CoreMachine
 from isthmus.coreset._engine import CoreSolution
 from isthmus.coreset._problems import KernelProblem
@@ -110,36 +110,37 @@ class CoreVectorRegressor(RegressorMixin, CoreMachine):
             )
         cost = check_float(self, "C", include_low=False)
         engine = self._checked_engine()
-        X = self._checked_objects(X, reset=True)
-        y = column_or_1d(y, warn=True)
-        y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", estimator=self)
-        n = n_objects(X)
-        check_length(self, n, len(y), what="targets as objects")
-        kernel = as_kernel(self.kernel).resolve(X)
-        center = float(y.mean()) if self.fit_intercept else 0.0
-        scale = float(y.std()) or 1.0
-        t = (y - center) / scale
-        signs = np.repeat([1.0, -1.0], n)
-        bias = 1.0 if self.fit_intercept else 0.0
-        shifts = np.full(2 * n, 1 / cost)
-        start = np.array([int(t.argmax()), n + int(t.argmin())])
+        with former_fit_kept(self):
+            X = self._checked_objects(X, reset=True)
+            y = column_or_1d(y, warn=True)
+            y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", estimator=self)
+            n = n_objects(X)
+            check_length(self, n, len(y), what="targets as objects")
+            kernel = as_kernel(self.kernel).resolve(X)
+            center = float(y.mean()) if self.fit_intercept else 0.0
+            scale = float(y.std()) or 1.0
+            t = (y - center) / scale
+            signs = np.repeat([1.0, -1.0], n)
+            bias = 1.0 if self.fit_intercept else 0.0
+            shifts = np.full(2 * n, 1 / cost)
+            start = np.array([int(t.argmax()), n + int(t.argmin())])
 
-        columns = self._columns(kernel, X)
+            columns = self._columns(kernel, X)
 
-        def solved(weight: float) -> tuple[CoreSolution, float]:
-            nonlocal start
-            v = -2 / weight * np.concatenate([t, -t])
-            problem = KernelProblem(columns, signs, bias, shifts, v)
-            found = self._solved(problem, start, **engine)
-            start = found.indices  # the next weight needs nearly the same points
-            return found, _tube(found, v, weight)
+            def solved(weight: float) -> tuple[CoreSolution, float]:
+                nonlocal start
+                v = -2 / weight * np.concatenate([t, -t])
+                problem = KernelProblem(columns, signs, bias, shifts, v)
+                found = self._solved(problem, start, **engine)
+                start = found.indices  # the next weight needs nearly the same points
+                return found, _tube(found, v, weight)
 
-        if self.tube is None:
-            weight = check_float(self, "weight", include_low=False)
-            found, tube = solved(weight)
-        else:
-            weight, found, tube = _with_tube(solved, check_float(self, "tube"), 1.0)
-        self._judged([found])
+            if self.tube is None:
+                weight = check_float(self, "weight", include_low=False)
+                found, tube = solved(weight)
+            else:
+                weight, found, tube = _with_tube(solved, check_float(self, "tube"), 1.0)
+            self._judged([found])
         coefficients = weight * scale * found.weights * signs[found.indices]
         support, where = np.unique(found.indices % n, return_inverse=True)
         dual = np.zeros(len(support))

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from isthmus._checks import check_float
+from isthmus._checks import check_float, former_fit_kept
 from isthmus.coreset._regressor import CoreVectorRegressor
 from isthmus.kernels import Gaussian
 from isthmus.typing import Array
@@ -71,21 +71,22 @@ class ImplicitSurface(BaseEstimator):
             )
         cost = check_float(self, "C", include_low=False)
         tube = check_float(self, "tube", include_low=False)
-        X = validate_data(self, X, dtype=np.float64)
-        extent = float(np.sqrt(X.var(axis=0).sum())) or 1.0
-        left = np.ones(len(X))
-        layers = []
-        for number, width in enumerate(widths):
-            layer = CoreVectorRegressor(
-                Gaussian.from_width(width * extent),
-                C=cost,
-                tube=tube if number else 0.05,  # at first of the value 1 itself
-                fit_intercept=False,
-                max_core=self.max_core,
-                random_state=self.random_state,
-            ).fit(X, left)
-            left = left - layer.predict(X)
-            layers.append(layer)
+        with former_fit_kept(self):
+            X = validate_data(self, X, dtype=np.float64)
+            extent = float(np.sqrt(X.var(axis=0).sum())) or 1.0
+            left = np.ones(len(X))
+            layers = []
+            for number, width in enumerate(widths):
+                layer = CoreVectorRegressor(
+                    Gaussian.from_width(width * extent),
+                    C=cost,
+                    tube=tube if number else 0.05,  # at first of the value 1 itself
+                    fit_intercept=False,
+                    max_core=self.max_core,
+                    random_state=self.random_state,
+                ).fit(X, left)
+                left = left - layer.predict(X)
+                layers.append(layer)
         self.layers_ = layers
         return self
 

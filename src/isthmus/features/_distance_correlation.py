@@ -10,13 +10,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from isthmus._checks import check_choice, check_float, check_int
+from isthmus._checks import check_choice, check_float, check_int, former_fit_kept
 from isthmus._progress import ProgressLine
 from isthmus.dependence import distance_correlation
 from isthmus.features._distance_correlation_map import fitted_map, left_out_predictions
 from isthmus.features._distance_correlation_math import (
+    Products,
     Reduction,
     block_factors,
+    column_products,
     column_ties,
     correlations,
     exact_reduction,
@@ -64,11 +66,13 @@ class DistanceCorrelationReduction(
         of the coordinates on the inputs. ``"linear"`` (gradient): the search is restricted to
         projections :math:`Z=XB`, nothing else is learned. ``"auto"`` is analytic where it can be,
         and learned otherwise.
-    regressor : multi-output regressor or None, default=None
+    regressor : multi-output regressor, "stacked" or None, default=None
         Predicts the outputs (analytic) or the coordinates (learned). None is kernel ridge on
         columns scaled by a power of their distance correlation with what is predicted; the power,
         the kernel and the penalty are chosen by leave-one-out, and landmarks are used beyond 4000
-        rows.
+        rows. ``"stacked"`` mixes it with kernel ridge in other metrics and with randomised trees,
+        weighted by left-out predictions of the training rows: several times slower, and the
+        setting to take where the coordinates are to predict.
     crossfit : int or None, default=None
         With a number of folds, :meth:`fit_transform` predicts each row with its fold left out, so
         that a model trained on its result meets coordinates as uncertain as :meth:`transform`
@@ -192,7 +196,8 @@ class DistanceCorrelationReduction(
 
     def fit(self, X: Any, y: Any) -> "DistanceCorrelationReduction":
         """Find coordinates of the rows of ``X`` and a map for new ones; return self."""
-        self._fit(X, y)
+        with former_fit_kept(self):
+            self._fit(X, y)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **_: Any) -> Array:
@@ -200,7 +205,8 @@ class DistanceCorrelationReduction(
 
         With ``crossfit`` what is learned in the map leaves the fold of each row out.
         """
-        X, targets = self._fit(X, y)
+        with former_fit_kept(self):
+            X, targets = self._fit(X, y)
         n_folds = None if self.crossfit is None else check_int(self, "crossfit", low=2)
         if self.regressor_ is None or n_folds is None or len(targets) < 2 * n_folds:
             return self._coordinates(X)
@@ -228,7 +234,8 @@ class DistanceCorrelationReduction(
         if solver == "gradient" and len(X) > check_int(self, "n_landmarks", low=d + 2):
             rows = np.sort(rng.choice(len(X), self.n_landmarks, replace=False))
         part = inputs.values[rows], outputs.values[rows]
-        B, found = self._solve(solver, mapping, *part, d, weight, rng)
+        products = column_products(*part)
+        B, found = self._solve(solver, mapping, *part, products, d, weight, rng)
         # The objective knows no scale: let the widest coordinate have unit variance.
         factor = 1 / max(float(found.Z.std(axis=0).max()), np.finfo(float).tiny)
 
@@ -240,8 +247,8 @@ class DistanceCorrelationReduction(
             B = factor * np.asarray(B)
         elif mapping == "analytic":
             loadings = factor * np.asarray(found.loadings)
-            norms = block_factors(*part, weight)
-            B, C = norms[0] * loadings[:p], norms[1] * loadings[p:]
+            of_x, of_y = block_factors(*part, weight, products)
+            B, C = of_x * loadings[:p], of_y * loadings[p:]
             targets = outputs.values
             regressor = fitted_map(self.regressor, inputs.values, targets)
         else:
@@ -261,7 +268,12 @@ class DistanceCorrelationReduction(
             ]
             self._set_objective(*ties)
         else:
-            self._ties = np.array([column_ties(side, self.embedding_) for side in part])
+            self._ties = np.array(
+                [
+                    column_ties(side, self.embedding_, norm)
+                    for side, norm in zip(part, products.norms, strict=True)
+                ]
+            )
             self._set_objective(*correlations(self._ties, self.embedding_))
         return inputs.values, targets
 
@@ -275,12 +287,13 @@ class DistanceCorrelationReduction(
         mapping: str,
         X: Array,
         Y: Array,
+        products: Products,
         d: int,
         weight: float,
         rng: np.random.RandomState,
     ) -> tuple[Array | None, Reduction]:
         """Directions of a linear map, if that was asked for, and coordinates."""
-        A = joint_table(X, Y, weight)
+        A = joint_table(X, Y, weight, products)
         given = {} if self.max_iter is None else {"max_iter": check_int(self, "max_iter", low=1)}
         B = None
         with ProgressLine(f"{type(self).__name__} ({solver})", verbose=self.verbose) as line:
@@ -290,7 +303,10 @@ class DistanceCorrelationReduction(
 
             control: Any = {"tol": check_float(self, "tol"), "watch": watch, **given}
             if solver == "exact":
-                found = exact_reduction(A, d)
+                factors = block_factors(X, Y, weight, products)
+                f = np.repeat(factors, (X.shape[1], Y.shape[1]))
+                gram = None if products.all is None else f[:, None] * products.all * f
+                found = exact_reduction(A, d, gram)
             elif solver == "mm":
                 start = np.random.default_rng(rng.randint(2**31))
                 found = monotone_reduction(A, d, start, **control)
@@ -387,6 +403,8 @@ class DistanceCorrelationReduction(
                 f"solver={solver!r}: 'analytic' needs 'exact' or 'mm', 'linear' needs 'gradient', "
                 "and 'learned' goes with all."
             )
+        if isinstance(self.regressor, str):
+            check_choice(self, "regressor", ("stacked",))
         if solver == "gradient":
             exponent = check_float(self, "exponent", include_low=False, high=2.0)
             if exponent == 2:

@@ -101,7 +101,13 @@ def column_weights(X: Array, T: Array) -> Array:
 
 def fitted_map(regressor: Any, X: Array, T: Array) -> Any:
     """The regression that a map needs; without one :class:`RelevanceRidge`."""
-    return (RelevanceRidge() if regressor is None else clone(regressor)).fit(X, flat(T))
+    if regressor is None:
+        regressor = RelevanceRidge()
+    elif isinstance(regressor, str):  # checked to be "stacked"
+        from isthmus.features._distance_correlation_stack import StackedRegression
+
+        regressor = StackedRegression()
+    return clone(regressor).fit(X, flat(T))
 
 
 def fitted_last(regressor: Any, Z: Array, T: Array) -> Any:
@@ -118,7 +124,7 @@ def left_out_predictions(fitted: Any, X: Array, T: Array, n_folds: int) -> Array
     What was chosen on all rows, a kernel or a penalty, is kept: choosing anew in each fold buys
     nothing.
     """
-    model = fitted.settled() if isinstance(fitted, RelevanceRidge) else clone(fitted)
+    model = fitted.settled() if hasattr(fitted, "settled") else clone(fitted)
     folds = KFold(n_folds, shuffle=True, random_state=0)
     return np.asarray(cross_val_predict(model, X, flat(T), cv=folds)).reshape(T.shape)
 

@@ -30,7 +30,7 @@ class Reduction(NamedTuple):
     converged: bool
 
 
-def joint_table(X: Array, Y: Array, weight: float) -> Array:
+def joint_table(X: Array, Y: Array, weight: float, products: "Products | None" = None) -> Array:
     r"""The two centred tables side by side, weighted so that both count alike.
 
     .. math:: A=\Big[\sqrt{\tfrac{2(1-w)}{\|X^\top X\|_F}}\,X,\
@@ -42,16 +42,33 @@ def joint_table(X: Array, Y: Array, weight: float) -> Array:
     array([[ 0.707,  0.707],
            [-0.707, -0.707]])
     """
-    of_x, of_y = block_factors(X, Y, weight)
+    of_x, of_y = block_factors(X, Y, weight, products)
     return np.hstack([of_x * X, of_y * Y])
 
 
-def block_factors(X: Array, Y: Array, weight: float) -> tuple[float, float]:
+def block_factors(
+    X: Array, Y: Array, weight: float, products: "Products | None" = None
+) -> tuple[float, float]:
     """The factors of the two tables in :func:`joint_table`."""
-    return (
-        float(np.sqrt(2 * (1 - weight) / _scatter_norm(X))),
-        float(np.sqrt(2 * weight / _scatter_norm(Y))),
-    )
+    of_x, of_y = (products or column_products(X, Y)).norms
+    return float(np.sqrt(2 * (1 - weight) / of_x)), float(np.sqrt(2 * weight / of_y))
+
+
+class Products(NamedTuple):
+    """Products of all columns of two tables, None where they are many, and scatter norms."""
+
+    all: Array | None
+    norms: tuple[float, float]
+
+
+def column_products(X: Array, Y: Array) -> Products:
+    """All that the closed form needs of long tables, in one pass over their rows."""
+    p = X.shape[1]
+    if p + Y.shape[1] > len(X):
+        return Products(None, (_scatter_norm(X), _scatter_norm(Y)))
+    both = np.hstack([X, Y])
+    P = both.T @ both
+    return Products(P, (float(np.linalg.norm(P[:p, :p])), float(np.linalg.norm(P[p:, p:]))))
 
 
 def _scatter_norm(X: Array) -> float:
@@ -68,9 +85,10 @@ def objective(A: Array, Z: Array) -> float:
     return float(np.sum((A.T @ Z) ** 2) / np.linalg.norm(Z.T @ Z))
 
 
-def column_ties(X: Array, Z: Array) -> Array:
+def column_ties(X: Array, Z: Array, norm: float | None = None) -> Array:
     r"""Shares :math:`\|X^\top z_j\|^2/\|X^\top X\|_F` of the columns of ``Z`` in their tie to X."""
-    return np.asarray(np.sum((X.T @ Z) ** 2, axis=0) / _scatter_norm(X))
+    norm = _scatter_norm(X) if norm is None else norm
+    return np.asarray(np.sum((X.T @ Z) ** 2, axis=0) / norm)
 
 
 def correlations(ties: Array, Z: Array) -> Array:
@@ -84,17 +102,18 @@ def correlations(ties: Array, Z: Array) -> Array:
     return np.asarray(ties.sum(axis=-1) / np.linalg.norm(Z.T @ Z))
 
 
-def exact_reduction(A: Array, n_components: int) -> Reduction:
+def exact_reduction(A: Array, n_components: int, gram: Array | None = None) -> Reduction:
     r"""Global maximum of :func:`objective` over all coordinates: leading singular vectors of A.
 
     With :math:`A=U\operatorname{diag}(s)V^\top` it is :math:`Z=U_d\operatorname{diag}(s_d)=AV_d`
     and :math:`f^*=(\sum_{i\le d}s_i^4)^{1/2}`, by the inequalities of von Neumann and Cauchy.
-    O(n(p+q)²), or O(n²(p+q)) where the table is wider than long.
+    O(n(p+q)²), or O(n²(p+q)) where the table is wider than long. ``gram`` is A'A where it is known.
     """
     n, width = A.shape
     more = min(n_components + 1, n, width)  # one more tells whether the last one is unique
     if width <= n:
-        s2, V = linalg.eigh(A.T @ A, subset_by_index=[width - more, width - 1])
+        gram = A.T @ A if gram is None else gram
+        s2, V = linalg.eigh(gram, subset_by_index=[width - more, width - 1])
         s2, V = s2[::-1], V[:, ::-1]
     else:
         _, s, Vt = linalg.svd(A, full_matrices=False)

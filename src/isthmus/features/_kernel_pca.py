@@ -10,7 +10,7 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from isthmus._checks import check_int
+from isthmus._checks import check_int, former_fit_kept
 from isthmus.features._kernel_pca_math import (
     Expansion,
     exact_expansion,
@@ -113,12 +113,14 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def fit(self, X: Any, y: Any = None) -> "KernelPCA":
         """Learn the axes from the objects ``X``; return self."""
-        self._fit(X)
+        with former_fit_kept(self):
+            self._fit(X)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **_: Any) -> np.ndarray:
         """Learn the axes and return the coordinates of ``X``."""
-        X = self._fit(X)
+        with former_fit_kept(self):
+            X = self._fit(X)
         return self._coordinates(X) if self._is_nystroem else self.coordinates_
 
     @available_if(lambda self: self.n_landmarks is not None)
@@ -137,7 +139,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         X = check_objects(self, X, self.kernel_, reset=False)
         if not self._is_nystroem:
             self._require_objects("anything to add to before it has more than n_landmarks of them")
-            self._fit_resolved(self.kernel_, joined(self.objects_, X))
+            with former_fit_kept(self):
+                self._fit_resolved(self.kernel_, joined(self.objects_, X))
             return self
         self._diagonal += float(np.sum(self.kernel_.diag(X)))
         self._set_nystroem(merge(self._moments, self._landmark_moments(X)))

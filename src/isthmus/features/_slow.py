@@ -13,7 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from isthmus._checks import check_choice, check_float, check_int, check_length
+from isthmus._checks import check_choice, check_float, check_int, check_length, former_fit_kept
 from isthmus.features._kernel_pca import KernelPCA
 from isthmus.features._slow_episodes import (
     are_episodes,
@@ -179,20 +179,21 @@ class SlowFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
     def _fit(self, X: Any, y: Any, episodes: Any, n_passes: int) -> "SlowFeatureAnalysis":
         settings = self._settings()
-        pieces = self._episodes(X, episodes, reset=True)
-        if self.graph != "time" and len(pieces) > 1:
-            raise ValueError(
-                f"SlowFeatureAnalysis(graph={self.graph!r}) joins rows by y and knows no episodes: "
-                f"expected one table. Got {len(pieces)} episodes instead."
-            )
-        expansion = self._fitted_expansion(pieces)
-        if self.graph != "time":
-            roots, state = self._graph_roots(expanded(expansion, pieces[0]), y), None
-        elif self.method == "exact":
-            roots, state = self._time_roots(expansion, pieces, settings["lags"]), None
-        else:
-            roots, state = None, self._online_state(expansion, pieces, settings, n_passes)
-        self._set(expansion, roots, state, settings)
+        with former_fit_kept(self):
+            pieces = self._episodes(X, episodes, reset=True)
+            if self.graph != "time" and len(pieces) > 1:
+                raise ValueError(
+                    f"SlowFeatureAnalysis(graph={self.graph!r}) joins rows by y and knows no "
+                    f"episodes: expected one table. Got {len(pieces)} episodes instead."
+                )
+            expansion = self._fitted_expansion(pieces)
+            if self.graph != "time":
+                roots, state = self._graph_roots(expanded(expansion, pieces[0]), y), None
+            elif self.method == "exact":
+                roots, state = self._time_roots(expansion, pieces, settings["lags"]), None
+            else:
+                roots, state = None, self._online_state(expansion, pieces, settings, n_passes)
+            self._set(expansion, roots, state, settings)
         if self.graph == "time":
             end = last_rows(pieces[-1], max(settings["lags"]))
             self._tail = expanded(expansion, end).copy()

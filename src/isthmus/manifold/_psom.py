@@ -3,13 +3,13 @@
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from isthmus._checks import check_int
+from isthmus._checks import check_int, check_scale, check_table, former_fit_kept
 from isthmus.manifold._psom_base import BaseGridManifold
 from isthmus.manifold._psom_checks import check_nodes
 from isthmus.manifold._psom_grid import make_grid
+from isthmus.typing import Array
 
 
 class PSOM(BaseGridManifold):
@@ -104,29 +104,37 @@ class PSOM(BaseGridManifold):
         With ``nodes`` given nothing is learned, and ``X`` may be left out or be data whose
         columns are checked; without, the rows of ``X`` are the nodes in their order.
         """
-        if self.nodes is None:
-            if X is None:
-                raise ValueError("PSOM needs its nodes, or rows for them in fit. Got neither.")
-            nodes = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        else:
-            nodes = check_array(
-                self.nodes, dtype=np.float64, allow_nd=True, input_name="nodes", estimator=self
-            )
-            if X is not None:
-                validate_data(self, X, dtype=np.float64)
-                if self.n_features_in_ != nodes.shape[-1]:
-                    raise ValueError(
-                        f"PSOM has nodes of {nodes.shape[-1]} components. Got X with "
-                        f"{self.n_features_in_} features instead."
-                    )
-        shape = nodes.shape[:-1] if self.grid is None else self.grid
-        grid = make_grid("PSOM", shape, bounds=self.bounds, basis=self.basis)
-        rows = check_nodes(self, nodes, grid)
         self._check_search()
         if self.local is not None:
             check_int(self, "local", low=2)
+        with former_fit_kept(self):
+            nodes = self._nodes(X)
+            shape = nodes.shape[:-1] if self.grid is None else self.grid
+            grid = make_grid("PSOM", shape, bounds=self.bounds, basis=self.basis)
+            rows = check_nodes(self, nodes, grid)
         self.n_features_in_ = nodes.shape[-1]
         self.grid_ = grid
         self.weights_ = rows.reshape(*grid.shape, -1)
         self.embedding_ = grid.points
         return self
+
+    def _nodes(self, X: Any) -> Array:
+        """Images of the nodes: the parameter, or the rows of ``X``."""
+        if self.nodes is None:
+            if X is None:
+                raise ValueError("PSOM needs its nodes, or rows for them in fit. Got neither.")
+            nodes: Array = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+            check_scale(self, nodes)
+            return nodes
+        nodes = check_table(
+            self, "nodes", expected="None or an array of numbers, a node a row", allow_nd=True
+        )
+        check_scale(self, nodes, what="nodes")
+        if X is not None:
+            validate_data(self, X, dtype=np.float64)
+            if self.n_features_in_ != nodes.shape[-1]:
+                raise ValueError(
+                    f"PSOM has nodes of {nodes.shape[-1]} components. Got X with "
+                    f"{self.n_features_in_} features instead."
+                )
+        return nodes

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from isthmus._checks import check_choice, check_float, check_int
+from isthmus._checks import check_choice, check_float, check_int, check_scale
 from isthmus.manifold._psom_grid import NodeGrid
 from isthmus.manifold._psom_map import map_jets, map_values
 from isthmus.manifold._psom_project import Projection, best_nodes, project_rows
@@ -52,25 +52,30 @@ class BaseGridManifold(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             Return also the distance of each row to its image.
         """
         check_is_fitted(self, "weights_")
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        X, dtype = self._rows(X)
         found = self._project(X, None, start)
-        return (found.latent, found.error) if return_error else found.latent
+        latent = found.latent.astype(dtype, copy=False)
+        return (latent, found.error.astype(dtype, copy=False)) if return_error else latent
 
     def inverse_transform(self, Z: Any) -> Array:
         """Return the images of latent points, shape (n_samples, n_features)."""
         check_is_fitted(self, "weights_")
-        return map_values(self.grid_, self.weights_, self._check_latent(Z), local=self.local)
+        Z, dtype = self._check_latent(Z)
+        values = map_values(self.grid_, self.weights_, Z, local=self.local)
+        return values.astype(dtype, copy=False)
 
     def jacobian(self, Z: Any) -> Array:
         """Return the derivatives of the images, shape (n_samples, n_features, n_components)."""
         check_is_fitted(self, "weights_")
-        return map_jets(self.grid_, self.weights_, self._check_latent(Z), local=self.local)[1]
+        Z, dtype = self._check_latent(Z)
+        jacobian = map_jets(self.grid_, self.weights_, Z, local=self.local)[1]
+        return jacobian.astype(dtype, copy=False)
 
     def reconstruct(self, X: Any) -> Array:
         """Return the nearest point of the manifold for each row of ``X``."""
         check_is_fitted(self, "weights_")
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        return self._project(X, None, None).values
+        X, dtype = self._rows(X)
+        return self._project(X, None, None).values.astype(dtype, copy=False)
 
     def complete(
         self, X: Any, *, weights: Any = None, start: Any = None, return_error: bool = False
@@ -88,10 +93,10 @@ class BaseGridManifold(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             entry out of reach comes back unchanged, so look at this number.
         """
         check_is_fitted(self, "weights_")
-        X = self._check_gaps(X)
+        X, dtype = self._rows(X, gaps=True)
         found = self._project(X, weights, start)
-        filled = np.where(np.isnan(X), found.values, X)
-        return (filled, found.error) if return_error else filled
+        filled = np.where(np.isnan(X), found.values, X).astype(dtype, copy=False)
+        return (filled, found.error.astype(dtype, copy=False)) if return_error else filled
 
     def project(self, X: Any, *, weights: Any = None, start: Any = None) -> Projection:
         r"""Find :math:`\arg\min_x\sum_kp_k(y_k-f_k(x))^2` in the domain for each row of ``X``.
@@ -112,10 +117,10 @@ class BaseGridManifold(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         -------
         Projection
             Latent points, all components there, the distance, and flags for targets that could
-            not be reached and searches that did not converge.
+            not be reached and searches that did not converge; always in double precision.
         """
         check_is_fitted(self, "weights_")
-        return self._project(self._check_gaps(X), weights, start)
+        return self._project(self._rows(X, gaps=True)[0], weights, start)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return minus the mean squared distance of the rows of ``X`` to the manifold."""
@@ -136,7 +141,7 @@ class BaseGridManifold(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             return self._follow(Y, P)
         if start is None:
             return self._search(Y, P, self._node_starts(Y, P))
-        starts = self._check_latent(start)
+        starts = self._check_latent(start)[0]
         if len(starts) != len(X):
             raise ValueError(
                 f"{type(self).__name__} needs a start for each row: expected {len(X)}, "
@@ -180,9 +185,17 @@ class BaseGridManifold(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         check_int(self, "search_steps", low=1)
         check_float(self, "search_tol")
 
-    def _check_gaps(self, X: Any) -> Array:
-        X = validate_data(self, X, dtype=np.float64, reset=False, ensure_all_finite="allow-nan")
-        return np.asarray(X)
+    def _rows(self, X: Any, *, gaps: bool = False) -> tuple[Array, Any]:
+        """Rows in double precision, in which searches run, and the precision they came in."""
+        X = validate_data(
+            self,
+            X,
+            dtype=[np.float64, np.float32],
+            reset=False,
+            ensure_all_finite="allow-nan" if gaps else True,
+        )
+        check_scale(self, X)
+        return X.astype(np.float64, copy=False), X.dtype
 
     def _check_weights(self, weights: Any, shape: tuple[int, ...]) -> Array:
         if weights is None:
@@ -195,9 +208,10 @@ class BaseGridManifold(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             )
         return np.broadcast_to(P, shape)
 
-    def _check_latent(self, Z: Any) -> Array:
-        """Latent points in the domain; what becomes of others ``outside`` says."""
-        Z = check_array(Z, dtype=np.float64, input_name="Z", estimator=self)
+    def _check_latent(self, Z: Any) -> tuple[Array, Any]:
+        """Latent points in the domain; what becomes of others ``outside`` says. And their dtype."""
+        Z = check_array(Z, dtype=[np.float64, np.float32], input_name="Z", estimator=self)
+        Z, dtype = Z.astype(np.float64, copy=False), Z.dtype
         grid = self.grid_
         if Z.shape[1] != len(grid.axes):
             raise ValueError(
@@ -206,7 +220,7 @@ class BaseGridManifold(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             )
         outside = check_choice(self, "outside", OUTSIDE)
         if outside == "extrapolate":
-            return np.asarray(Z)
+            return np.asarray(Z), dtype
         inside = np.clip(Z, grid.low, grid.high)
         if outside == "raise" and np.any(inside != Z):
             row = int(np.argmax(np.any(inside != Z, axis=1)))
@@ -214,4 +228,9 @@ class BaseGridManifold(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
                 f"Latent points of {type(self).__name__} must lie between {grid.low} and "
                 f"{grid.high}. Got {Z[row]} in row {row} instead."
             )
-        return np.asarray(inside)
+        return np.asarray(inside), dtype
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

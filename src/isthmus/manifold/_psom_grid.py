@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from isthmus._checks import refusal
 from isthmus.typing import Array
 
 BASES = ("lagrange", "chebyshev", "legendre")
@@ -93,8 +94,9 @@ def barycentric_rows(x: Array, nodes: Array, weights: Array) -> Array:
     gaps = x[:, None] - nodes
     hit = gaps == 0
     parts = weights / np.where(hit, 1.0, gaps)
-    rows = parts / parts.sum(axis=1, keepdims=True)
     on_node = hit.any(axis=1)
+    # What stands for an infinite part on a node may cancel the others; that row is not used.
+    rows = parts / np.where(on_node, 1.0, parts.sum(axis=1))[:, None]
     rows[on_node] = hit[on_node]
     return rows
 
@@ -150,17 +152,17 @@ class NodeGrid:
         return rows
 
 
-def make_grid(owner: str, grid: Any, *, bounds: Any, basis: str) -> NodeGrid:
+def make_grid(
+    owner: str, grid: Any, *, bounds: Any, basis: str, parameter: str = "grid"
+) -> NodeGrid:
     """The grid that counts of nodes, or vectors of nodes, describe; or say what is wrong.
 
-    ``bounds`` is None ([-1, 1], or what given nodes span), a pair, or a pair for each axis.
+    ``bounds`` is None ([-1, 1], or what given nodes span), a pair, or a pair for each axis;
+    ``parameter`` is what the owner calls its grid.
     """
-    if basis not in BASES:
-        raise ValueError(
-            f"The 'basis' parameter of {owner} must be one of {', '.join(map(repr, BASES))}. "
-            f"Got {basis!r} instead."
-        )
-    parts = _axes_of(owner, grid)
+    if not isinstance(basis, str) or basis not in BASES:
+        raise ValueError(refusal(owner, "basis", f"one of {', '.join(map(repr, BASES))}", basis))
+    parts = _axes_of(owner, grid, parameter)
     domains = _domains(owner, bounds, len(parts))
     axes = []
     for k, (part, domain) in enumerate(zip(parts, domains, strict=True)):
@@ -171,43 +173,47 @@ def make_grid(owner: str, grid: Any, *, bounds: Any, basis: str) -> NodeGrid:
     return NodeGrid(tuple(axes))
 
 
-def _axes_of(owner: str, grid: Any) -> list[Any]:
+def _axes_of(owner: str, grid: Any, parameter: str) -> list[Any]:
     if isinstance(grid, (int, np.integer)) and not isinstance(grid, bool):
         grid = (grid,)
     expected = (
-        f"{owner} needs a grid of at least 2 nodes an axis: a tuple of counts, or a list with a "
-        "vector of increasing nodes for each axis."
+        "a grid of at least 2 nodes an axis: a tuple of counts, or a list with a vector of "
+        "increasing nodes for each axis"
     )
     if not isinstance(grid, (Sequence, np.ndarray)) or isinstance(grid, str) or len(grid) == 0:
-        raise TypeError(f"{expected} Got {grid!r} instead.")
+        raise TypeError(refusal(owner, parameter, expected, grid))
     parts: list[Any] = []
     for part in grid:
         if isinstance(part, (int, np.integer)) and not isinstance(part, bool):
             parts.append(int(part))
             bad = part < 2
         else:
-            nodes = np.asarray(part, dtype=np.float64)
+            try:
+                nodes = np.asarray(part, dtype=np.float64)
+            except (TypeError, ValueError) as error:
+                raise TypeError(refusal(owner, parameter, expected, grid)) from error
             bad = nodes.ndim != 1 or len(nodes) < 2 or not np.isfinite(nodes).all()
             bad = bad or bool(np.any(np.diff(nodes) <= 0))
             parts.append(nodes)
         if bad:
-            raise ValueError(f"{expected} Got {part!r} as axis {len(parts) - 1} instead.")
+            raise ValueError(refusal(owner, parameter, expected, grid))
     return parts
 
 
 def _domains(owner: str, bounds: Any, n_axes: int) -> list[tuple[float, float] | None]:
     if bounds is None:
         return [None] * n_axes
-    pairs = np.asarray(bounds, dtype=np.float64)
+    expected = f"None, a pair (low, high) of numbers, or one for each of its {n_axes} axes"
+    try:
+        pairs = np.asarray(bounds, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(refusal(owner, "bounds", expected, bounds)) from error
     if pairs.shape == (2,):
         pairs = np.tile(pairs, (n_axes, 1))
     if pairs.shape != (n_axes, 2) or not np.isfinite(pairs).all():
-        raise ValueError(
-            f"The 'bounds' of {owner} must be a pair (low, high), or one for each of its {n_axes} "
-            f"axes. Got {bounds!r} instead."
-        )
+        raise ValueError(refusal(owner, "bounds", expected, bounds))
     if np.any(pairs[:, 0] >= pairs[:, 1]):
-        raise ValueError(f"The 'bounds' of {owner} must have low < high. Got {bounds!r} instead.")
+        raise ValueError(refusal(owner, "bounds", "pairs with low < high", bounds))
     return [(low, high) for low, high in pairs.tolist()]
 
 

@@ -5,10 +5,18 @@ from numbers import Real
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from isthmus._checks import check_choice, check_float, check_int, check_length
+from isthmus._checks import (
+    check_choice,
+    check_float,
+    check_int,
+    check_length,
+    check_scale,
+    check_seed,
+    former_fit_kept,
+)
 from isthmus._progress import ProgressLine
 from isthmus.manifold._psom_base import BaseGridManifold
 from isthmus.manifold._psom_checks import (
@@ -167,17 +175,18 @@ class SmoothPSOM(BaseGridManifold):
         X_valid : array-like of shape (n_valid, n_features), optional
             Rows that choose the last smoothness instead of a share of ``X``.
         """
-        X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         rule = self._check_parameters()
-        if latent is None:
-            grid = self._grid(self.bounds)
-            return self._fit_rows(X, grid, rule, X_valid)
-        Z = check_array(latent, dtype=np.float64, input_name="latent", estimator=self)
-        check_length(self, len(X), len(Z), what="latent points as rows")
-        box = np.c_[Z.min(axis=0), Z.max(axis=0)] if self.bounds is None else self.bounds
-        check_spread(self, Z, "latent points")
-        grid = self._grid(box)
-        check_latent(self, Z, grid)
+        with former_fit_kept(self):
+            X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+            check_scale(self, X)
+            if latent is None:
+                return self._fit_rows(X, self._grid(self.bounds), rule, X_valid)
+            Z = check_array(latent, dtype=np.float64, input_name="latent", estimator=self)
+            check_length(self, len(X), len(Z), what="latent points as rows")
+            box = np.c_[Z.min(axis=0), Z.max(axis=0)] if self.bounds is None else self.bounds
+            check_spread(self, Z, "latent points")
+            grid = self._grid(box)
+            check_latent(self, Z, grid)
         data = Samples(Z, X, np.ones(len(X)))
         if self.smoothness == 0:
             self._keep(grid, smoothest_interpolant(grid, Z, X), Z, 0.0)
@@ -206,6 +215,7 @@ class SmoothPSOM(BaseGridManifold):
             input_name="nodes",
             estimator=self,
         )
+        check_scale(self, W, what="nodes")
         rule = self._check_parameters()
         grid = self._grid(self.bounds)
         W = check_nodes(self, W, grid)
@@ -263,7 +273,7 @@ class SmoothPSOM(BaseGridManifold):
 
             last: float | None = None if rule is not None else float(self.smoothness)
             if rule is not None and not known and n >= FEW_ROWS:
-                order = check_random_state(self.random_state).permutation(n)
+                order = check_seed(self).permutation(n)
                 kept = n - max(1, round(self.validation * n))
                 history = anneal(X[order[:kept]], None, X[order[kept:]])[2]
                 best = int(np.argmin([row["held_out_error"] for row in history]))
@@ -297,7 +307,7 @@ class SmoothPSOM(BaseGridManifold):
         if rule in ("noise", "discrepancy"):
             if self.noise is None:
                 raise ValueError(f"smoothness={rule!r} of SmoothPSOM needs the parameter noise.")
-            noise = check_float(self, "noise", include_low=False)
+            noise = float(self.noise)
         lam, history = chosen_smoothness(smoother, rule, data.weights, noise=noise)
         fit = smoother.at(lam)
         self._keep(grid, fit.weights, data.points, lam)
@@ -311,7 +321,9 @@ class SmoothPSOM(BaseGridManifold):
     # Checks -----------------------------------------------------------------------------
 
     def _grid(self, bounds: Any) -> NodeGrid:
-        return make_grid("SmoothPSOM", self.grid_shape, bounds=bounds, basis=self.basis)
+        return make_grid(
+            "SmoothPSOM", self.grid_shape, bounds=bounds, basis=self.basis, parameter="grid_shape"
+        )
 
     def _check_parameters(self) -> str | None:
         """The rule that chooses the smoothness, None where it is a number."""
@@ -322,6 +334,9 @@ class SmoothPSOM(BaseGridManifold):
             check_int(self, name, low=1)
         if self.first_smoothness is not None:
             check_float(self, "first_smoothness", include_low=False)
+        if self.noise is not None:
+            check_float(self, "noise", include_low=False)
+        check_seed(self)
         if isinstance(self.smoothness, Real):
             check_float(self, "smoothness")
             return None

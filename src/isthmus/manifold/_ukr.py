@@ -2,37 +2,31 @@
 
 import copy
 import warnings
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from isthmus._checks import check_scale, former_fit_kept
 from isthmus._progress import ProgressLine
 from isthmus.features import KernelPCA
-from isthmus.kernels import FunctionKernel, Kernel, as_kernel, check_objects
+from isthmus.kernels import check_objects
+from isthmus.manifold._ukr_checks import (
+    check_places,
+    check_rows,
+    checked_kernel,
+    distinct_rows,
+    options_at,
+)
 from isthmus.manifold._ukr_fit import learn
 from isthmus.manifold._ukr_map import latent_map, project
-from isthmus.manifold._ukr_options import Options, check_options
-from isthmus.typing import Array, IntArray
+from isthmus.manifold._ukr_options import check_options
+from isthmus.typing import Array
 
 SAMPLE_ROUNDS = 100  # draws outside the domain are repeated at most so often
-
-
-def l1_kernel(X: Any, Z: Any) -> Array:
-    r"""The kernel :math:`\frac12(\|x\|_1+\|z\|_1-\|x-z\|_1)`, whose squared distance is L1.
-
-    >>> l1_kernel(np.array([[1.0, 2.0]]), np.array([[2.0, 0.0]])).tolist()
-    [[1.0]]
-    """
-    from scipy.spatial.distance import cdist
-
-    X, Z = np.asarray(X, dtype=float), np.asarray(Z, dtype=float)
-    sizes = np.abs(X).sum(axis=1)[:, None] + np.abs(Z).sum(axis=1)
-    return 0.5 * (sizes - cdist(X, Z, "cityblock"))
 
 
 class UnsupervisedKernelRegression(
@@ -53,9 +47,12 @@ class UnsupervisedKernelRegression(
     ----------
     n_components : int, default=2
         Dimension of latent space.
-    density_kernel : {"quartic", "gaussian", "triweight", "student"}, default="quartic"
-        What weighs neighbours, see :func:`isthmus.regression.density_kernel`. Kernels of compact
-        support cost the number of neighbours instead of the number of rows.
+    density_kernel : {"quartic", "epanechnikov", "triweight", "gaussian", "student"}
+        What weighs neighbours, see :func:`isthmus.regression.density_kernel`. The first three
+        have compact support and cost the number of neighbours instead of the number of rows.
+        The slope of "epanechnikov" jumps where a neighbour comes into reach: its gradient is
+        right almost everywhere, but solvers stop earlier, and "quartic", the default, is
+        preferred.
     degree : {"auto", 0, 1, 2}, default="auto"
         Degree of the local polynomial. Degree 2 removes the inward bias of local means where the
         manifold is curved, degree 0 is better where rows have many components and few
@@ -64,13 +61,15 @@ class UnsupervisedKernelRegression(
     cross_terms : bool, default=True
         Whether degree 2 has products of coordinates. Without, rotating latent space changes the
         map.
-    loss : {"squared", "huber", "epsilon"}, default="squared"
-        "huber" resists outliers; "epsilon" looks for the smoothest manifold that passes within
-        ``epsilon`` of the rows, from a fit with the squared loss.
+    loss : {"squared", "huber", "huber_norm", "epsilon"}, default="squared"
+        "huber" resists outliers in single columns, "huber_norm" rows that are outliers as a whole
+        (and goes with ``data_kernel``); "epsilon" looks for the smoothest manifold that passes
+        within ``epsilon`` of the rows, from a fit with the squared loss.
     delta : float or "auto", default="auto"
         Where Huber's loss turns linear; "auto" is a tenth of the median residual at the start.
     epsilon : float or None, default=None
-        Tolerance of the loss "epsilon", in units of the data.
+        Tolerance of the loss "epsilon", in units of the data; None is 0.7 of the 95 % quantile
+        of the left-out residuals.
     tube : {"ball", "cube"}, default="ball"
         Whether ``epsilon`` bounds the length of a residual or each of its components.
     validation : {"auto", "loo"}, int or None, default="auto"
@@ -83,7 +82,10 @@ class UnsupervisedKernelRegression(
         neighbours are left out), in units of the error of reconstructing all rows by their mean,
         so that they do not depend on the scale of the data.
     n_landmarks : int or None, default=None
-        Reconstruct from so many means of the rows instead of all rows.
+        Reconstruct from so many means of the rows instead of all rows: a step costs O(N n)
+        pairs at most, so that 100 000 rows of ten columns take about half a minute.
+    landmarks : {"kmeans", "harmonic"}, default="kmeans"
+        Whether these are k-means or K-harmonic means, as in the document.
     smoothness : float or None, default=None
         Adapt the outputs of the centres to the rows after training, with so much weight on the
         roughness of the map; None leaves them as they are. Needs a kernel with second
@@ -104,9 +106,11 @@ class UnsupervisedKernelRegression(
     n_init : int, default=1
         How many of the best starts are trained; the lowest objective wins.
     homotopy : "auto", sequence of mappings or None, default="auto"
-        Stages gone through first, each with penalties as in ``penalty`` or a ``"box"``, the half
-        width of a cube that holds the places. "auto" lowers the extension penalty in seven
-        stages if training starts from principal components.
+        Stages gone through first, each with penalties as in ``penalty``, a ``"box"``, the half
+        width of a cube that holds the places, or a ``"floor"`` below 1: the least latent density
+        of a row's place, where 1 is that of all places in one (a logarithmic barrier keeps it).
+        A stage may have a ``"max_iter"`` of its own. "auto" lowers the extension penalty in
+        seven stages if training starts from principal components.
     solver : {"lbfgs", "rprop"}, default="lbfgs"
         "rprop" is the published solver.
     max_iter : int, default=200
@@ -179,6 +183,7 @@ class UnsupervisedKernelRegression(
         validation: Any = "auto",
         penalty: Any = None,
         n_landmarks: int | None = None,
+        landmarks: str = "kmeans",
         smoothness: float | None = None,
         data_kernel: Any = None,
         preimage: Any = None,
@@ -206,6 +211,7 @@ class UnsupervisedKernelRegression(
         self.validation = validation
         self.penalty = penalty
         self.n_landmarks = n_landmarks
+        self.landmarks = landmarks
         self.smoothness = smoothness
         self.data_kernel = data_kernel
         self.preimage = preimage
@@ -231,18 +237,18 @@ class UnsupervisedKernelRegression(
     def fit(self, X: Any, y: Any = None) -> "UnsupervisedKernelRegression":
         """Learn the manifold of the rows of ``X``; return self."""
         options = check_options(self)
-        X = self._check(X, reset=True)
-        feature_map = self._fitted_feature_map(X)
-        data = X if feature_map is None else np.asarray(feature_map.transform(X), dtype=float)
-        mean = data.mean(axis=0)
-        Y = data - mean
-        self._check_rows(Y, options)
-        kept, groups = self._distinct(Y, options)
-        if isinstance(options.starts, np.ndarray):
-            self._check_start(options.starts, Y)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-        with ProgressLine("manifold", verbose=self.verbose) as line:
-            found = learn(Y[kept], _at(options, kept), rng, line.update)
+        with former_fit_kept(self):
+            X = self._check(X, reset=True)
+            feature_map = self._fitted_feature_map(X)
+            data = X if feature_map is None else np.asarray(feature_map.transform(X), dtype=float)
+            check_scale(self, data)
+            mean = data.mean(axis=0)
+            Y = data - mean
+            check_rows(Y, float(np.abs(data).max()), options)
+            kept, groups = distinct_rows(Y, options)
+            rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+            with ProgressLine("manifold", verbose=self.verbose) as line:
+                found = learn(Y[kept], options_at(options, kept), rng, line.update)
         if not found.settled:
             warnings.warn(
                 f"UnsupervisedKernelRegression has not settled after max_iter = {self.max_iter} "
@@ -264,7 +270,7 @@ class UnsupervisedKernelRegression(
 
     def _check(self, X: Any, *, reset: bool, missing: bool = False) -> Any:
         if self.data_kernel is not None and not missing:
-            return check_objects(self, X, self._data_kernel(), reset=reset)
+            return check_objects(self, X, checked_kernel(self.data_kernel), reset=reset)
         X = validate_data(
             self,
             X,
@@ -274,71 +280,10 @@ class UnsupervisedKernelRegression(
         )
         return np.asarray(X)
 
-    def _check_rows(self, Y: Array, options: Options) -> None:
-        n, q = len(Y), options.q
-        if n <= q + 1:
-            raise ValueError(
-                f"UnsupervisedKernelRegression with {q} latent dimensions needs at least {q + 2} "
-                f"rows. Got n_samples = {n}."
-            )
-        if not np.any(np.abs(Y) > 1e-12 * max(1.0, float(np.abs(self._scale(Y)).max()))):
-            raise ValueError(
-                "UnsupervisedKernelRegression needs rows that differ. Got constant data: every "
-                "row is the same."
-            )
-
-    @staticmethod
-    def _scale(Y: Array) -> Array:
-        return np.sqrt(np.mean(Y**2, axis=0))
-
-    def _distinct(self, Y: Array, options: Options) -> tuple[IntArray, IntArray]:
-        """Numbers of the rows to train on, and for every row which of them it is."""
-        everything = np.arange(len(Y))
-        if options.n_excluded == 0:
-            return everything, everything
-        rounded = np.round(Y / np.sqrt(np.mean(Y**2)), 10)
-        _, first, groups = np.unique(rounded, axis=0, return_index=True, return_inverse=True)
-        if len(first) == len(Y):
-            return everything, everything
-        if len(first) <= options.q + 1:
-            raise ValueError(
-                f"UnsupervisedKernelRegression with {options.q} latent dimensions needs at least "
-                f"{options.q + 2} different rows. Got {len(first)} among n_samples = {len(Y)}."
-            )
-        warnings.warn(
-            f"UnsupervisedKernelRegression has found {len(Y) - len(first)} repeated rows, which "
-            "would reconstruct each other without error when a row is left out: each counts once.",
-            UserWarning,
-            stacklevel=3,
-        )
-        order = np.argsort(first)
-        position = np.empty(len(first), dtype=int)
-        position[order] = np.arange(len(first))
-        return first[order], position[groups.ravel()]
-
-    def _check_start(self, start: Array, Y: Array) -> None:
-        expected = (len(Y), self.n_components)
-        if start.shape != expected or not np.all(np.isfinite(start)):
-            raise ValueError(
-                "The 'init' parameter of UnsupervisedKernelRegression must be an array of finite "
-                f"numbers of shape {expected}. Got shape {start.shape} instead."
-            )
-
-    def _data_kernel(self) -> Kernel:
-        if isinstance(self.data_kernel, str) and self.data_kernel == "l1":
-            return FunctionKernel(l1_kernel, on_vectors=True)
-        kernel = as_kernel(self.data_kernel)
-        if kernel.pairwise:
-            raise ValueError(
-                "UnsupervisedKernelRegression refuses data_kernel='precomputed': without the rows "
-                "there is nothing to project and no pre-image. Give the kernel itself."
-            )
-        return kernel
-
     def _fitted_feature_map(self, X: Any) -> KernelPCA | None:
         if self.data_kernel is None:
             return None
-        return KernelPCA(kernel=self._data_kernel(), preimage=self.preimage).fit(X)
+        return KernelPCA(kernel=checked_kernel(self.data_kernel), preimage=self.preimage).fit(X)
 
     # From data to latent space --------------------------------------------------------
 
@@ -368,10 +313,17 @@ class UnsupervisedKernelRegression(
         """Return the points of the manifold nearest to the rows of ``X``."""
         return self.inverse_transform(self.transform(X))
 
+    def reconstruction_error(self, X: Any) -> Array:
+        """Return the squared distance of each row of ``X`` from the manifold, shape (n,).
+
+        With ``data_kernel`` it is measured in feature space, where no pre-image is needed.
+        """
+        check_is_fitted(self, "embedding_")
+        return self._project(self._check(X, reset=False))[1]
+
     def score(self, X: Any, y: Any = None) -> float:
         """Return the negative mean squared distance of the rows of ``X`` from the manifold."""
-        check_is_fitted(self, "embedding_")
-        return -float(np.mean(self._project(self._check(X, reset=False))[1]))
+        return -float(np.mean(self.reconstruction_error(X)))
 
     def complete(self, X: Any) -> Array:
         """Fill in the missing (NaN) components of the rows of ``X``.
@@ -411,7 +363,7 @@ class UnsupervisedKernelRegression(
         from all training places, the nearest training output is returned.
         """
         check_is_fitted(self, "embedding_")
-        Z = self._check_latent(Z)
+        Z = check_places(self, Z)
         values = latent_map(Z, self.centres_, self.outputs_, self._smoother).f + self.mean_
         if self.data_kernel is None:
             return values
@@ -423,7 +375,7 @@ class UnsupervisedKernelRegression(
         With ``data_kernel`` the features are the coordinates of ``feature_map_``.
         """
         check_is_fitted(self, "embedding_")
-        Z = self._check_latent(Z)
+        Z = check_places(self, Z)
         at = latent_map(Z, self.centres_, self.outputs_, self._smoother, jacobian=True)
         assert at.jacobian is not None
         return at.jacobian
@@ -431,9 +383,8 @@ class UnsupervisedKernelRegression(
     def latent_density(self, Z: Any) -> Array:
         r"""Return :math:`p(z)=\frac1n\sum_iK(z-x_i)`, between 0 and 1, at latent places, (n,)."""
         check_is_fitted(self, "embedding_")
-        return latent_map(
-            self._check_latent(Z), self.centres_, self.outputs_, self._smoother
-        ).density
+        Z = check_places(self, Z)
+        return latent_map(Z, self.centres_, self.outputs_, self._smoother).density
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Any:
         """Draw points of the manifold, dense where training rows are.
@@ -457,7 +408,7 @@ class UnsupervisedKernelRegression(
         steps = rng.normal(size=(n, q))
         if not kernel.compact:
             return steps
-        power = {"quartic": 2, "triweight": 3}[kernel.name]
+        power = {"epanechnikov": 1, "quartic": 2, "triweight": 3}[kernel.name]
         # The squared radius of a point with density [1 - s]^power in q dimensions.
         radius = np.sqrt(rng.beta(q / 2, power + 1, size=n))
         return steps * (radius / np.linalg.norm(steps, axis=1))[:, None]
@@ -472,20 +423,3 @@ class UnsupervisedKernelRegression(
             )
         # Projections evaluate fewer kernels; pre-images keep all they know.
         return copy.copy(self), "_encoder"
-
-    def _check_latent(self, Z: Any) -> Array:
-        Z = check_array(Z, dtype=np.float64, estimator=self, input_name="Z")
-        if Z.shape[1] != self.centres_.shape[1]:
-            raise ValueError(
-                f"UnsupervisedKernelRegression has {self.centres_.shape[1]} latent dimensions: "
-                f"expected an array of shape (n, {self.centres_.shape[1]}). Got shape {Z.shape} "
-                "instead."
-            )
-        return np.asarray(Z)
-
-
-def _at(options: Options, kept: IntArray) -> Options:
-    """The same options for some of the rows: a given start is theirs."""
-    if isinstance(options.starts, np.ndarray):
-        return replace(options, starts=np.asarray(options.starts[kept], dtype=float))
-    return options

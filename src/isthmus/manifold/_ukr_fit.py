@@ -8,16 +8,19 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.cluster import KMeans, MiniBatchKMeans
 
-from isthmus.manifold._ukr_losses import Loss, huber_loss, squared_loss
+from isthmus.manifold._ukr_harmonic import harmonic_means
+from isthmus.manifold._ukr_losses import HUBER, Loss, automatic_delta, squared_loss
 from isthmus.manifold._ukr_map import latent_map, project
 from isthmus.manifold._ukr_objective import Smoother
 from isthmus.manifold._ukr_options import AUTO_HOMOTOPY, Options
 from isthmus.manifold._ukr_roughness import adapted_outputs
 from isthmus.manifold._ukr_starts import best_scale, candidates, neighbor_table, refined_scale
 from isthmus.manifold._ukr_train import (
+    RULES,
     Problem,
     Trained,
     Watch,
+    automatic_epsilon,
     full_residuals,
     tighten,
     train,
@@ -63,7 +66,29 @@ class _Start(NamedTuple):
 
 
 def learn(Y: Array, options: Options, rng: np.random.Generator, report: Report) -> Manifold:
-    """Train on the centred rows of ``Y``, which are all different."""
+    """Train on the centred rows of ``Y``, which are all different.
+
+    In units near their spread, so that nothing depends on what they are measured in; a power of
+    two, so that nothing is rounded.
+    """
+    unit = 2.0 ** np.round(0.5 * np.log2(np.mean(Y**2)))
+    eased = replace(
+        options,
+        delta=None if options.delta is None else options.delta / unit,
+        epsilon=None if options.epsilon is None else options.epsilon / unit,
+    )
+    found = _learned(Y / unit, eased, rng, report)
+    back = unit if options.loss in HUBER else unit**2  # the unit of a loss
+    return replace(
+        found,
+        outputs=unit * found.outputs,
+        images=unit * found.images,
+        value=back * found.value,
+        curve=[back * value for value in found.curve],
+    )
+
+
+def _learned(Y: Array, options: Options, rng: np.random.Generator, report: Report) -> Manifold:
     if options.n_landmarks is not None and options.n_landmarks < len(Y):
         return _learn_landmarks(Y, options, rng, report)
     N = len(Y)
@@ -73,9 +98,9 @@ def learn(Y: Array, options: Options, rng: np.random.Generator, report: Report) 
         chosen = np.sort(rng.permutation(N)[n_held:])
     rows = Y[chosen]
     problem, starts, options = _prepared(rows, options, rng, report)
-    if options.loss == "huber" and options.delta is None:
-        delta = 0.1 * float(np.median(np.abs(full_residuals(problem, starts[0].X))))
-        problem = _weighted(replace(problem, loss=huber_loss(max(delta, 1e-12))), options)
+    if options.loss in HUBER and options.delta is None:
+        delta = automatic_delta(full_residuals(problem, starts[0].X), options.loss)
+        problem = _weighted(replace(problem, loss=HUBER[options.loss](delta)), options)
     held = np.delete(Y, chosen, axis=0) if options.held_out else None
     # Threads: the loops and matrix products that take the time let others run.
     runs = Parallel(n_jobs=options.n_jobs, prefer="threads")(
@@ -85,7 +110,10 @@ def learn(Y: Array, options: Options, rng: np.random.Generator, report: Report) 
     done = runs[best]
     if options.loss == "epsilon":
         steps = min(TUBE_STEPS, options.max_iter)
-        done = tighten(problem, done.X, options.epsilon, options.tube, max_iter=steps)
+        epsilon = options.epsilon
+        if epsilon is None:
+            epsilon = automatic_epsilon(problem, done.X, options.tube)
+        done = tighten(problem, done.X, epsilon, options.tube, max_iter=steps)
     X = done.X - done.X.mean(axis=0)
     if held is not None:
         # The held-out rows join at their projections: they have chosen when to stop, no more.
@@ -148,8 +176,8 @@ def _problem(Y: Array, options: Options) -> Problem:
         if n_others > 0:
             excluded = np.hstack([own, neighbor_table(Y, n_others)[1]])
     loss: Loss = squared_loss
-    if options.loss == "huber" and options.delta is not None:
-        loss = huber_loss(options.delta)
+    if options.loss in HUBER and options.delta is not None:
+        loss = HUBER[options.loss](options.delta)
     return _weighted(Problem(Y, _training_smoother(options), loss, excluded), options)
 
 
@@ -198,7 +226,7 @@ def _run(
     stages: tuple[Mapping[str, float], ...] = options.homotopy or ()
     if options.homotopy is None and start.name == "pca":
         stages = AUTO_HOMOTOPY
-    scaled = [{k: w if k == "box" else unit * w for k, w in stage.items()} for stage in stages]
+    scaled = [{k: w if k in RULES else unit * w for k, w in stage.items()} for stage in stages]
     jury = None if held is None else _HeldOut(held, problem.targets, options.smoother)
     watch: Watch = _Watch(report, jury)
     control: dict[str, Any] = {
@@ -253,9 +281,7 @@ def _learn_landmarks(
 ) -> Manifold:
     """Means of the rows are the centres: O(N n) instead of O(N²) for a step."""
     assert options.n_landmarks is not None
-    method = KMeans if len(Y) <= MANY_ROWS else MiniBatchKMeans
-    seed = int(rng.integers(2**31))
-    means = method(options.n_landmarks, n_init=1, random_state=seed).fit(Y).cluster_centers_
+    means = _landmarks(Y, options.n_landmarks, options.landmarks, rng)
     # The landmarks are embedded among themselves, each left out in turn, then the rows projected.
     alone, starts, chosen = _prepared(means, replace(options, n_excluded=1, n_init=1), rng, report)
     options, start = replace(options, smoother=chosen.smoother), starts[0]
@@ -264,10 +290,10 @@ def _learn_landmarks(
         Y, start.X, means, options.smoother, start.X, at.f, float(at.density.min()), max_iter=10
     )
     problem = _weighted(Problem(Y, alone.smoother, alone.loss, outputs=means), options)
-    if options.loss == "huber" and options.delta is None:
+    if options.loss in HUBER and options.delta is None:
         R = latent_map(places, start.X, means, options.smoother).f - Y
-        delta = 0.1 * float(np.median(np.abs(R)))
-        problem = _weighted(replace(problem, loss=huber_loss(max(delta, 1e-12))), options)
+        loss = HUBER[options.loss](automatic_delta(R, options.loss))
+        problem = _weighted(replace(problem, loss=loss), options)
     begin = _Start(start.name, start.value, np.vstack([places, start.X]))
     done = _run(problem, begin, options, report, None)
     X, centres = done.X[: len(Y)], done.X[len(Y) :]
@@ -275,6 +301,19 @@ def _learn_landmarks(
     if options.smoothness is not None:
         outputs = adapted_outputs(X, centres, Y, options.smoother.kernel, options.smoothness)
     return _manifold(X, centres, outputs, options, start.name, done)
+
+
+def _landmarks(Y: Array, n: int, method: str, rng: np.random.Generator) -> Array:
+    """Means of the rows, (n, d); of many rows, the means of some tell as much."""
+    if method == "harmonic":
+        some = Y
+        if len(Y) > MANY_ROWS:
+            some = Y[np.sort(rng.choice(len(Y), MANY_ROWS, replace=False))]
+        return harmonic_means(some, n, rng).centres
+    kmeans = KMeans if len(Y) <= MANY_ROWS else MiniBatchKMeans
+    found = kmeans(n, n_init=1, random_state=int(rng.integers(2**31))).fit(Y)
+    means: Array = found.cluster_centers_
+    return means
 
 
 def _manifold(

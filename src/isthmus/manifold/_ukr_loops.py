@@ -9,6 +9,47 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
+def pairs_within(Xe, C, order, axis, support, most):
+    """Pairs of squared distance below ``support``: ends of rows, centres, distances.
+
+    ``C`` holds a coordinate in each row, with centres sorted by that of number ``axis``;
+    ``order`` says which centre is where. Nothing is listed once there are more than ``most``.
+    """
+    (m, q), n = Xe.shape, C.shape[1]
+    radius = np.sqrt(support)
+    indptr = np.zeros(m + 1, np.int32)
+    room = 16 * m + n
+    indices, squared = np.empty(room, np.int32), np.empty(room)
+    row = np.empty(n)
+    at = 0
+    for j in range(m):
+        low, high = 0, n
+        if radius < np.inf:
+            low = np.searchsorted(C[axis], Xe[j, axis] - radius)
+            high = np.searchsorted(C[axis], Xe[j, axis] + radius, side="right")
+        row[low:high] = 0.0
+        for k in range(q):
+            x, line = Xe[j, k], C[k]
+            for i in range(low, high):
+                step = line[i] - x
+                row[i] += step * step
+        if at + high - low > room:
+            room = 2 * room + n
+            grown, grown_squared = np.empty(room, np.int32), np.empty(room)
+            grown[:at], grown_squared[:at] = indices[:at], squared[:at]
+            indices, squared = grown, grown_squared
+        for i in range(low, high):
+            # Written always and kept if near: no branch to guess wrong.
+            indices[at], squared[at] = order[i], row[i]
+            at += row[i] < support
+        if at > most:
+            return indptr[:0], indices[:0], squared[:0]
+        indptr[j + 1] = at
+    # Copies, so that the room to grow is given back.
+    return indptr, indices[:at].copy(), squared[:at].copy()
+
+
+@njit(cache=True, nogil=True)
 def exclude(indptr, indices, excluded, K, H):
     """Set the weights of centres that may not help to reconstruct a point to zero."""
     for j in range(excluded.shape[0]):
@@ -157,9 +198,9 @@ def polynomial_values(indptr, indices, K, Xe, Xc, Y, degree, cross, ridge, backg
 
 @njit(cache=True, nogil=True)
 def polynomial_gradients(
-    indptr, indices, K, H, Xe, Xc, Y, D, degree, cross, ridge, background, n_terms
+    indptr, indices, K, H, Xe, Xc, Y, D, degree, cross, ridge, background, n_terms, outputs_too
 ):
-    """Adjoint of the local fits: gradients by evaluation point, by centre and by output."""
+    """Adjoint of the local fits: gradients by evaluation point, by centre and, if asked, output."""
     q, d = Xe.shape[1], Y.shape[1]
     by_point, by_centre, by_output = np.zeros(Xe.shape), np.zeros(Xc.shape), np.zeros(Y.shape)
     xi, C = np.empty(n_terms), np.empty((n_terms, n_terms))
@@ -202,8 +243,9 @@ def polynomial_gradients(
                 g += K[p] * (rest * slope_u[m] - a_i * slope_v[m])
                 by_centre[i, m] += g
                 by_point[j, m] -= g
-            for k in range(d):
-                by_output[i, k] += K[p] * a_i * D[j, k]
+            if outputs_too:
+                for k in range(d):
+                    by_output[i, k] += K[p] * a_i * D[j, k]
     return by_point, by_centre, by_output
 
 

@@ -31,6 +31,31 @@ def huber_loss(delta: float) -> Loss:
     return loss
 
 
+def huber_norm_loss(delta: float) -> Loss:
+    r""":math:`L(r)=\|r\|^2/2\delta` where :math:`\|r\|<\delta`, else :math:`\|r\|-\delta/2`.
+
+    A row counts or is an outlier as a whole, and no axes are special: it has a meaning in
+    feature spaces too.
+    """
+
+    def loss(R: Array, rows: Rows) -> tuple[Array, Array]:
+        norm = np.sqrt(np.einsum("ij,ij->i", R, R))
+        inside = np.minimum(norm, delta)
+        slope = R / np.maximum(norm, delta)[:, None]
+        return inside * (norm - 0.5 * inside) / delta, slope
+
+    return loss
+
+
+HUBER = {"huber": huber_loss, "huber_norm": huber_norm_loss}
+
+
+def automatic_delta(R: Array, name: str) -> float:
+    """A tenth of the median residual: of its components, or of its length."""
+    size = np.linalg.norm(R, axis=1) if name == "huber_norm" else np.abs(R)
+    return max(0.1 * float(np.median(size)), np.finfo(float).tiny)
+
+
 def tube_loss(epsilon: Array, shape: str) -> Loss:
     r"""Epsilon-insensitive loss, whose tolerance may differ from sample to sample.
 

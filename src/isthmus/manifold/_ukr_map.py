@@ -15,7 +15,7 @@ from isthmus.manifold._ukr_objective import (
     listed_weights,
     reciprocal,
 )
-from isthmus.manifold._ukr_pairs import Pairs, all_pairs, near_pairs
+from isthmus.manifold._ukr_pairs import Pairs, listed_pairs, near_pairs
 from isthmus.optimize import least_squares_rows
 from isthmus.typing import Array, BoolArray, IntArray
 
@@ -105,7 +105,8 @@ def _polynomial(
 ) -> tuple[Array, Array | None, Array]:
     from isthmus.manifold._ukr_loops import polynomial_jacobians, polynomial_values
 
-    near = all_pairs(Z, Xc) if pairs is None else pairs
+    near = listed_pairs(Z, Xc, smoother.kernel.support) if pairs is None else pairs
+    assert near is not None
     K, H = listed_weights(near, smoother.kernel, None)
     settings = smoother.settings(Z.shape[1])
     S = csr_array((K, near.indices, near.indptr), shape=(len(Z), len(Xc))).sum(axis=1)

@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 
 from isthmus.linalg import block_slices
 from isthmus.manifold._ukr_losses import Loss
-from isthmus.manifold._ukr_pairs import Pairs, all_pairs, near_pairs
+from isthmus.manifold._ukr_pairs import Pairs, listed_pairs, near_pairs
 from isthmus.regression import DensityKernel
 from isthmus.typing import Array, IntArray
 
@@ -278,19 +278,21 @@ def _polynomial(
     for rows in (
         whole if pairs is not None else block_slices(N, n, block_size=max(16, 8 * BLOCK // n))
     ):
-        near = all_pairs(Xe[rows], Xc) if pairs is None else pairs
+        # Crowded or not: polynomials are fitted pair by pair, and those out of reach cost as much.
+        near = listed_pairs(Xe[rows], Xc, smoother.kernel.support) if pairs is None else pairs
+        assert near is not None
         K, H = listed_weights(near, smoother.kernel, None if excluded is None else excluded[rows])
         F = polynomial_values(near.indptr, near.indices, K, Xe[rows], Xc, outputs, *settings)
         values, D = loss(F - targets[rows], rows)
         found = polynomial_gradients(
-            near.indptr, near.indices, K, H, Xe[rows], Xc, outputs, D, *settings
+            near.indptr, near.indices, K, H, Xe[rows], Xc, outputs, D, *settings, by_output
         )
         fitted[rows], by_point[rows] = F, found[0]
         by_centre += found[1]
         slope_y += found[2]
         total += values.sum()
-        S = np.add.reduceat(np.append(K, 0.0), near.indptr[:-1])
-        n_alone += int(np.count_nonzero((S <= 0) | (np.diff(near.indptr) == 0)))
+        weights = csr_array((K, near.indices, near.indptr), shape=(len(F), n))
+        n_alone += int(np.count_nonzero(weights.sum(axis=1) <= 0))
     return Slopes(
         total / N, by_point / N, by_centre / N, slope_y / N if by_output else None, fitted, n_alone
     )

@@ -1,6 +1,6 @@
 """The parameters of unsupervised kernel regression, checked, with the combinations refused."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from isthmus._checks import check_choice, check_float, check_int
+from isthmus.manifold._ukr_losses import HUBER
 from isthmus.manifold._ukr_objective import Smoother
 from isthmus.manifold._ukr_starts import STARTS
-from isthmus.manifold._ukr_train import PENALTIES, SOLVERS
+from isthmus.manifold._ukr_train import PENALTIES, RULES, SOLVERS
 from isthmus.regression import density_kernel
 
 MOST_CURVED = 3  # a full quadratic in more latent dimensions has more terms than a row neighbours
+LANDMARKS = ("kmeans", "harmonic")
 AUTO_STARTS = ("pca", "neighbors", "isomap")
 # Weights of the extension penalty from smooth to free, where training begins at the plane of
 # principal components: an embedding that has unfolded nothing yet.
@@ -29,11 +31,12 @@ class Options:
     degrees: tuple[int, ...]
     loss: str
     delta: float | None
-    epsilon: float
+    epsilon: float | None
     tube: str
     n_excluded: int | None
     penalties: dict[str, float]
     n_landmarks: int | None
+    landmarks: str
     smoothness: float | None
     starts: tuple[str, ...] | np.ndarray
     n_neighborhoods: int
@@ -51,37 +54,24 @@ def check_options(owner: Any) -> Options:
     q = check_int(owner, "n_components", low=1)
     degree = check_choice(owner, "degree", ("auto", 0, 1, 2))
     kernel = density_kernel(owner.density_kernel)
-    if not kernel.trainable:
-        raise _clash(
-            f"density_kernel={kernel.name!r}",
-            "training follows the slope of the kernel, and this one's jumps at the end of its "
-            "support; 'quartic' is the smooth kernel nearest to it",
-        )
     ridge = check_float(owner, "ridge", low=0.0)
     degrees = _degrees(owner, degree, q)
     smoother = Smoother(kernel, degrees[0], bool(owner.cross_terms), ridge)
-    loss = check_choice(owner, "loss", ("squared", "huber", "epsilon"))
+    loss = check_choice(owner, "loss", ("squared", *HUBER, "epsilon"))
     delta = None
     if owner.delta != "auto":
         delta = check_float(owner, "delta", include_low=False)
     tube = check_choice(owner, "tube", ("ball", "cube"))
-    epsilon = 0.0
-    if loss == "epsilon":
-        if owner.epsilon is None:
-            raise ValueError(
-                "UnsupervisedKernelRegression(loss='epsilon') needs epsilon, how far the manifold "
-                "may pass from a row: some 0.7 of the range of the noise. Got epsilon=None."
-            )
-        epsilon = check_float(owner, "epsilon", low=0.0)
+    epsilon = None if owner.epsilon is None else check_float(owner, "epsilon", low=0.0)
     n_landmarks = None
     if owner.n_landmarks is not None:
         n_landmarks = check_int(owner, "n_landmarks", low=q + 1)
     n_excluded = _n_excluded(owner, n_landmarks, loss)
-    if owner.data_kernel is not None and loss != "squared":
+    if owner.data_kernel is not None and loss not in ("squared", "huber_norm"):
         raise _clash(
             f"data_kernel with loss={loss!r}",
-            "a residual in feature space has a length but no components; only the squared loss "
-            "has a meaning there",
+            "a residual in feature space has a length but no components; only 'squared' and "
+            "'huber_norm' have a meaning there",
         )
     smoothness = None
     if owner.smoothness is not None:
@@ -91,9 +81,9 @@ def check_options(owner: Any) -> Options:
                 f"smoothness with degree={degree}",
                 "a local polynomial removes the bias that adapted outputs are there for",
             )
-        if kernel.name == "quartic":
+        if kernel.n_derivatives < 2:
             raise _clash(
-                "smoothness with density_kernel='quartic'",
+                f"smoothness with density_kernel={kernel.name!r}",
                 "roughness is measured by second derivatives, which this kernel has not; take "
                 "'triweight' or 'gaussian'",
             )
@@ -108,6 +98,7 @@ def check_options(owner: Any) -> Options:
         n_excluded=n_excluded,
         penalties=_weights(owner, "penalty", owner.penalty, PENALTIES),
         n_landmarks=n_landmarks,
+        landmarks=check_choice(owner, "landmarks", LANDMARKS),
         smoothness=smoothness,
         starts=_starts(owner),
         n_neighborhoods=check_int(owner, "n_neighborhoods", low=1),
@@ -184,26 +175,34 @@ def _homotopy(owner: Any) -> tuple[dict[str, float], ...] | None:
         return None
     if owner.homotopy is None:
         return ()
-    if isinstance(owner.homotopy, (str, Mapping)):
+    if isinstance(owner.homotopy, (str, Mapping)) or not isinstance(owner.homotopy, Iterable):
         raise TypeError(
             "The 'homotopy' parameter of UnsupervisedKernelRegression must be 'auto', None or a "
             f"sequence of stages, each a mapping. Got {owner.homotopy!r} instead."
         )
-    known = (*PENALTIES, "box")
-    return tuple(_weights(owner, "homotopy", stage, known) for stage in owner.homotopy)
+    stages = tuple(_weights(owner, "homotopy", s, (*PENALTIES, *RULES)) for s in owner.homotopy)
+    for stage in stages:
+        if stage.get("floor", 0.0) >= 1.0:
+            raise ValueError(
+                "A 'floor' in the 'homotopy' parameter of UnsupervisedKernelRegression must be "
+                "below 1, the density where all places are one. "
+                f"Got {stage['floor']!r} instead."
+            )
+    return stages
 
 
 def _starts(owner: Any) -> tuple[str, ...] | np.ndarray:
     init = owner.init
     if isinstance(init, np.ndarray) and init.dtype.kind in "fiu":
         return init
-    names = (init,) if isinstance(init, str) else tuple(init)
+    names = (init,) if isinstance(init, str) or not isinstance(init, Iterable) else tuple(init)
     if names == ("auto",):
         return AUTO_STARTS
-    for name in names:
-        if name not in STARTS:
-            raise ValueError(
-                "The 'init' parameter of UnsupervisedKernelRegression must be 'auto', an array, or "
-                f"one or several of {', '.join(map(repr, STARTS))}. Got {name!r} instead."
-            )
+    wrong = [name for name in names if not isinstance(name, str) or name not in STARTS]
+    if wrong or not names:
+        raise ValueError(
+            "The 'init' parameter of UnsupervisedKernelRegression must be 'auto', an array, or "
+            f"one or several of {', '.join(map(repr, STARTS))}. "
+            f"Got {wrong[0] if wrong else init!r} instead."
+        )
     return names

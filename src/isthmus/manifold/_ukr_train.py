@@ -7,7 +7,12 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from scipy import optimize
 
-from isthmus.manifold._ukr_density import density_functional, density_variance, log_density
+from isthmus.manifold._ukr_density import (
+    density_functional,
+    density_variance,
+    log_barrier,
+    log_density,
+)
 from isthmus.manifold._ukr_losses import Loss, squared_loss, tube_loss
 from isthmus.manifold._ukr_objective import Smoother, reconstruction_error
 from isthmus.manifold._ukr_pairs import near_pairs
@@ -19,8 +24,12 @@ Watch: TypeAlias = Callable[[float, Array], bool]
 
 DENSITIES = {"density": log_density, "density_variance": density_variance}
 PENALTIES = ("extension", *DENSITIES)
+# What a stage of a homotopy may say beside penalties.
+RULES = ("box", "floor", "max_iter")
 SMALL = 0.05  # share of the first objective below which a fall is measured by that share
 PATIENCE = 10  # steps over which the objective must have fallen by the tolerance
+EXACT = 1e-12  # of SciPy's own rules, which the rule above comes before
+WALL = 1e6  # what L-BFGS sees behind a barrier, in units of its first value
 RPROP_FIRST, RPROP_LEAST, RPROP_MOST = 0.01, 1e-6, 50.0
 
 
@@ -29,7 +38,8 @@ class Problem:
     """What is to be reconstructed, and how: all that an objective needs but the places.
 
     With landmarks (``outputs`` given) the places are those of the ``N`` rows followed by those
-    of the landmarks; without, the rows are their own centres.
+    of the landmarks; without, the rows are their own centres. A ``barrier`` is a floor of the
+    latent density and the weight of its logarithmic wall.
     """
 
     targets: Array
@@ -38,6 +48,7 @@ class Problem:
     excluded: IntArray | None = None
     outputs: Array | None = None
     penalties: Mapping[str, float] | None = None
+    barrier: tuple[float, float] | None = None
 
     def __call__(self, X: Array) -> tuple[float, Array]:
         """Objective at the places ``X`` and its gradient."""
@@ -66,6 +77,13 @@ class Problem:
                 )
                 value += weight * part
                 gradient += weight * self._joined(by_point, by_centre)
+        if self.barrier is not None:
+            floor, weight = self.barrier
+            part, by_point, by_centre = density_functional(
+                points, centres, kernel, log_barrier(floor), pairs
+            )
+            value += weight * part
+            gradient += weight * self._joined(by_point, by_centre)
         return value, gradient
 
     def value(self, X: Array, rows: IntArray) -> float:
@@ -94,12 +112,13 @@ class Problem:
 
 
 class Trained(NamedTuple):
-    """Places found, the objective there, its course, and whether it had settled."""
+    """Places found, the objective there, its course, whether it had settled, RPROP's steps."""
 
     X: Array
     value: float
     curve: list[float]
     settled: bool
+    step: Array | None = None
 
 
 def lbfgs(
@@ -114,14 +133,18 @@ def lbfgs(
     """Limited-memory BFGS until ten steps bring less than ``tol`` of the objective."""
     curve = [objective(X)[0]]
     settled = False
+    # In units of the first value, so that it does not matter what the data are measured in; a
+    # power of two, so that the division rounds nothing.
+    unit = 2.0 ** np.floor(np.log2(abs(curve[0]) or 1.0))
 
     def flat(x: Array) -> tuple[float, Array]:
         value, gradient = objective(x.reshape(X.shape))
-        return value, gradient.ravel()
+        # A line search shortens its step at a high value, but cannot compute with an infinite one.
+        return (value / unit if np.isfinite(value) else WALL), gradient.ravel() / unit
 
     def callback(intermediate_result: Any) -> None:
         nonlocal settled
-        curve.append(float(intermediate_result.fun))
+        curve.append(unit * float(intermediate_result.fun))
         settled = _flat(curve, tol)
         if watch is not None and watch(curve[-1], intermediate_result.x.reshape(X.shape)):
             settled = True
@@ -138,7 +161,13 @@ def lbfgs(
             method="L-BFGS-B",
             bounds=None if box is None else [(-box, box)] * X.size,
             callback=callback,
-            options={"maxiter": left, "maxfun": 4 * left + 20, "maxcor": 10},
+            options={
+                "maxiter": left,
+                "maxfun": 4 * left + 20,
+                "maxcor": 10,
+                "ftol": EXACT,
+                "gtol": EXACT,
+            },
         )
         x, left = found.x, left - (len(curve) - done_before)
         # Compact kernels have kinks in their slope that a line search can fail at (status 2):
@@ -148,7 +177,9 @@ def lbfgs(
         if len(curve) == done_before or fun_before - curve[-1] <= tol * abs(curve[-1]):
             break
     ended = settled or found.status in (0, 2)
-    return Trained(x.reshape(X.shape), float(found.fun), curve, ended)
+    if found.fun >= WALL:  # it ran out of evaluations in the middle of a line search
+        return Trained(X, curve[0], curve, settled=False)
+    return Trained(x.reshape(X.shape), unit * float(found.fun), curve, ended)
 
 
 def rprop(
@@ -159,22 +190,28 @@ def rprop(
     tol: float,
     watch: Watch | None = None,
     box: float | None = None,
+    step: Array | None = None,
 ) -> Trained:
     """Plain RPROP: a step of its own for each coordinate, by the signs of successive slopes.
 
     Steps grow by 1.2 while the sign stays and halve where it changes, without going back. The
-    best places seen are returned.
+    best places seen are returned. Where the objective is infinite, the step is taken again by
+    half. ``step`` goes on with the steps of an earlier run.
     """
-    X = X.copy()
-    step: Array = np.full(X.shape, RPROP_FIRST)
+    step = np.full(X.shape, RPROP_FIRST) if step is None else step.copy()
     before: Array = np.zeros(X.shape)
     curve: list[float] = []
-    best, lowest, settled = X.copy(), np.inf, False
+    best, last, lowest, settled = X, X, np.inf, False
     for _ in range(max_iter):
         value, gradient = objective(X)
+        if not np.isfinite(value):
+            step = np.maximum(0.5 * step, RPROP_LEAST)
+            X = _boxed(last - np.sign(before) * step, box)
+            continue
+        last = X
         curve.append(value)
         if value < lowest:
-            best, lowest = X.copy(), value
+            best, lowest = X, value
         settled = step.max() < RPROP_LEAST * 1.5 or (tol > 0 and _flat(curve, tol))
         if (watch is not None and watch(value, X)) or settled:
             settled = True
@@ -182,12 +219,16 @@ def rprop(
         turn = gradient * before
         step[turn > 0] = np.minimum(1.2 * step[turn > 0], RPROP_MOST)
         step[turn < 0] = np.maximum(0.5 * step[turn < 0], RPROP_LEAST)
-        X -= np.sign(gradient) * step
+        X = X - np.sign(gradient) * step
         before = gradient
         if box is not None:
             step[np.abs(X) > box] = RPROP_LEAST
-            np.clip(X, -box, box, out=X)
-    return Trained(best, lowest, curve, settled)
+            X = _boxed(X, box)
+    return Trained(best, lowest, curve, settled, step)
+
+
+def _boxed(X: Array, box: float | None) -> Array:
+    return X if box is None else np.clip(X, -box, box)
 
 
 def _flat(curve: Sequence[float], tol: float) -> bool:
@@ -212,16 +253,24 @@ def train(
     watch: Watch | None = None,
 ) -> Trained:
     """Minimise through a homotopy: each stage has penalties of its own and starts where the
-    last one ended; then the problem itself. A stage may hold the places in a ``box``.
+    last one ended; then the problem itself. A stage may hold the places in a ``box``, keep
+    every latent density above a ``floor``, and have a ``max_iter`` of its own.
     """
+    from isthmus.manifold._ukr_barrier import train_above
+
     minimise = SOLVERS[solver]
     curve: list[float] = []
     for stage in stages:
-        penalties = {name: weight for name, weight in stage.items() if name != "box"}
-        box = stage.get("box")
-        X = X if box is None else np.clip(X, -box, box)
+        penalties = {name: weight for name, weight in stage.items() if name not in RULES}
+        box, steps = stage.get("box"), int(stage.get("max_iter", max_iter))
+        X = _boxed(X, box)
         eased = replace(problem, penalties={**(problem.penalties or {}), **penalties})
-        done = minimise(eased, X, max_iter=max_iter, tol=tol, box=box)
+        if "floor" in stage:
+            done = train_above(
+                eased, X, stage["floor"], solver=solver, max_iter=steps, tol=tol, box=box
+            )
+        else:
+            done = minimise(eased, X, max_iter=steps, tol=tol, box=box)
         X, curve = done.X, curve + done.curve
     done = minimise(problem, X, max_iter=max_iter, tol=tol, watch=watch)
     return done._replace(curve=curve + done.curve)
@@ -256,6 +305,20 @@ def tighten(problem: Problem, X: Array, epsilon: float, shape: str, *, max_iter:
         X = done.X
         curve += done.curve
     return Trained(X, done.value, curve, True)
+
+
+def automatic_epsilon(problem: Problem, X: Array, shape: str) -> float:
+    """A tolerance slightly below the range of the noise: 0.7 of nearly the largest residuals.
+
+    Residuals of left-out rows are taken; of a trained manifold they are rather too small.
+    """
+    Y = problem.targets
+    found = reconstruction_error(
+        X, X, Y, Y, problem.smoother, squared_loss, excluded=problem.excluded
+    )
+    R = found.fitted - Y
+    size = np.linalg.norm(R, axis=1) if shape == "ball" else np.abs(R)
+    return 0.7 * float(np.quantile(size, 0.95))
 
 
 def full_residuals(problem: Problem, X: Array) -> Array:

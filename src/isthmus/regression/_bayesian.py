@@ -10,7 +10,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from isthmus._checks import check_choice, check_float, check_int
+from isthmus._checks import (
+    check_bool,
+    check_choice,
+    check_float,
+    check_int,
+    check_jobs,
+    check_seed,
+    former_fit_kept,
+)
 from isthmus._progress import ProgressLine
 from isthmus.linalg import block_slices
 from isthmus.regression._bayesian_gibbs import gibbs_chains
@@ -152,17 +160,19 @@ class BayesianStiefelRegression(RankLimitedRegressor):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Draw from the posterior given rows ``X`` and outputs ``y``; return self."""
-        X, Y, _ = self._check_data(X, y, None)
-        check_choice(self, "likelihood", ("gaussian", "laplace"))
-        check_choice(self, "sampler", tuple(SAMPLERS))
-        if len(X) < 2:
-            raise ValueError(f"{type(self).__name__} needs at least two rows. Got n_samples = 1.")
-        dtype, X = X.dtype, np.asarray(X, dtype=np.float64)
-        if self.rank is None or (isinstance(self.rank, str) and self.rank == "cv"):
-            choice = ReducedRankRegression(self.rank, fit_intercept=self.fit_intercept)
-            rank = choice.fit(X, Y).rank_
-        else:
-            rank = self._check_rank(X.shape[1], Y.shape[1])
+        self._check_parameters()
+        with former_fit_kept(self):
+            X, Y, _ = self._check_data(X, y, None)
+            if len(X) < 2:
+                raise ValueError(
+                    f"{type(self).__name__} needs at least two rows. Got n_samples = 1."
+                )
+            dtype, X = X.dtype, np.asarray(X, dtype=np.float64)
+            if self.rank is None or (isinstance(self.rank, str) and self.rank == "cv"):
+                choice = ReducedRankRegression(self.rank, fit_intercept=self.fit_intercept)
+                rank = choice.fit(X, Y).rank_
+            else:
+                rank = self._check_rank(X.shape[1], Y.shape[1])
         x_mean, y_mean = np.zeros(X.shape[1]), np.zeros(Y.shape[1])
         if self.fit_intercept:
             x_mean, y_mean = X.mean(axis=0), Y.mean(axis=0)
@@ -174,23 +184,33 @@ class BayesianStiefelRegression(RankLimitedRegressor):
         self._set_posterior(draws, dtype)
         return self
 
+    def _check_parameters(self) -> None:
+        check_choice(self, "likelihood", ("gaussian", "laplace"))
+        check_choice(self, "sampler", tuple(SAMPLERS))
+        for name, low in (("n_chains", 1), ("n_warmup", 0), ("n_samples", 4)):
+            check_int(self, name, low=low)
+        if not (isinstance(self.thin, str) and self.thin == "auto"):
+            check_int(self, "thin", low=1, why="or 'auto'")
+        check_bool(self, "fit_intercept")
+        check_jobs(self)
+
     def _draws(self, X: Array, Y: Array, rank: int) -> Draws:
-        n_chains = check_int(self, "n_chains", low=1)
-        if isinstance(self.thin, str) and self.thin == "auto":
+        n_chains = int(self.n_chains)
+        if self.thin == "auto":
             slow = 4 if self.likelihood == "laplace" else 1
             thin = 10 if self.sampler == "published" else slow
         else:
-            thin = check_int(self, "thin", low=1)
+            thin = int(self.thin)
         settings: dict[str, Any] = {
             "rank": rank,
             "likelihood": self.likelihood,
             "prior": weak_prior(X, Y, rank, self.likelihood),
             "fit_intercept": bool(self.fit_intercept),
-            "n_warmup": thin * check_int(self, "n_warmup"),
-            "n_samples": check_int(self, "n_samples", low=4),
+            "n_warmup": thin * int(self.n_warmup),
+            "n_samples": int(self.n_samples),
             "thin": thin,
         }
-        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        seed = check_seed(self).randint(2**31 - 1)
         generators = np.random.default_rng(seed).spawn(n_chains)
         sampler = SAMPLERS[self.sampler]
         n_groups = min(effective_n_jobs(self.n_jobs), n_chains)

@@ -295,7 +295,9 @@ def _start(Z: Array, Y: Array, rank: int, prior: Prior, streams: Streams) -> Sta
     B = spread * streams.normal(k, rank)
     A[:, :, : len(s)] += V * np.sqrt(s)
     B[:, :, : len(s)] += W * np.sqrt(s)
-    residual = np.sqrt(np.mean((Y - ((Z @ W) * s) @ V.T) ** 2) + np.finfo(float).tiny)
+    residual = np.sqrt(np.mean((Y - ((Z @ W) * s) @ V.T) ** 2))
+    # Outputs that are met exactly leave none, but the prior keeps the noise from zero.
+    residual = max(residual, np.sqrt(prior.noise_rate))
     chains = len(streams)
     return State(
         A,

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from isthmus._checks import check_float
+from isthmus._checks import check_bool, check_float, check_scale, former_fit_kept, refusal
 from isthmus.linalg import Moments, merge
 from isthmus.regression._kernel_ridge import _check_outputs
 from isthmus.regression._reduced_rank_math import Scatter, about_origin, joint_moments, scatter_of
@@ -17,6 +17,8 @@ from isthmus.typing import Array
 
 # The noise that is searched, as a share of the signal along the strongest direction.
 RATIO_RANGE = (1e-10, 1e6)
+# Below this a sum of squares has hardly any digits, and what is divided by it overflows.
+SMALLEST = 1e-200
 
 
 class LinearPosterior(NamedTuple):
@@ -57,7 +59,10 @@ class LinearPosterior(NamedTuple):
 
     def best_ratio(self) -> float:
         """The ratio of noise to prior of largest likelihood, the scale being the best."""
-        top = max(float(self.eigenvalues[-1]), np.finfo(np.float64).tiny)
+        top = float(self.eigenvalues[-1])
+        if top < SMALLEST:
+            # The rows do not vary: no ratio explains more than another, so take ordinary ones.
+            top = 1.0
 
         def loss(log_alpha: float) -> float:
             alpha = float(np.exp(log_alpha))
@@ -147,8 +152,9 @@ class BayesianLinearRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from rows ``X`` and outputs ``y``; return self."""
-        X, Y, flat = self._check_data(X, y, reset=True)
-        self._update(joint_moments(X, Y), flat)
+        with former_fit_kept(self):
+            X, Y, flat = self._check_data(X, y, reset=True)
+            self._update(joint_moments(X, Y), flat)
         return self
 
     def partial_fit(self, X: Any, y: Any) -> Self:
@@ -169,20 +175,29 @@ class BayesianLinearRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def _check_data(self, X: Any, y: Any, *, reset: bool) -> tuple[Array, Array, bool]:
         if self.noise is not None:
             check_float(self, "noise", include_low=False)
+        check_bool(self, "fit_intercept")
         X = validate_data(self, X, dtype=np.float64, reset=reset)
         Y = np.asarray(_check_outputs(self, y, len(X)), dtype=np.float64)
+        check_scale(self, X)
+        check_scale(self, Y, what="y")
         return X, Y.reshape(len(Y), -1), Y.ndim == 1
 
     def _prior(self, d: int) -> Array:
-        S = np.asarray(self.prior_covariance, dtype=np.float64)
+        given = self.prior_covariance
+        expected = f"a positive float, {d} of them or a symmetric matrix of shape ({d}, {d})"
+        try:
+            S = np.asarray(given, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise TypeError(refusal(self, "prior_covariance", expected, given)) from error
         if S.ndim < 2:
             S = np.diag(np.broadcast_to(S, (d,))) if S.shape in ((), (d,)) else S
-        if S.shape != (d, d) or not np.isfinite(S).all() or not np.allclose(S, S.T):
-            raise ValueError(
-                "The 'prior_covariance' parameter of BayesianLinearRegression must be a positive "
-                f"float, {d} of them or a symmetric matrix of shape ({d}, {d}). Got "
-                f"{self.prior_covariance!r:.80} of shape {np.shape(self.prior_covariance)} instead."
-            )
+        if (
+            isinstance(given, bool)
+            or S.shape != (d, d)
+            or not np.isfinite(S).all()
+            or not np.allclose(S, S.T)
+        ):
+            raise ValueError(refusal(self, "prior_covariance", expected, given))
         smallest = float(linalg.eigvalsh(S)[0])
         if smallest <= 0:
             raise ValueError(

@@ -24,9 +24,9 @@ class DensityKernel:
         Its name, one of those of :func:`density_kernel`.
     support : float
         The squared radius outside which the profile is zero: 1 or infinity.
-    trainable : bool
-        Whether the profile has a continuous slope, which an optimiser of the
-        places needs. The Epanechnikov kernel has not.
+    n_derivatives : float
+        How many continuous derivatives the profile has: 0 for the Epanechnikov
+        kernel, whose slope jumps at the end of its support.
     profile, slope, curvature : callable
         :math:`F(s)`, :math:`H(s) = -2F'(s)` and :math:`4F''(s)`, elementwise.
     log_profile : callable
@@ -45,7 +45,7 @@ class DensityKernel:
 
     name: str
     support: float
-    trainable: bool
+    n_derivatives: float
     profile: Profile
     slope: Profile
     curvature: Profile
@@ -66,7 +66,7 @@ def _gaussian() -> DensityKernel:
         return np.exp(-0.5 * s)
 
     # F = exp(-s/2), so -2F' = F and 4F'' = F.
-    return DensityKernel("gaussian", np.inf, True, profile, profile, profile, lambda s: -0.5 * s)
+    return DensityKernel("gaussian", np.inf, np.inf, profile, profile, profile, lambda s: -0.5 * s)
 
 
 def _student() -> DensityKernel:
@@ -74,7 +74,7 @@ def _student() -> DensityKernel:
     return DensityKernel(
         "student",
         np.inf,
-        True,
+        np.inf,
         lambda s: 1.0 / (1.0 + s),
         lambda s: 2.0 / (1.0 + s) ** 2,
         lambda s: 8.0 / (1.0 + s) ** 3,
@@ -102,7 +102,7 @@ def _truncated_power(name: str, k: int) -> DensityKernel:
         with np.errstate(divide="ignore"):
             return k * np.log(rest(s))
 
-    return DensityKernel(name, 1.0, k > 1, profile, slope, curvature, log_profile)
+    return DensityKernel(name, 1.0, k - 1, profile, slope, curvature, log_profile)
 
 
 _KERNELS = {

@@ -7,9 +7,18 @@ from typing import Any, Self
 import numpy as np
 from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
-from isthmus._checks import check_choice, check_float, check_int
+from isthmus._checks import (
+    check_bool,
+    check_choice,
+    check_float,
+    check_int,
+    check_jobs,
+    check_piece,
+    check_scale,
+    check_seed,
+    former_fit_kept,
+)
 from isthmus._progress import ProgressLine
 from isthmus.kernels import Kernel, as_kernel
 from isthmus.kernels._objects import n_objects
@@ -181,7 +190,7 @@ class GaussianProcess(FittedProcess):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = as_kernel(self.kernel).pairwise
+        tags.input_tags.pairwise = check_piece(self, "kernel", as_kernel).pairwise
         return tags
 
     # Learning ---------------------------------------------------------------------------
@@ -189,8 +198,10 @@ class GaussianProcess(FittedProcess):
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the parameters from objects ``X`` and outputs ``y``; return self."""
         self._check_parameters()
-        kernel = as_kernel(self.kernel)
-        X, Y, flat = self._check_data(X, y, kernel, reset=True)
+        kernel = check_piece(self, "kernel", as_kernel)
+        random = check_seed(self)
+        with former_fit_kept(self):
+            X, Y, flat = self._check_data(X, y, kernel, reset=True)
         mean = Y.mean(axis=0) if self.center else np.zeros(Y.shape[1])
         with ProgressLine(type(self).__name__, verbose=self.verbose) as line:
             fit = fit_process(
@@ -198,7 +209,7 @@ class GaussianProcess(FittedProcess):
                 kernel.resolve(X),
                 X,
                 Y - mean,
-                rng=np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1)),
+                rng=np.random.default_rng(random.randint(2**31 - 1)),
                 report=lambda value: line.update(log_likelihood=value),
             )
         if not fit.converged:
@@ -223,6 +234,9 @@ class GaussianProcess(FittedProcess):
         for name, low in (("n_inducing", 1), ("n_members", 1), ("n_restarts", 0), ("max_iter", 1)):
             check_int(self, name, low=low)
         check_float(self, "tol")
+        for name in ("learn_kernel", "center", "coarse"):
+            check_bool(self, name)
+        check_jobs(self)
         low_rank = self.approximation in ("inducing", "dtc")
         if low_rank and self.criterion == "loo":
             raise ValueError(
@@ -240,6 +254,9 @@ class GaussianProcess(FittedProcess):
     ) -> tuple[Any, Array, bool]:
         X = self._check_inputs(X, kernel, reset=reset)
         Y = np.asarray(_check_outputs(self, y, n_objects(X)), dtype=np.float64)
+        if kernel.vectors:
+            check_scale(self, X)
+        check_scale(self, Y, what="y")
         return X, Y.reshape(len(Y), -1), Y.ndim == 1
 
     def _set_posterior(self, fit: Fit, mean: Array) -> None:

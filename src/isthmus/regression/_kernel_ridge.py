@@ -1,7 +1,6 @@
 """Kernel ridge regression on any objects, its penalty chosen by leave-one-out."""
 
 import copy
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,16 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from isthmus._checks import check_float, check_int, check_length
+from isthmus._checks import (
+    check_bool,
+    check_floats,
+    check_int,
+    check_length,
+    check_piece,
+    check_scale,
+    former_fit_kept,
+    refusal,
+)
 from isthmus.kernels import Kernel, as_kernel, check_objects, take
 from isthmus.kernels._objects import n_objects
 from isthmus.linalg import RidgePath, center_gram, solve_positive
@@ -91,7 +99,13 @@ class KernelRidgeCV(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def _candidates(self) -> list[Kernel]:
         several = isinstance(self.kernel, (list, tuple))
-        return [as_kernel(k) for k in (self.kernel if several else [self.kernel])]
+        if several and not self.kernel:
+            expected = "a kernel, a name or a sequence of them, not empty"
+            raise ValueError(refusal(self, "kernel", expected, self.kernel))
+        kernels: list[Kernel] = check_piece(
+            self, "kernel", lambda given: [as_kernel(k) for k in (given if several else [given])]
+        )
+        return kernels
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -102,8 +116,14 @@ class KernelRidgeCV(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """Fit coefficients over the objects ``X`` for the outputs ``y``; return self."""
         kernels = self._candidates()
         alphas = self._penalties()
-        X = check_objects(self, X, kernels[0], reset=True)
-        Y = _check_outputs(self, y, n_objects(X))
+        check_bool(self, "fit_intercept")
+        check_int(self, "max_selection", low=2)
+        with former_fit_kept(self):
+            X = check_objects(self, X, kernels[0], reset=True)
+            Y = _check_outputs(self, y, n_objects(X))
+            if kernels[0].vectors:
+                check_scale(self, X)
+            check_scale(self, Y, what="y")
         flat = Y.ndim == 1
         Y = Y[:, None] if flat else Y
 
@@ -137,17 +157,15 @@ class KernelRidgeCV(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return np.concatenate([K @ self.dual_coef_ for _, K in blocks]) + self.intercept_
 
     def _penalties(self) -> list[float]:
-        given = [self.alphas] if isinstance(self.alphas, Real) else list(self.alphas)
-        if not given:
-            raise ValueError("The 'alphas' parameter of KernelRidgeCV must not be empty.")
-        low_is_in = len(given) == 1  # interpolation is allowed, but has no leave-one-out error
-        return [check_float(self, "alphas", value=a, include_low=low_is_in) for a in given]
+        alphas = check_floats(self, "alphas")
+        # Interpolation is allowed, but has no leave-one-out error.
+        return alphas if len(alphas) == 1 else check_floats(self, "alphas", include_low=False)
 
     def _select(
         self, kernels: list[Kernel], alphas: list[float], X: Any, Y: np.ndarray
     ) -> tuple[Kernel, float, float]:
         """Kernel, penalty and error; half the rows are enough to tell kernels apart."""
-        n_few = check_int(self, "max_selection", low=2) // 2
+        n_few = int(self.max_selection) // 2
         if len(kernels) > 1 and len(Y) > n_few:
             kernels = [self._best(kernels, alphas, X, Y, n_few)[0]]
         return self._best(kernels, alphas, X, Y, self.max_selection)

@@ -5,10 +5,18 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from isthmus._checks import check_choice, check_float, check_int
+from isthmus._checks import (
+    check_choice,
+    check_float,
+    check_int,
+    check_piece,
+    check_scale,
+    check_seed,
+    former_fit_kept,
+    refusal,
+)
 from isthmus._progress import ProgressLine
 from isthmus.regression._density_kernels import density_kernel as as_density_kernel
 from isthmus.regression._local_polynomial_bandwidth import common_factor, separate_factors
@@ -109,20 +117,25 @@ class LocalPolynomialRegression(MultiOutputMixin, RegressorMixin, BaseEstimator)
 
     def fit(self, X: Any, y: Any) -> "LocalPolynomialRegression":
         """Keep the data and choose the bandwidth; return self."""
-        X, Y = validate_data(
-            self, X, y, multi_output=True, y_numeric=True, dtype="float64", ensure_min_samples=2
-        )
-        Y = np.asarray(Y, dtype=float)
+        fit = self._polynomial()
+        check_int(self, "max_selection", low=2)
+        check_seed(self)
+        with former_fit_kept(self):
+            X, Y = validate_data(
+                self, X, y, multi_output=True, y_numeric=True, dtype="float64", ensure_min_samples=2
+            )
+            Y = np.asarray(Y, dtype=float)
+            check_scale(self, X)
+            check_scale(self, Y, what="y")
+            given = self._given_bandwidth(X.shape[1])
         flat = Y.ndim == 1
         Y = Y[:, None] if flat else Y
-        fit = self._polynomial()
         spread = X.std(axis=0)
         spread[spread == 0] = 1.0
         which = self._left_out_rows(len(X))
         # Leave-one-out does not change under a shift of the outputs, rounding errors do.
         centered = Y - Y.mean(axis=0)
 
-        given = self._given_bandwidth(X.shape[1])
         if given is not None:
             bandwidth = given
             error = left_out_error(fit, X / bandwidth, centered, which)[0]
@@ -150,7 +163,8 @@ class LocalPolynomialRegression(MultiOutputMixin, RegressorMixin, BaseEstimator)
         Warns where a compact kernel reaches no training row; the output of the
         nearest one is returned there.
         """
-        values = self._smoothed(X).values
+        X, dtype = self._queries(X)
+        values = self._smoothed(X).values.astype(dtype, copy=False)
         return values[:, 0] if self._flat else values
 
     def jacobian(self, X: Any) -> Array:
@@ -159,23 +173,25 @@ class LocalPolynomialRegression(MultiOutputMixin, RegressorMixin, BaseEstimator)
         Shape (n_samples, n_features), or (n_samples, n_outputs, n_features) for outputs
         of two dimensions.
         """
-        X = self._queries(X)
+        X, dtype = self._queries(X)
         h = self.bandwidth_
         found = jacobians(self._polynomial(), self.X_fit_ / h, self.Y_fit_, X / h) / h
+        found = found.astype(dtype, copy=False)
         return found[:, 0] if self._flat else found
 
     def degree_used(self, X: Any) -> IntArray:
         """Return the degree at each row of ``X``: lower where neighbours are few."""
-        n_terms = self._smoothed(X).n_terms
+        n_terms = self._smoothed(self._queries(X)[0]).n_terms
         return np.where(n_terms == 1, 0, np.where(n_terms == self.n_features_in_ + 1, 1, 2))
 
-    def _queries(self, X: Any) -> Array:
+    def _queries(self, X: Any) -> tuple[Array, Any]:
+        """Queries in double precision, and the precision they came in."""
         check_is_fitted(self)
-        found: Array = validate_data(self, X, dtype="float64", reset=False)
-        return found
+        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        return X.astype(np.float64, copy=False), X.dtype
 
-    def _smoothed(self, X: Any) -> Smoothed:
-        X, h = self._queries(X), self.bandwidth_
+    def _smoothed(self, X: Array) -> Smoothed:
+        h = self.bandwidth_
         mean = self.Y_fit_.mean(axis=0)
         found = smooth(self._polynomial(), self.X_fit_ / h, self.Y_fit_ - mean, X / h)
         found.values += mean
@@ -191,18 +207,17 @@ class LocalPolynomialRegression(MultiOutputMixin, RegressorMixin, BaseEstimator)
 
     def _polynomial(self) -> Polynomial:
         return Polynomial(
-            as_density_kernel(self.density_kernel),
+            check_piece(self, "density_kernel", as_density_kernel),
             check_int(self, "degree", low=0, high=2),
             bool(check_choice(self, "cross_terms", (True, False))),
             check_float(self, "ridge"),
         )
 
     def _left_out_rows(self, n: int) -> IntArray:
-        most = check_int(self, "max_selection", low=2)
+        most = int(self.max_selection)
         if n <= most:
             return np.arange(n)
-        rng = check_random_state(self.random_state)
-        return np.sort(rng.permutation(n)[:most])
+        return np.sort(check_seed(self).permutation(n)[:most])
 
     def _given_bandwidth(self, q: int) -> Array | None:
         """The bandwidths as an array, or None where they are to be chosen."""
@@ -211,15 +226,14 @@ class LocalPolynomialRegression(MultiOutputMixin, RegressorMixin, BaseEstimator)
             return None
         try:
             given = np.asarray(self.bandwidth, dtype=float)
+            if isinstance(self.bandwidth, bool):
+                raise TypeError
             if given.ndim > 1 or (given.ndim == 1 and len(given) != q):
                 raise ValueError
             given = np.broadcast_to(given, (q,)).copy()
             if not np.all(np.isfinite(given) & (given > 0)):
                 raise ValueError
         except (TypeError, ValueError):
-            raise ValueError(
-                f"The 'bandwidth' parameter of {type(self).__name__} must be 'loo', 'loo-ard', a "
-                f"float in (0, inf) or {q} of them, one for each input. "
-                f"Got {self.bandwidth!r} instead."
-            ) from None
+            expected = f"'loo', 'loo-ard', a float in (0, inf) or {q} of them, one for each input"
+            raise ValueError(refusal(self, "bandwidth", expected, self.bandwidth)) from None
         return given

@@ -1,7 +1,8 @@
 """Reduced rank regression: ridge regression through a narrow bridge, in closed form."""
 
+from collections.abc import Iterable, Sized
 from copy import copy
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -10,7 +11,15 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import check_array
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from isthmus._checks import check_float, check_int, check_length
+from isthmus._checks import (
+    check_bool,
+    check_floats,
+    check_int,
+    check_length,
+    check_scale,
+    former_fit_kept,
+    refusal,
+)
 from isthmus.regression._reduced_rank_math import (
     about_origin,
     factors,
@@ -26,6 +35,23 @@ from isthmus.regression._reduced_rank_math import (
 from isthmus.typing import Array
 
 
+def check_folds(owner: Any) -> None:
+    """Refuse a ``cv`` that makes no folds, also where nothing is to be chosen by them."""
+    cv = owner.cv
+    if isinstance(cv, Integral):
+        check_int(owner, "cv", low=2)
+        return
+    if isinstance(cv, str):
+        fine = cv == "loo"
+    else:
+        pairs = isinstance(cv, Iterable) and not isinstance(cv, (dict, np.ndarray))
+        empty = isinstance(cv, Sized) and len(cv) == 0
+        fine = cv is None or hasattr(cv, "split") or (pairs and not empty)
+    if not fine:
+        expected = "None, an int, 'loo', a splitter or a sequence of pairs of rows"
+        raise ValueError(refusal(owner, "cv", expected, cv))
+
+
 class RankLimitedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     """What linear maps ``F = V diag(s) W'`` have in common: checks, factors, prediction."""
 
@@ -37,22 +63,26 @@ class RankLimitedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=reset)
-        Y = check_array(
-            y,
-            dtype=np.float64,
-            ensure_2d=False,
-            ensure_all_finite="allow-nan" if missing else True,
-            input_name="y",
-            estimator=self,
-        )
-        check_length(self, len(X), len(Y), what="outputs as inputs")
+        with former_fit_kept(self):
+            X = validate_data(self, X, dtype=[np.float64, np.float32], reset=reset)
+            Y = check_array(
+                y,
+                dtype=np.float64,
+                ensure_2d=False,
+                ensure_all_finite="allow-nan" if missing else True,
+                input_name="y",
+                estimator=self,
+            )
+            check_length(self, len(X), len(Y), what="outputs as inputs")
+            check_scale(self, X)
+            check_scale(self, Y, what="y")
+            weights = None
+            if sample_weight is not None:
+                weights = _check_sample_weight(
+                    sample_weight, X, dtype=np.float64, ensure_non_negative=True
+                )
         self._flat = Y.ndim == 1
-        Y = Y.reshape(len(X), -1)
-        if sample_weight is None:
-            return X, Y, None
-        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        return X, Y, weights
+        return X, Y.reshape(len(X), -1), weights
 
     def _check_rank(self, n_features: int, n_outputs: int) -> int:
         high = min(n_features, n_outputs)
@@ -162,11 +192,14 @@ class ReducedRankRegression(RankLimitedRegressor):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the map from rows ``X`` to outputs ``y``, each row counted by its weight."""
-        X, Y, weights = self._check_data(X, y, sample_weight)
-        (n, d), o = X.shape, Y.shape[1]
+        alphas = check_floats(self, "alpha")
+        check_bool(self, "fit_intercept")
+        check_folds(self)
         choose = self.rank is None or (isinstance(self.rank, str) and self.rank == "cv")
-        rank = min(d, o) if choose else self._check_rank(d, o)
-        alphas = self._penalties()
+        with former_fit_kept(self):
+            X, Y, weights = self._check_data(X, y, sample_weight)
+            (n, d), o = X.shape, Y.shape[1]
+            rank = min(d, o) if choose else self._check_rank(d, o)
 
         inputs, lift = X, None
         if d > n:
@@ -210,25 +243,12 @@ class ReducedRankRegression(RankLimitedRegressor):
         self._set_map(self._path.coef(rank), self._path.basis[:, :rank], *self._means, self._dtype)
         return self
 
-    def _penalties(self) -> list[float]:
-        given = [self.alpha] if isinstance(self.alpha, Real) else list(self.alpha)
-        if not given:
-            raise ValueError(
-                "The 'alpha' parameter of ReducedRankRegression must not be an empty sequence."
-            )
-        return [check_float(self, "alpha", value=a) for a in given]
-
     def _cv_error(self, X: Array, Y: Array, weights: Array | None, alphas: list[float]) -> Array:
         """Mean squared error of rows left out, shape (n_alphas, n_ranks)."""
         n, d = X.shape
         total = n if weights is None else weights.sum()
         intercept = bool(self.fit_intercept)
         if isinstance(self.cv, str):
-            if self.cv != "loo":
-                raise ValueError(
-                    "The 'cv' parameter of ReducedRankRegression must be an int, 'loo' or a "
-                    f"splitter. Got {self.cv!r} instead."
-                )
             if intercept:
                 X = X - np.average(X, axis=0, weights=weights)
                 Y = Y - np.average(Y, axis=0, weights=weights)
@@ -236,7 +256,6 @@ class ReducedRankRegression(RankLimitedRegressor):
             return np.average(errors, axis=0, weights=weights)
         folds = self.cv
         if isinstance(folds, Integral):
-            check_int(self, "cv", low=2)
             folds = min(int(folds), n)
         splits = list(check_cv(folds).split(X))
 

@@ -5,7 +5,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from isthmus._checks import check_choice, check_float, check_int
+from isthmus._checks import check_bool, check_choice, check_float, check_int, former_fit_kept
 from isthmus._progress import ProgressLine
 from isthmus.linalg import Moments, merge
 from isthmus.regression._reduced_rank import RankLimitedRegressor
@@ -113,11 +113,12 @@ class SequentialStiefelRegression(RankLimitedRegressor):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything and learn from the rows in their order; return self."""
-        X, Y, weights = self._check_data(X, y, sample_weight)
-        self._begin(X.shape[1], Y.shape[1])
+        with former_fit_kept(self):
+            X, Y, weights = self._check_data(X, y, sample_weight)
+            self._begin(X.shape[1], Y.shape[1])
         if self.mode == "moments":
             return self._learn(X, Y, weights)
-        size = check_int(self, "batch_size", low=1)
+        size = int(self.batch_size)
         with ProgressLine(type(self).__name__, verbose=self.verbose) as line:
             for start in range(0, len(X), size):
                 rows = slice(start, start + size)
@@ -128,15 +129,16 @@ class SequentialStiefelRegression(RankLimitedRegressor):
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from one more block of rows; return self."""
         first = not hasattr(self, "moments_")
-        X, Y, weights = self._check_data(X, y, sample_weight, reset=first)
-        if first:
-            self._begin(X.shape[1], Y.shape[1])
-        n_outputs = len(self.coef_)
-        if Y.shape[1] != n_outputs:
-            raise ValueError(
-                f"SequentialStiefelRegression has learned {n_outputs} outputs. "
-                f"Got a block with {Y.shape[1]} instead."
-            )
+        with former_fit_kept(self):
+            X, Y, weights = self._check_data(X, y, sample_weight, reset=first)
+            if first:
+                self._begin(X.shape[1], Y.shape[1])
+            n_outputs = len(self.coef_)
+            if Y.shape[1] != n_outputs:
+                raise ValueError(
+                    f"SequentialStiefelRegression has learned {n_outputs} outputs. "
+                    f"Got a block with {Y.shape[1]} instead."
+                )
         return self._learn(X, Y, weights)
 
     def _begin(self, n_features: int, n_outputs: int) -> None:
@@ -146,6 +148,9 @@ class SequentialStiefelRegression(RankLimitedRegressor):
         check_float(self, "alpha")
         check_float(self, "forgetting", high=1.0, include_low=False)
         check_float(self, "gamma")
+        check_int(self, "batch_size", low=1)
+        check_bool(self, "growing")
+        check_bool(self, "fit_intercept")
         scatter = np.zeros((d + o,) * 2) if self.mode == "moments" else np.zeros(0)
         self.moments_ = Moments(0.0, np.zeros(d + o), scatter)
         self.n_blocks_ = 0

@@ -9,11 +9,25 @@ import numpy as np
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.exceptions import ConvergenceWarning
 
-from isthmus._checks import check_choice, check_float, check_int
+from isthmus._checks import (
+    check_bool,
+    check_choice,
+    check_float,
+    check_floats,
+    check_int,
+    check_piece,
+    check_table,
+    former_fit_kept,
+    refusal,
+)
 from isthmus._progress import ProgressLine
 from isthmus.optimize import FixedRank
 from isthmus.regression._losses import Absolute, Loss, Squared, as_loss
-from isthmus.regression._reduced_rank import RankLimitedRegressor, ReducedRankRegression
+from isthmus.regression._reduced_rank import (
+    RankLimitedRegressor,
+    ReducedRankRegression,
+    check_folds,
+)
 from isthmus.regression._stiefel_math import (
     Problem,
     closed_form_start,
@@ -28,6 +42,7 @@ from isthmus.regression._stiefel_published import descend_in_stages
 from isthmus.typing import Array
 
 STARTS = ("auto", "identity", "ridge", "pls")
+INIT = f"{', '.join(map(repr, STARTS))} or a tuple (V, s, W) of arrays of numbers"
 
 
 class StiefelRegression(RankLimitedRegressor):
@@ -138,18 +153,21 @@ class StiefelRegression(RankLimitedRegressor):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the map from rows ``X`` to outputs ``y``, in which NaN stands for missing."""
-        loss = as_loss(self.loss)
+        loss = check_piece(self, "loss", as_loss)
         check_choice(self, "solver", ("auto", "riemannian", "published"))
         tol = check_float(self, "tol", include_low=False)
         max_iter = check_int(self, "max_iter", low=1)
-        if isinstance(self.alpha, Real):
-            check_float(self, "alpha")
-        X, Y, weights = self._check_data(X, y, sample_weight, missing=True)
-        loss.check_outputs(Y)
-        if self.rank is not None and self.rank != "cv":
-            self._check_rank(X.shape[1], Y.shape[1])
-        dtype = X.dtype
-        X, Y, weights = _with_outputs(self, X, Y, weights)
+        check_floats(self, "alpha")
+        check_bool(self, "fit_intercept")
+        check_folds(self)
+        self._check_init()
+        with former_fit_kept(self):
+            X, Y, weights = self._check_data(X, y, sample_weight, missing=True)
+            loss.check_outputs(Y)
+            if not self._chooses_rank():
+                self._check_rank(X.shape[1], Y.shape[1])
+            dtype = X.dtype
+            X, Y, weights = _with_outputs(self, X, Y, weights)
         missing = bool(np.isnan(Y).any())
 
         closed = ReducedRankRegression(
@@ -159,9 +177,10 @@ class StiefelRegression(RankLimitedRegressor):
             closed.fit(X, Y, weights)
             return self._take_closed_form(closed, loss, len(X) if weights is None else weights)
         rank, alpha = self.rank, self.alpha
-        if rank is None or rank == "cv" or not isinstance(alpha, Real):
+        if self._chooses_rank() or not isinstance(alpha, Real):
             closed.fit(X, loss.working_outputs(fill_missing(Y), weights), weights)
             rank, alpha = closed.rank_, closed.alpha_
+        assert rank is not None  # given, or chosen above
         alpha = float(alpha)
         row_weights = np.ones(len(X)) if weights is None else weights
         problem = prepare(X, Y, row_weights, alpha, fit_intercept=bool(self.fit_intercept))
@@ -224,15 +243,23 @@ class StiefelRegression(RankLimitedRegressor):
         self.loss_path_ = np.array([self.objective_])
         return self
 
+    def _chooses_rank(self) -> bool:
+        return self.rank is None or (isinstance(self.rank, str) and self.rank == "cv")
+
+    def _check_init(self) -> None:
+        if isinstance(self.init, str):
+            check_choice(self, "init", STARTS)
+        elif not isinstance(self.init, tuple) or len(self.init) != 3:
+            raise TypeError(refusal(self, "init", INIT, self.init))
+
     def _start(
         self, problem: Problem, X: Array, closed: FixedRank, rank: int, *, default: str
     ) -> FixedRank:
         """The starting map in the units of the inputs."""
         o, d = problem.Y.shape[1], X.shape[1]
         init = self.init
-        if isinstance(init, str):
-            check_choice(self, "init", STARTS)
-            init = default if init == "auto" else init
+        if isinstance(init, str) and init == "auto":
+            init = default
         offset = problem.unit * closed.b
         coef = (closed.V * closed.s) @ (closed.W.T @ problem.back)
         if init == "identity":
@@ -242,11 +269,15 @@ class StiefelRegression(RankLimitedRegressor):
         elif init == "pls":
             coef = PLSRegression(rank, scale=False).fit(X, problem.Y).coef_
         elif isinstance(init, tuple):
-            V, s, W = (np.array(part, dtype=np.float64) for part in init)
+            V, s, W = (
+                check_table(self, "init", expected=INIT, value=part, ensure_2d=False)
+                for part in init
+            )
             if V.shape != (o, rank) or s.shape != (rank,) or W.shape != (d, rank):
                 raise ValueError(
-                    f"The 'init' of StiefelRegression must hold arrays of shapes {(o, rank)}, "
-                    f"{(rank,)} and {(d, rank)}. Got {V.shape}, {s.shape} and {W.shape} instead."
+                    "The 'init' parameter of StiefelRegression must hold arrays of shapes "
+                    f"{(o, rank)}, {(rank,)} and {(d, rank)}. Got {V.shape}, {s.shape} and "
+                    f"{W.shape} instead."
                 )
             return FixedRank(V, s, W, offset)
         return FixedRank(*truncated(coef, rank), offset)

@@ -1,6 +1,7 @@
 """Support feature machine: a linear classifier that uses as few features as possible."""
 
 import warnings
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -8,11 +9,20 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.svm import LinearSVC
-from sklearn.utils import check_random_state, compute_class_weight
+from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from isthmus._checks import check_choice, check_float, check_int
+from isthmus._checks import (
+    check_bool,
+    check_choice,
+    check_float,
+    check_int,
+    check_scale,
+    check_seed,
+    former_fit_kept,
+    refusal,
+)
 from isthmus._progress import ProgressLine
 from isthmus.regression._support_feature_math import (
     NotSeparable,
@@ -129,24 +139,35 @@ class SupportFeatureMachine(ClassifierMixin, SelectorMixin, BaseEstimator):
         check_choice(self, "solver", tuple(_SOLVERS))
         check_int(self, "n_init", low=1)
         check_int(self, "max_iter", low=1)
-        if self.C is not None and not np.isposinf(self.C):
+        hard = isinstance(self.C, Real) and np.isposinf(self.C)
+        if self.C is not None and not hard:
             check_float(self, "C", include_low=False)
-        X, y = validate_data(self, X, y, dtype=np.float64)
-        check_classification_targets(y)
-        classes, labels = np.unique(y, return_inverse=True)
-        if len(classes) < 2:
-            raise ValueError(
-                "SupportFeatureMachine needs samples of at least 2 classes. "
-                f"Got one class: {classes[0]!r}."
-            )
-        spread = X.std(axis=0)
-        # A feature that does not vary separates nothing.
-        usable = spread > 1e-12 * np.maximum(np.abs(X).max(axis=0), 1e-300)
-        if not usable.any():
-            raise ValueError("SupportFeatureMachine needs a feature that varies. Got none.")
+        for name in ("fit_intercept", "standardize", "refit"):
+            check_bool(self, name)
+        weighted = self.class_weight is None or isinstance(self.class_weight, dict)
+        if not weighted and not (
+            isinstance(self.class_weight, str) and self.class_weight == "balanced"
+        ):
+            expected = "'balanced', a dict of classes and weights, or None"
+            raise ValueError(refusal(self, "class_weight", expected, self.class_weight))
+        random = check_seed(self)
+        with former_fit_kept(self):
+            X, y = validate_data(self, X, y, dtype=np.float64)
+            check_scale(self, X)
+            check_classification_targets(y)
+            classes, labels = np.unique(y, return_inverse=True)
+            if len(classes) < 2:
+                raise ValueError(
+                    "SupportFeatureMachine needs samples of at least 2 classes. "
+                    f"Got one class: {classes[0]!r}."
+                )
+            spread = X.std(axis=0)
+            # A feature that does not vary separates nothing.
+            usable = spread > 1e-12 * np.maximum(np.abs(X).max(axis=0), 1e-300)
+            if not usable.any():
+                raise ValueError("SupportFeatureMachine needs a feature that varies. Got none.")
         unit = spread if self.standardize else np.ones(X.shape[1])
         Z = X[:, usable] / unit[usable]
-        random = check_random_state(self.random_state)
         positives = [1] if len(classes) == 2 else range(len(classes))
         coef = np.zeros((len(positives), X.shape[1]))
         intercept, n_iter = np.zeros(len(positives)), 0
@@ -227,7 +248,10 @@ class SupportFeatureMachine(ClassifierMixin, SelectorMixin, BaseEstimator):
 
     def _refitted(self, X: Array, y: Array, costs: Array, live: IntArray) -> tuple[Array, float]:
         machine = LinearSVC(
-            dual=False, fit_intercept=self.fit_intercept, intercept_scaling=10.0, max_iter=10_000
+            dual=False,
+            fit_intercept=bool(self.fit_intercept),
+            intercept_scaling=10.0,
+            max_iter=10_000,
         )
         machine.fit(X[:, live], y, sample_weight=costs)
         w = np.zeros(X.shape[1])

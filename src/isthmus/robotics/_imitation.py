@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, clone
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from isthmus._checks import check_float, check_int, check_length
+from isthmus._checks import check_float, check_int, check_length, former_fit_kept
 from isthmus.features import KernelPCA
 from isthmus.kernels import Gaussian, HistogramIntersection, Linear, as_kernel
 from isthmus.preimage import CandidatePreimage, ConstrainedPreimage, default_preimage
@@ -145,9 +145,10 @@ class ImitationModel(MultiOutputMixin, RegressorMixin, BaseEstimator):
         check_int(self, "cv", low=2)
         if self.threshold is not None:
             check_float(self, "threshold")
-        Y, flat = self._check_outputs(y)
-        features, rows, others = self._fitted_features(X, unlabelled)
-        check_length(self, len(rows), len(Y), what="postures as pictures")
+        with former_fit_kept(self):
+            Y, flat = self._check_outputs(y)
+            features, rows, others = self._fitted_features(X, unlabelled)
+            check_length(self, len(rows), len(Y), what="postures as pictures")
 
         pictures = features is not None
         kernel = self.x_kernel

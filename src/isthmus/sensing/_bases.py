@@ -3,12 +3,14 @@
 from collections.abc import Callable, Sequence
 from functools import cache
 from math import prod
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from scipy import fft
 from scipy.sparse.linalg import LinearOperator
 
+from isthmus._checks import refusal
 from isthmus.sensing._wavelets import analyse, synthesise
 from isthmus.typing import Array
 
@@ -68,9 +70,18 @@ def orthonormal_basis(kind: str, shape: int | Sequence[int]) -> Basis:
     >>> bool(np.allclose(D @ (D.T @ image.ravel()), image.ravel()))
     True
     """
-    sides = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
-    if not sides or any(int(side) != side or side < 1 for side in sides):
-        raise ValueError(f"The 'shape' of a basis must hold ints in [1, inf). Got {shape!r}.")
+    if not isinstance(kind, str) or kind not in BASES:
+        expected = f"one of {', '.join(map(repr, BASES))}"
+        raise ValueError(refusal("orthonormal_basis", "kind", expected, kind))
+    sides: tuple[Any, ...] = ()
+    if isinstance(shape, (tuple, list, np.ndarray)):
+        sides = tuple(shape)
+    elif isinstance(shape, Integral) and not isinstance(shape, bool):
+        sides = (shape,)
+    whole = [isinstance(n, Real) and float(n) >= 1 and float(n).is_integer() for n in sides]
+    if not sides or not all(whole):
+        expected = "an int in [1, inf) or a tuple of them"
+        raise ValueError(refusal("orthonormal_basis", "shape", expected, shape))
     sides = tuple(int(side) for side in sides)
     n = prod(sides)
     if kind == "identity":
@@ -93,15 +104,13 @@ def orthonormal_basis(kind: str, shape: int | Sequence[int]) -> Basis:
         if kind == "hadamard":
             return Basis(n, _walsh, _walsh, kind)
         return Basis(n, _noiselets, _noiselet_coefficients, kind)
-    if kind in _WAVELETS:
-        moments = _WAVELETS[kind]
-        return Basis(
-            n,
-            lambda a: synthesise(a.reshape(sides), moments).ravel(),
-            lambda x: analyse(x.reshape(sides), moments).ravel(),
-            kind,
-        )
-    raise ValueError(f"There is no basis {kind!r}. Known: {', '.join(map(repr, BASES))}.")
+    moments = _WAVELETS[kind]
+    return Basis(
+        n,
+        lambda a: synthesise(a.reshape(sides), moments).ravel(),
+        lambda x: analyse(x.reshape(sides), moments).ravel(),
+        kind,
+    )
 
 
 def _same(x: Array) -> Array:

@@ -2,12 +2,14 @@
 
 from dataclasses import dataclass
 from math import prod
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
+from isthmus._checks import check_choice, check_int, check_seed, refusal
 from isthmus._piece import Piece
-from isthmus.sensing._bases import orthonormal_basis
+from isthmus.sensing._bases import BASES, orthonormal_basis
 from isthmus.sensing._certificate import Certificate
 from isthmus.sensing._matrices import sensing_matrix
 from isthmus.sensing._pursuit import basis_pursuit
@@ -58,13 +60,20 @@ class SinglePixelCamera(Piece):
     basis: str = "haar"
     random_state: int = 0
 
+    def _check_parameters(self) -> None:
+        shape = self.shape
+        sides = list(shape) if isinstance(shape, (tuple, list, np.ndarray)) else []
+        whole = all(isinstance(n, Integral) and not isinstance(n, bool) for n in sides)
+        if len(sides) != 2 or not whole or min(sides) < 1:
+            raise ValueError(refusal(self, "shape", "two ints in [1, inf)", shape))
+        check_int(self, "n_exposures", low=1)
+        check_choice(self, "patterns", ("hadamard", "bernoulli"))
+        check_choice(self, "basis", BASES)
+        check_seed(self)
+
     def _signs(self) -> Any:
         """Rows of signs, divided by the root of their number."""
-        if self.patterns not in ("hadamard", "bernoulli"):
-            raise ValueError(
-                "The 'patterns' of SinglePixelCamera must be 'hadamard' or 'bernoulli'. "
-                f"Got {self.patterns!r}."
-            )
+        self._check_parameters()
         return sensing_matrix(
             self.patterns,
             self.n_exposures,
@@ -75,6 +84,7 @@ class SinglePixelCamera(Piece):
 
     def pattern(self, i: int) -> Array:
         """Return the mirrors of exposure ``i`` (0 for all on) as an image of zeros and ones."""
+        self._check_parameters()
         if not 0 <= i <= self.n_exposures:
             raise ValueError(f"There are exposures 0 to {self.n_exposures}. Got {i}.")
         if i == 0:
@@ -89,6 +99,7 @@ class SinglePixelCamera(Piece):
 
         ``noise`` is the standard deviation of what is added to each reading.
         """
+        self._check_parameters()
         pixels = np.asarray(image, dtype=np.float64)
         if pixels.shape != tuple(self.shape):
             raise ValueError(
@@ -122,6 +133,7 @@ class SinglePixelCamera(Piece):
         return_certificate : bool, default=False
         verbose : int
         """
+        self._check_parameters()
         y = np.asarray(exposures, dtype=np.float64)
         if y.shape != (self.n_exposures + 1,):
             raise ValueError(

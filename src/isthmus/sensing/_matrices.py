@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
-from sklearn.utils import check_random_state
 
+from isthmus._checks import check_seed, refusal
 from isthmus.sensing._bases import Basis, orthonormal_basis
 from isthmus.typing import Array, IntArray
 
@@ -82,21 +82,18 @@ def sensing_matrix(
     >>> bool(np.allclose(F @ (F.T @ y), 100 * y))  # orthogonal rows of norm 10
     True
     """
-    if kind not in KINDS:
-        raise ValueError(
-            f"There is no sensing matrix {kind!r}. Known: {', '.join(map(repr, KINDS))}."
-        )
+    if not isinstance(kind, str) or kind not in KINDS:
+        expected = f"one of {', '.join(map(repr, KINDS))}"
+        raise ValueError(refusal("sensing_matrix", "kind", expected, kind))
     of_basis = kind in (*_FAST, "orthonormal")
     for name, value in (("m", m), ("n", n)):
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-            raise ValueError(
-                f"The {name!r} of sensing_matrix must be an int in [1, inf). Got {value!r}."
-            )
+            raise ValueError(refusal("sensing_matrix", name, "an int in [1, inf)", value))
     if of_basis and m > n:
         raise ValueError(
             f"A basis of dimension n = {n} has no m = {m} rows; take m <= n or kind='gaussian'."
         )
-    random = check_random_state(random_state)
+    random = check_seed("sensing_matrix", value=random_state)
     if kind in _FAST:
         rows = np.sort(random.permutation(n)[:m])
         signs = random.choice([-1.0, 1.0], size=n) if scramble else None

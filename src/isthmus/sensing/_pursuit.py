@@ -1,6 +1,7 @@
 """The sparsest vector that explains the measurements, by the l1 norm."""
 
 import warnings
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 from sklearn.exceptions import ConvergenceWarning
 
+from isthmus._checks import refusal
 from isthmus.sensing._certificate import Certificate, certify
 from isthmus.sensing._first_order import first_order
 from isthmus.sensing._homotopy import homotopy
@@ -95,15 +97,11 @@ def basis_pursuit(
     A, b = _checked(A, b)
     m, n = A.shape
     for name, value in (("noise", noise), ("tol", tol)):
-        if not np.isfinite(value) or value < 0:
-            raise ValueError(
-                f"The {name!r} of basis_pursuit must be a float in [0.0, inf). Got {value!r}."
-            )
-    if solver not in SOLVERS:
-        raise ValueError(
-            f"The 'solver' of basis_pursuit must be one of {', '.join(map(repr, SOLVERS))}. "
-            f"Got {solver!r}."
-        )
+        if not isinstance(value, Real) or not np.isfinite(value) or value < 0:
+            raise ValueError(refusal("basis_pursuit", name, "a float in [0.0, inf)", value))
+    if not isinstance(solver, str) or solver not in SOLVERS:
+        expected = f"one of {', '.join(map(repr, SOLVERS))}"
+        raise ValueError(refusal("basis_pursuit", "solver", expected, solver))
     if solver == "linear-program" and noise:
         raise ValueError("The solver 'linear-program' takes no noise; use 'homotopy'.")
     if solver == "root" and not noise:
@@ -199,11 +197,11 @@ def _checked(A: Any, b: Any) -> tuple[Any, Array]:
         raise ValueError(
             "basis_pursuit works with real numbers: stack real and imaginary parts of the rows."
         )
-    b = np.asarray(b, dtype=np.float64)
+    b = _as_numbers("b", b)
     if isinstance(A, LinearOperator) or sparse.issparse(A):
         A = aslinearoperator(A)
     else:
-        A = np.asarray(A, dtype=np.float64)
+        A = _as_numbers("A", A)
         if A.ndim != 2:
             raise ValueError(f"basis_pursuit needs a matrix A. Got an array of shape {A.shape}.")
         if not np.isfinite(A).all():
@@ -216,6 +214,13 @@ def _checked(A: Any, b: Any) -> tuple[Any, Array]:
     if not np.isfinite(b).all():
         raise ValueError("basis_pursuit needs finite measurements b. Got NaN or infinity in it.")
     return A, b
+
+
+def _as_numbers(name: str, value: Any) -> Array:
+    try:
+        return np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(refusal("basis_pursuit", name, "an array of numbers", value)) from error
 
 
 def _refuse_range(residual: float, noise: float) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import ndtr
 from sklearn.utils import check_random_state
 
+from isthmus._checks import refusal
 from isthmus.linalg import block_slices
 from isthmus.sensing._matrices import written_out
 from isthmus.typing import Array, IntArray
@@ -226,7 +227,12 @@ def phase_transition(delta: Any) -> Any:
 
 def _matrix(A: Any, what: str) -> Array:
     if not hasattr(A, "shape"):
-        A = np.asarray(A, dtype=np.float64)
+        try:
+            A = np.asarray(A, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise TypeError(refusal(what, "A", "a matrix of numbers", A)) from error
+    if len(A.shape) != 2:
+        raise ValueError(refusal(what, "A", "a matrix of two dimensions", A))
     return written_out(A, what=what, limit=_ENTRIES)
 
 

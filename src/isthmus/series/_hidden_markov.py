@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from isthmus._checks import check_int
+from isthmus._checks import check_int, refusal
 from isthmus.series._collection import Packed, pack
 from isthmus.series._symbols import Codes
 from isthmus.typing import Array, Objects
@@ -75,6 +75,9 @@ class HiddenMarkovModel:
         """Estimate all probabilities from a collection of objects; return self."""
         k = check_int(self, "n_states", low=1)
         check_int(self, "max_iter", low=0)
+        if self.random_state is not None:
+            check_int(self, "random_state", low=0)
+        self._check_alphabet()
         packed = self._packed(X)
         model = HiddenMarkovModel(**self.get_params())
         model._guess(packed, np.random.default_rng(self.random_state))
@@ -120,6 +123,15 @@ class HiddenMarkovModel:
     def log_likelihood(self, X: Objects) -> Array:
         """Logarithm of the probability (density) of each object, shape (n,)."""
         return np.array([total for *_, total in self._passes(self._packed(X))])
+
+    def _check_alphabet(self) -> None:
+        given, expected = self.alphabet, "None or a sequence of symbols, not empty"
+        if given is None:
+            return
+        if not isinstance(given, Sequence) or isinstance(given, bytes):
+            raise TypeError(refusal(self, "alphabet", expected, given))
+        if not given:
+            raise ValueError(refusal(self, "alphabet", expected, given))
 
     def _packed(self, X: Objects) -> Packed:
         if self.alphabet is None:

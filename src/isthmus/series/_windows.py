@@ -59,16 +59,17 @@ class TimeWindows(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
     def fit(self, X: Any, y: Any = None) -> "TimeWindows":
         """Learn the number of channels, and the lag; return self."""
-        X = validate_data(self, X, dtype=[np.float64, np.float32])
         length = check_int(self, "length", low=1)
         check_int(self, "stride", low=1)
         check_choice(self, "pad", ("edge", None))
         lag = self.lag
         if isinstance(lag, str):
             check_choice(self, "lag", ("auto",))
-            lag = decorrelation_lag(X[:, 0])
         else:
             lag = check_int(self, "lag", low=1)
+        X = validate_data(self, X, dtype=[np.float64, np.float32])
+        if lag == "auto":
+            lag = decorrelation_lag(X[:, 0])
         self.lag_ = lag
         self._n_features_out = length * X.shape[1]
         return self

@@ -4,11 +4,17 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from isthmus._checks import check_float, check_int
+from isthmus._checks import (
+    check_float,
+    check_int,
+    check_jobs,
+    check_scale,
+    check_seed,
+    former_fit_kept,
+)
 from isthmus._progress import ProgressLine
 from isthmus.sparse._classifier_math import (
     class_codes,
@@ -106,22 +112,28 @@ class DictionaryClassifier(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn a dictionary of each class; return self."""
-        X, y = validate_data(self, X, y, dtype=np.float64, order="C")
-        check_classification_targets(y)
         if self.n_atoms is not None:
             check_int(self, "n_atoms", low=1)
+        if self.n_nonzero is not None:
+            check_int(self, "n_nonzero", low=1)
         check_int(self, "max_iter", low=1)
         check_int(self, "n_rounds", low=1)
+        check_jobs(self)
+        rng = check_seed(self)
         strength = check_float(self, "discrimination")
-        n_nonzero = count_limit(type(self).__name__, self.n_nonzero, None, X.shape[1], X.shape[1])
-        classes, labels = np.unique(y, return_inverse=True)
-        if len(classes) < 2:
-            raise ValueError(
-                "DictionaryClassifier needs signals of at least 2 classes. Got 1 class: "
-                f"{classes[0]!r}."
-            )
+        with former_fit_kept(self):
+            X, y = validate_data(self, X, y, dtype=np.float64, order="C")
+            check_scale(self, X)
+            check_classification_targets(y)
+            d = X.shape[1]
+            n_nonzero = count_limit(type(self).__name__, self.n_nonzero, None, d, d)
+            classes, labels = np.unique(y, return_inverse=True)
+            if len(classes) < 2:
+                raise ValueError(
+                    "DictionaryClassifier needs signals of at least 2 classes. Got 1 class: "
+                    f"{classes[0]!r}."
+                )
         X = unit_rows(X)[0]
-        rng = check_random_state(self.random_state)
         learned = [
             self._reconstructive(X[labels == c], n_nonzero, rng) for c in range(len(classes))
         ]

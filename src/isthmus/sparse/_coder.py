@@ -9,7 +9,16 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from isthmus._checks import check_choice, check_float
+from isthmus._checks import (
+    check_bool,
+    check_choice,
+    check_float,
+    check_int,
+    check_jobs,
+    check_scale,
+    check_table,
+    former_fit_kept,
+)
 from isthmus.sparse._feature_sign import sign_search
 from isthmus.sparse._pursuit import _in_blocks, orthogonal_matching_pursuit
 from isthmus.typing import Array, BoolArray, IntArray
@@ -30,13 +39,18 @@ class CodesMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     def inverse_transform(self, X: Any) -> Array:
         """Return the signals that the codes ``X`` stand for, ``X @ components_``."""
         check_is_fitted(self)
-        codes = check_array(X, dtype=np.float64, input_name="X", estimator=self)
+        codes = check_array(X, dtype=[np.float64, np.float32], input_name="X", estimator=self)
         if codes.shape[1] != len(self.components_):
             raise ValueError(
                 f"{type(self).__name__} has {len(self.components_)} atoms, so codes must have as "
                 f"many columns. Got {codes.shape[1]} instead."
             )
-        return codes @ self.components_
+        return (codes @ self.components_).astype(codes.dtype, copy=False)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
 
 
 class SparseCoder(CodesMixin, BaseEstimator):
@@ -117,53 +131,68 @@ class SparseCoder(CodesMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Take the dictionary and, where it is not given, the penalty; return self."""
-        X = validate_data(self, X, dtype=np.float64)
-        algorithm = check_choice(
-            self, "algorithm", ("auto", "feature_sign", "coordinate_descent", "pursuit")
-        )
-        if algorithm == "auto":
-            counted = self.n_nonzero is not None or self.tol is not None
-            algorithm = "pursuit" if counted else "feature_sign"
-        if algorithm == "pursuit" and self.positive:
-            raise ValueError(
-                "SparseCoder(algorithm='pursuit') cannot keep coefficients positive. "
-                "Take algorithm='feature_sign'."
-            )
-        check_float(self, "gap_tol", include_low=False)
-        atoms = self._atoms(X.shape[1])
+        algorithm = self._check_parameters()
+        with former_fit_kept(self):
+            X = validate_data(self, X, dtype=np.float64)
+            check_scale(self, X)
+            atoms = self._atoms(X.shape[1])
         alpha = None if algorithm == "pursuit" else penalty(self, X)
         self.components_, self.algorithm_, self.alpha_ = atoms, algorithm, alpha
         return self
 
+    def _check_parameters(self) -> str:
+        """The algorithm; parameters of the others are looked at too."""
+        algorithm: str = check_choice(
+            self, "algorithm", ("auto", "feature_sign", "coordinate_descent", "pursuit")
+        )
+        if self.alpha is not None:
+            check_float(self, "alpha", include_low=False)
+        if self.n_nonzero is not None:
+            check_int(self, "n_nonzero", low=1)
+        if self.tol is not None:
+            check_float(self, "tol")
+        check_float(self, "gap_tol", include_low=False)
+        check_jobs(self)
+        positive = check_bool(self, "positive")
+        if algorithm == "auto":
+            counted = self.n_nonzero is not None or self.tol is not None
+            algorithm = "pursuit" if counted else "feature_sign"
+        if algorithm == "pursuit" and positive:
+            raise ValueError(
+                "SparseCoder(algorithm='pursuit') cannot keep coefficients positive. "
+                "Take algorithm='feature_sign'."
+            )
+        return algorithm
+
     def transform(self, X: Any) -> Array:
         """Return the codes of the rows of ``X``, shape (n_signals, n_atoms)."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        X, dtype = double_rows(self, X)
         if self.algorithm_ == "pursuit":
-            return np.asarray(
-                orthogonal_matching_pursuit(
-                    X, self.components_, n_nonzero=self.n_nonzero, tol=self.tol, n_jobs=self.n_jobs
-                )
+            codes = orthogonal_matching_pursuit(
+                X, self.components_, n_nonzero=self.n_nonzero, tol=self.tol, n_jobs=self.n_jobs
             )
-        return penalised_codes(self, X)
+            return np.asarray(codes, dtype=dtype)
+        return penalised_codes(self, X).astype(dtype, copy=False)
 
     def _atoms(self, n_features: int) -> Array:
-        if isinstance(self.dictionary, str):
-            if self.dictionary != "dct":
-                raise ValueError(
-                    "The 'dictionary' parameter of SparseCoder must be an array, an atom a row, "
-                    f"or 'dct'. Got {self.dictionary!r} instead."
-                )
+        if isinstance(self.dictionary, str) and self.dictionary == "dct":
             return cosine_atoms(2 * n_features, n_features)
-        atoms = check_array(
-            self.dictionary, dtype=np.float64, order="C", input_name="dictionary", estimator=self
+        atoms = check_table(
+            self, "dictionary", expected="an array of numbers, an atom a row, or 'dct'"
         )
         if atoms.shape[1] != n_features:
             raise ValueError(
-                f"The atoms of SparseCoder must have as many features as X. Got {atoms.shape[1]} "
-                f"and {n_features}; atoms are the rows of 'dictionary'."
+                f"The 'dictionary' parameter of SparseCoder must have atoms of as many features "
+                f"as X, as rows. Got {atoms.shape[1]} and {n_features}."
             )
         return atoms
+
+
+def double_rows(owner: Any, X: Any) -> tuple[Array, Any]:
+    """Rows for a fitted ``owner`` in double precision, and the precision they came in."""
+    X = validate_data(owner, X, dtype=[np.float64, np.float32], order="C", reset=False)
+    return X.astype(np.float64, copy=False), X.dtype
 
 
 def cosine_atoms(n_atoms: int, n_features: int) -> Array:
@@ -199,7 +228,7 @@ def penalised_codes(coder: SparseCoder, X: Array) -> Array:
         D,
         alpha,
         codes,
-        positive=coder.positive,
+        positive=bool(coder.positive),
         n_jobs=coder.n_jobs,
         **settings,
     )

@@ -8,10 +8,17 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from isthmus._checks import check_choice, check_float, check_int
+from isthmus._checks import (
+    check_choice,
+    check_float,
+    check_int,
+    check_scale,
+    check_seed,
+    former_fit_kept,
+)
 from isthmus._progress import ProgressLine
 from isthmus.sparse._convex_math import (
     Mixed,
@@ -124,14 +131,16 @@ class ConvexFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Find components of the rows of ``X``; return the codes of the rows."""
-        X = validate_data(self, X, dtype=[np.float64, np.float32])
-        self._check_parameters(len(X))
+        with former_fit_kept(self):
+            X = validate_data(self, X, dtype=[np.float64, np.float32])
+            check_scale(self, X)
+            self._check_parameters(len(X))
+            random = check_seed(self)
         simplex = self.constraint == "simplex"
         # Weights that sum to one do not see the origin: without it no digits are lost.
         offset = X.mean(axis=0, dtype=np.float64) if simplex else np.zeros(X.shape[1])
         rows = X - offset
         chosen = self._candidates(rows)
-        random = check_random_state(self.random_state)
         with ProgressLine(type(self).__name__, verbose=self.verbose) as line:
 
             def report(step: int, loss: float, optimality: float) -> None:

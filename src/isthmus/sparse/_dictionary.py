@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from isthmus._checks import check_bool, check_float, check_jobs
 from isthmus.sparse._coder import penalty
 from isthmus.sparse._feature_sign import sign_search
 from isthmus.sparse._moment_dictionary import MomentDictionary
@@ -120,12 +121,19 @@ class SparseDictionary(MomentDictionary):
         self.random_state = random_state
         self.verbose = verbose
 
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.alpha is not None:
+            check_float(self, "alpha", include_low=False)
+        check_bool(self, "positive")
+        check_jobs(self)
+
     def _set_scale(self, X: Array) -> None:
         self.alpha_ = penalty(self, X)
 
     def _codes(self, X: Array, D: Array, start: Array | None, *, rough: bool) -> Array:
         codes = np.zeros((len(X), len(D))) if start is None else start.copy()
-        sign_search(X, D, self.alpha_, codes, positive=self.positive, n_jobs=self.n_jobs)
+        sign_search(X, D, self.alpha_, codes, positive=bool(self.positive), n_jobs=self.n_jobs)
         return codes
 
     def _penalties(self, codes: Array) -> Array:

@@ -9,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from isthmus._checks import check_scale, former_fit_kept
 from isthmus._progress import ProgressLine
 from isthmus.sparse._factorization_divergence import Divergence
 from isthmus.sparse._factorization_drivers import (
@@ -167,14 +168,16 @@ class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Find components of the rows of ``X``; return their codes."""
-        X = self._validated(X, reset=True)
         sparsity = checked_sparsity(self)
-        table = Table.of(X, self.missing, type(self).__name__)
-        solver = chosen_solver(self, sparsity, table)
-        penalties = chosen_penalties(self, sparsity, table)
-        problem = self._problem(table, solver, penalties)
+        with former_fit_kept(self):
+            X = self._validated(X, reset=True)
+            table = Table.of(X, self.missing, type(self).__name__)
+            solver = chosen_solver(self, sparsity, table)
+            penalties = chosen_penalties(self, sparsity, table)
+            problem = self._problem(table, solver, penalties)
+            first = starts(self, table)
         best: Course | None = None
-        for start in (balanced(start, penalties) for start in starts(self, table)):
+        for start in (balanced(start, penalties) for start in first):
             with ProgressLine(type(self).__name__, verbose=self.verbose) as line:
 
                 def report(step: int, loss: float, optimality: float, line: Any = line) -> None:
@@ -219,7 +222,7 @@ class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         return codes @ self.components_
 
     def _validated(self, X: Any, *, reset: bool) -> Any:
-        return validate_data(
+        X = validate_data(
             self,
             X,
             accept_sparse="csr",
@@ -227,6 +230,8 @@ class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin
             ensure_all_finite="allow-nan" if takes_gaps(self) else True,
             reset=reset,
         )
+        check_scale(self, X)
+        return X
 
     def _problem(
         self, table: Table, solver: str, penalties: tuple[Penalty, Penalty]

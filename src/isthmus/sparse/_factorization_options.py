@@ -4,9 +4,15 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_array, check_random_state
 
-from isthmus._checks import check_choice, check_float, check_int
+from isthmus._checks import (
+    check_choice,
+    check_float,
+    check_int,
+    check_seed,
+    check_table,
+    refusal,
+)
 from isthmus.sparse._factorization_drivers import Factors
 from isthmus.sparse._factorization_init import random_start, svd_start
 from isthmus.sparse._factorization_penalties import ParkSparsity, Penalty
@@ -48,10 +54,8 @@ def _resolved_sparsity(owner: Any) -> Sparsity:
         return HoyerSparseness() if given == "hoyer" else ParkSparsity()
     if isinstance(given, (HoyerSparseness, ParkSparsity)):
         return type(given)(**given.get_params())
-    raise ValueError(
-        f"The 'sparsity' parameter of {type(owner).__name__} must be None, a float in [0, 1], "
-        f"'hoyer', 'park', HoyerSparseness or ParkSparsity. Got {given!r} instead."
-    )
+    expected = "None, a float in [0, 1], 'hoyer', 'park', HoyerSparseness or ParkSparsity"
+    raise ValueError(refusal(owner, "sparsity", expected, given))
 
 
 def takes_gaps(owner: Any) -> bool:
@@ -124,7 +128,7 @@ def starts(owner: Any, table: Table) -> list[Factors]:
     """The points that descents start from."""
     shape = table.values.shape
     k = owner.n_components if owner.n_components is not None else min(10, *shape)
-    seed = check_random_state(owner.random_state).randint(2**31 - 1)
+    seed = check_seed(owner).randint(2**31 - 1)
     rng = np.random.default_rng(seed)
     others = [random_start(table.mean, shape, k, rng) for _ in range(int(owner.n_init) - 1)]
     if isinstance(owner.init, str):
@@ -139,7 +143,10 @@ def starts(owner: Any, table: Table) -> list[Factors]:
                 f"'svd' and n_components={k}."
             )
         return [svd_start(table.filled(), k, table.mean, rng, fill=True), *others]
-    W, H = (check_array(F, dtype=np.float64, estimator=owner) for F in owner.init)
+    expected = "'auto', 'svd', 'random' or a pair (W, H) of arrays of numbers"
+    if not isinstance(owner.init, (tuple, list)) or len(owner.init) != 2:
+        raise TypeError(refusal(owner, "init", expected, owner.init))
+    W, H = (check_table(owner, "init", expected=expected, value=F) for F in owner.init)
     if W.shape != (shape[0], k) or H.shape != (k, shape[1]) or min(W.min(), H.min()) < 0:
         raise ValueError(
             f"The 'init' parameter of {type(owner).__name__} must be a pair of non-negative "

@@ -4,11 +4,22 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_array, check_random_state, gen_batches
+from sklearn.utils import check_array, gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from isthmus._checks import check_choice, check_float, check_int
+from isthmus._checks import (
+    check_bool,
+    check_choice,
+    check_float,
+    check_int,
+    check_jobs,
+    check_scale,
+    check_seed,
+    check_table,
+    former_fit_kept,
+)
 from isthmus._progress import ProgressLine
+from isthmus.sparse._coder import double_rows
 from isthmus.sparse._ksvd_math import (
     Codes,
     approximate_sweep,
@@ -168,10 +179,12 @@ class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the dictionary from the rows of ``X``; return self."""
-        X = validate_data(self, X, dtype=np.float64, order="C", ensure_min_samples=2)
-        self._check_parameters(X.shape[1])
-        rng = check_random_state(self.random_state)
-        D = self._first_atoms(X, rng)
+        self._check_parameters()
+        rng = check_seed(self)
+        with former_fit_kept(self):
+            X = validate_data(self, X, dtype=np.float64, order="C", ensure_min_samples=2)
+            check_scale(self, X)
+            D = self._first_atoms(X, rng)
         if self.batch_size is not None:
             self._fit_batches(X, D, rng)
         else:
@@ -184,9 +197,10 @@ class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         The first block should hold a few times as many signals as there are atoms.
         """
         first = not hasattr(self, "components_")
+        self._check_parameters()
+        rng = check_seed(self) if first else self._rng
         X = validate_data(self, X, dtype=np.float64, order="C", reset=first)
-        self._check_parameters(X.shape[1])
-        rng = check_random_state(self.random_state) if first else self._rng
+        check_scale(self, X)
         D = self._first_atoms(X, rng) if first else self.components_.copy()
         sums, seen = (None, 0) if first else (self._sums, self.n_seen_)
         history = [] if first else list(self.objective_)
@@ -293,7 +307,7 @@ class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         n_atoms = 2 * X.shape[1] if self.n_atoms is None else self.n_atoms
         if self.init is None:
             return initial_atoms(X, n_atoms, rng)
-        D = check_array(self.init, dtype=np.float64, order="C", input_name="init", estimator=self)
+        D = check_table(self, "init")
         expected = (n_atoms if self.n_atoms is not None else len(D), X.shape[1])
         if D.shape != expected:
             raise ValueError(
@@ -309,10 +323,11 @@ class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         n_nonzero = count_limit("KSVD", self.n_nonzero, self.tol, n_atoms, X.shape[1])
         return n_nonzero, residual_goals("KSVD", self.tol, len(X))
 
-    def _check_parameters(self, n_features: int) -> None:
+    def _check_parameters(self) -> None:
         if self.n_atoms is not None:
             check_int(self, "n_atoms", low=1)
-        count_limit("KSVD", self.n_nonzero, self.tol, n_features, n_features)
+        if self.n_nonzero is not None:
+            check_int(self, "n_nonzero", low=1)
         if self.tol is not None:
             check_float(self, "tol")
         check_int(self, "max_iter", low=1)
@@ -324,27 +339,38 @@ class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_choice(self, "rule", ("residual", "correlation"))
         if self.batch_size is not None:
             check_int(self, "batch_size", low=1)
+        check_bool(self, "monotone")
+        check_jobs(self)
 
     # Use ----------------------------------------------------------------------------
 
     def transform(self, X: Any) -> Array:
         """Return the codes of ``X``, shape (n_signals, n_atoms)."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        X, dtype = double_rows(self, X)
         D = self.components_
         n_nonzero, goals = self._limits(X, len(D))
         support, coef = pursue(X, D, n_nonzero, goals, rule=self.rule, n_jobs=self.n_jobs)
-        return as_dense(support, coef, len(D))
+        return as_dense(support, coef, len(D)).astype(dtype, copy=False)
 
     def inverse_transform(self, codes: Any) -> Array:
         """Return the signals of ``codes``, ``codes @ components_``."""
         check_is_fitted(self)
         codes = check_array(
-            codes, dtype=np.float64, accept_sparse="csr", input_name="codes", estimator=self
+            codes,
+            dtype=[np.float64, np.float32],
+            accept_sparse="csr",
+            input_name="codes",
+            estimator=self,
         )
         if codes.shape[1] != len(self.components_):
             raise ValueError(
                 f"KSVD has {len(self.components_)} atoms: expected codes of shape "
                 f"(n, {len(self.components_)}). Got shape {codes.shape} instead."
             )
-        return np.asarray(codes @ self.components_)
+        return np.asarray(codes @ self.components_, dtype=codes.dtype)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

@@ -5,12 +5,19 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_array, check_random_state, gen_batches
+from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from isthmus._checks import check_float, check_int
+from isthmus._checks import (
+    check_float,
+    check_int,
+    check_scale,
+    check_seed,
+    check_table,
+    former_fit_kept,
+)
 from isthmus._progress import ProgressLine
-from isthmus.sparse._coder import CodesMixin
+from isthmus.sparse._coder import CodesMixin, double_rows
 from isthmus.sparse._ksvd_math import initial_atoms
 from isthmus.sparse._lagrange_dual import (
     CodeMoments,
@@ -76,10 +83,12 @@ class MomentDictionary(CodesMixin, BaseEstimator, ABC):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the dictionary from the rows of ``X``; return self."""
-        X = validate_data(self, X, dtype=np.float64, order="C", ensure_min_samples=2)
         self._check_parameters()
-        rng = check_random_state(self.random_state)
-        state = State(self._first_atoms(X, rng), None, None, 0)
+        rng = check_seed(self)
+        with former_fit_kept(self):
+            X = validate_data(self, X, dtype=np.float64, order="C", ensure_min_samples=2)
+            check_scale(self, X)
+            state = State(self._first_atoms(X, rng), None, None, 0)
         self._set_scale(X)
         learn = self._fit_sweeps if self.batch_size is None else self._fit_batches
         state, history, n_iter = learn(X, state, rng)
@@ -92,12 +101,11 @@ class MomentDictionary(CodesMixin, BaseEstimator, ABC):
         from it.
         """
         first = not hasattr(self, "components_")
-        X = validate_data(self, X, dtype=np.float64, order="C", reset=first)
         self._check_parameters()
+        X = validate_data(self, X, dtype=np.float64, order="C", reset=first)
+        check_scale(self, X)
         if first:
-            state = State(
-                self._first_atoms(X, check_random_state(self.random_state)), None, None, 0
-            )
+            state = State(self._first_atoms(X, check_seed(self)), None, None, 0)
             self._set_scale(X)
             history, n_iter = [], 0
         else:
@@ -166,7 +174,7 @@ class MomentDictionary(CodesMixin, BaseEstimator, ABC):
         if self.init is None:
             n_atoms = 2 * X.shape[1] if self.n_atoms is None else self.n_atoms
             return initial_atoms(X, n_atoms, rng)
-        D = check_array(self.init, dtype=np.float64, order="C", input_name="init", estimator=self)
+        D = check_table(self, "init")
         expected = (len(D) if self.n_atoms is None else self.n_atoms, X.shape[1])
         if D.shape != expected:
             raise ValueError(
@@ -189,8 +197,8 @@ class MomentDictionary(CodesMixin, BaseEstimator, ABC):
     def transform(self, X: Any) -> Array:
         """Return the codes of ``X``, shape (n_signals, n_atoms)."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
-        return self._codes(X, self.components_, None, rough=False)
+        X, dtype = double_rows(self, X)
+        return self._codes(X, self.components_, None, rough=False).astype(dtype, copy=False)
 
 
 def dual_atoms(state: State, *, tol: float) -> State:

@@ -269,7 +269,13 @@ def residual_goals(owner: str, tol: Any, n_signals: int) -> Array:
     """Norms at which the residuals are small enough, shape (n_signals,)."""
     if tol is None:
         return np.zeros(n_signals)
-    goals = np.asarray(tol, dtype=float)
+    try:
+        goals = np.asarray(tol, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"The 'tol' parameter of {owner} must be None, a float in [0, inf) or one for each "
+            f"signal. Got {tol!r:.80} instead."
+        ) from error
     if goals.ndim > 1 or (goals.ndim == 1 and len(goals) != n_signals):
         raise ValueError(
             f"The 'tol' parameter of {owner} must be one number or one for each of the "

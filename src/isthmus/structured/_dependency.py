@@ -10,7 +10,7 @@ from sklearn.metrics import r2_score
 from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.utils.validation import check_is_fitted
 
-from isthmus._checks import check_int, check_length
+from isthmus._checks import check_int, check_length, former_fit_kept
 from isthmus.features import KernelPCA
 from isthmus.kernels import Gaussian, Kernel, Linear, as_kernel, check_collection
 from isthmus.kernels._objects import n_objects
@@ -112,25 +112,26 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
             raise ValueError(
                 "DependencyEstimator requires y to be passed, but the target y is None."
             )
-        X = check_collection(self, X, self._input_kernel(), reset=True)
-        y_features = self._output_features()
-        y_kernel = _kernel_of(y_features)
-        if y_kernel is not None and y_kernel.pairwise:
-            raise ValueError(
-                "DependencyEstimator cannot predict rows of a Gram matrix. Give the matrix to "
-                "y_features=Precomputed(gram) and the outputs as indices into it."
-            )
-        Y = check_collection(self, y, y_kernel, reset=None)
-        check_length(self, n_objects(X), n_objects(Y), what="outputs as inputs")
+        with former_fit_kept(self):
+            X = check_collection(self, X, self._input_kernel(), reset=True)
+            y_features = self._output_features()
+            y_kernel = _kernel_of(y_features)
+            if y_kernel is not None and y_kernel.pairwise:
+                raise ValueError(
+                    "DependencyEstimator cannot predict rows of a Gram matrix. Give the matrix to "
+                    "y_features=Precomputed(gram) and the outputs as indices into it."
+                )
+            Y = check_collection(self, y, y_kernel, reset=None)
+            check_length(self, n_objects(X), n_objects(Y), what="outputs as inputs")
 
-        targets = Y if y_features is None else np.asarray(y_features.fit_transform(Y))
-        x_features, regressor = self._input_arrows()
-        inputs = X if x_features is None else x_features.fit_transform(X)
-        regressor = regressor.fit(inputs, targets)
-        preimage = self._output_preimage(y_features, _is_vectors(Y))
-        if preimage is not None:
-            known = self._coordinates_to_invert(preimage, regressor, inputs, targets)
-            preimage.fit(Y, y_features, known)
+            targets = Y if y_features is None else np.asarray(y_features.fit_transform(Y))
+            x_features, regressor = self._input_arrows()
+            inputs = X if x_features is None else x_features.fit_transform(X)
+            regressor = regressor.fit(inputs, targets)
+            preimage = self._output_preimage(y_features, _is_vectors(Y))
+            if preimage is not None:
+                known = self._coordinates_to_invert(preimage, regressor, inputs, targets)
+                preimage.fit(Y, y_features, known)
 
         self.x_features_, self.y_features_ = x_features, y_features
         self.regressor_, self.preimage_ = regressor, preimage

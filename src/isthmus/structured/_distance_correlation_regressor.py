@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from isthmus._checks import check_int
+from isthmus._checks import check_int, former_fit_kept
 from isthmus.features import DistanceCorrelationReduction
 from isthmus.features._distance_correlation_map import fitted_last
 from isthmus.typing import Array
@@ -80,20 +80,27 @@ class DistanceCorrelationRegressor(MultiOutputMixin, RegressorMixin, BaseEstimat
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
-        X, Y = validate_data(
-            self, X, y, dtype=np.float64, multi_output=True, y_numeric=True, ensure_min_samples=3
-        )
-        Y = np.asarray(Y, dtype=np.float64)
-        if self.crossfit is not None:
-            check_int(self, "crossfit", low=2)
-        n_most = min(X.shape[0] - 1, X.shape[1] + (1 if Y.ndim == 1 else Y.shape[1]))
-        reduction = self._unfitted_reduction(n_most)
-        if self.crossfit is None:
-            reduction.fit(X, Y)
-            Z, T = reduction.embedding_, Y[reduction.rows_]
-        else:
-            Z, T = reduction.fit_transform(X, Y), Y
-        regressor = fitted_last(self.regressor, Z, T)
+        with former_fit_kept(self):
+            X, Y = validate_data(
+                self,
+                X,
+                y,
+                dtype=np.float64,
+                multi_output=True,
+                y_numeric=True,
+                ensure_min_samples=3,
+            )
+            Y = np.asarray(Y, dtype=np.float64)
+            if self.crossfit is not None:
+                check_int(self, "crossfit", low=2)
+            n_most = min(X.shape[0] - 1, X.shape[1] + (1 if Y.ndim == 1 else Y.shape[1]))
+            reduction = self._unfitted_reduction(n_most)
+            if self.crossfit is None:
+                reduction.fit(X, Y)
+                Z, T = reduction.embedding_, Y[reduction.rows_]
+            else:
+                Z, T = reduction.fit_transform(X, Y), Y
+            regressor = fitted_last(self.regressor, Z, T)
 
         self.reduction_, self.regressor_ = reduction, regressor
         self.n_components_ = int(Z.shape[1])

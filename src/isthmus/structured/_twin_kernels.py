@@ -1,8 +1,10 @@
 """Kernels of both sides learned together, so that they depend most."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from numbers import Integral
 from typing import Any
+from warnings import warn
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -10,7 +12,7 @@ from sklearn.model_selection import KFold
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from isthmus._checks import check_choice, check_float, check_int, check_length
+from isthmus._checks import check_choice, check_float, check_int, check_length, former_fit_kept
 from isthmus.kernels import Kernel, as_kernel, check_collection, take
 from isthmus.kernels._objects import n_objects
 from isthmus.kernels._polynomials import gegenbauer_at_one
@@ -60,8 +62,9 @@ class TwinKernelLearner(BaseEstimator):
     normalize : bool, default=True
         Scale the coefficients so that :math:`\phi(1)=\psi(1)=1`, which leaves the noise of a
         process its meaning. False keeps unit length, as published.
-    validity : {"refuse", "clip", "ignore"}, default="refuse"
-        What :class:`~isthmus.kernels.Transformed` does where the polynomial makes no kernel.
+    validity : {"auto", "refuse", "clip", "ignore"}, default="auto"
+        What :class:`~isthmus.kernels.Transformed` does where the polynomial makes no kernel;
+        "auto" clips its spectrum and says so.
     max_samples : int, default=2000
         Coefficients are learned on at most so many pairs.
     cv : int, default=3
@@ -103,7 +106,7 @@ class TwinKernelLearner(BaseEstimator):
         lam: Any = PUBLISHED_INDICES,
         scale: str = "unit",
         normalize: bool = True,
-        validity: str = "refuse",
+        validity: str = "auto",
         max_samples: int = 2000,
         cv: int = 3,
         random_state: Any = 0,
@@ -137,32 +140,34 @@ class TwinKernelLearner(BaseEstimator):
         check_choice(self, "basis", ("monomial", "gegenbauer"))
         check_choice(self, "criterion", ("hsic", "alignment"))
         check_choice(self, "solver", ("auto", "svd", "power"))
+        check_choice(self, "validity", ("auto", "refuse", "clip", "ignore"))
         x_kernel, y_kernel = as_kernel(self.x_kernel), as_kernel(self.y_kernel)
-        X, Y = check_pairs(self, X, y, x_kernel, y_kernel)
-        x_kernel, y_kernel = x_kernel.resolve(X), y_kernel.resolve(Y)
-        x_degrees, y_degrees = degrees_of(self, "x_degree"), degrees_of(self, "y_degree")
-        rng = check_random_state(self.random_state)
-        rows = np.arange(n_objects(X))
-        n = check_int(self, "max_samples", low=2)
-        if len(rows) > n:
-            rows = np.sort(rng.choice(len(rows), n, replace=False))
-        K = x_kernel(take(X, rows))
-        G = y_kernel(take(Y, rows))
-        dx, dy = x_degrees[0], y_degrees[0]
-        if len(x_degrees) * len(y_degrees) > 1:
-            dx, dy = self._choose_degrees(K, G, x_degrees, y_degrees)
-        products = self._products(K, G, dx, dy)
-        a, b = self._coefficients(products, dx)
-        if not (a.any() and b.any()):
-            a, b = np.eye(dx)[0], np.eye(dy)[0]  # a constant side: nothing to learn
-        C = products[:dx, dx:]
-        objective = float(a @ C @ b)
-        if self.criterion == "alignment":
-            objective = alignment(products, a, b)
-        if self.normalize:
-            a, b = self._unit_value(a, 0), self._unit_value(b, 1)
-        learned_x = self._transformed(x_kernel, a, 0).resolve(X)
-        learned_y = self._transformed(y_kernel, b, 1).resolve(Y)
+        with former_fit_kept(self):
+            X, Y = check_pairs(self, X, y, x_kernel, y_kernel)
+            x_kernel, y_kernel = x_kernel.resolve(X), y_kernel.resolve(Y)
+            x_degrees, y_degrees = degrees_of(self, "x_degree"), degrees_of(self, "y_degree")
+            rng = check_random_state(self.random_state)
+            rows = np.arange(n_objects(X))
+            n = check_int(self, "max_samples", low=2)
+            if len(rows) > n:
+                rows = np.sort(rng.choice(len(rows), n, replace=False))
+            K = x_kernel(take(X, rows))
+            G = y_kernel(take(Y, rows))
+            dx, dy = x_degrees[0], y_degrees[0]
+            if len(x_degrees) * len(y_degrees) > 1:
+                dx, dy = self._choose_degrees(K, G, x_degrees, y_degrees)
+            products = self._products(K, G, dx, dy)
+            a, b = self._coefficients(products, dx)
+            if not (a.any() and b.any()):
+                a, b = np.eye(dx)[0], np.eye(dy)[0]  # a constant side: nothing to learn
+            C = products[:dx, dx:]
+            objective = float(a @ C @ b)
+            if self.criterion == "alignment":
+                objective = alignment(products, a, b)
+            if self.normalize:
+                a, b = self._unit_value(a, 0), self._unit_value(b, 1)
+            learned_x = self._learned(x_kernel, a, 0, X)
+            learned_y = self._learned(y_kernel, b, 1, Y)
         self.x_kernel_, self.y_kernel_ = learned_x, learned_y
         self.x_coefficients_, self.y_coefficients_ = a, b
         self.x_degree_, self.y_degree_ = dx, dy
@@ -188,15 +193,29 @@ class TwinKernelLearner(BaseEstimator):
             )
         return check_float(self, "lam", value=pair[0]), check_float(self, "lam", value=pair[1])
 
-    def _transformed(self, kernel: Kernel, coefficients: Array, side: int) -> Transformed:
-        return Transformed(
+    def _learned(self, kernel: Kernel, coefficients: Array, side: int, X: Any) -> Kernel:
+        learned = Transformed(
             kernel,
             tuple(float(c) for c in coefficients),
             basis=self.basis,
             lam=self._indices()[side],
             scale=self.scale,
-            validity=self.validity,
+            validity="refuse" if self.validity == "auto" else self.validity,
         )
+        try:
+            return learned.resolve(X)
+        except ValueError:
+            if self.validity != "auto":
+                raise
+        repaired = replace(learned, validity="clip").resolve(X)
+        warn(
+            f"The {self.basis} polynomial that TwinKernelLearner has learned makes no kernel of "
+            f"{type(kernel).__name__}: only the positive part of its spectrum is kept. Take "
+            "basis='monomial', or a larger lam; validity says what else can be done.",
+            UserWarning,
+            stacklevel=3,
+        )
+        return repaired
 
     def _products(self, K: Array, G: Array, dx: int, dy: int) -> Array:
         x_lam, y_lam = self._indices()

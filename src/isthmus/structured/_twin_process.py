@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from isthmus._checks import check_choice, check_float, check_int
+from isthmus._checks import check_choice, check_float, check_int, former_fit_kept
 from isthmus.kernels import check_collection, take
 from isthmus.kernels._objects import n_objects
 from isthmus.linalg import block_slices
@@ -166,16 +166,17 @@ class TwinGaussianProcess(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """Learn from pairs of objects; return self."""
         self._check_parameters()
         x_kernel, y_kernel = kernel_in(self.x_kernel), kernel_in(self.y_kernel)
-        X, Y = check_pairs(self, X, y, x_kernel, y_kernel)
-        if y_kernel.vectors and self.candidates is None:
-            # Raises where the kernel has no gradient.
-            y_kernel.resolve(Y).weighted_gradient(Y[:1], Y[:1], np.ones((1, 1)))
-        candidates = self.candidates
-        if candidates is not None:
-            candidates = as_double(check_collection(self, candidates, y_kernel, reset=None))
-        settings, error = choose_settings(self, X, Y, candidates)
-        sides, learner = sides_of(self, X, Y, settings)
-        self._bridge_ = bridge_of(self, sides, X, Y)
+        with former_fit_kept(self):
+            X, Y = check_pairs(self, X, y, x_kernel, y_kernel)
+            if y_kernel.vectors and self.candidates is None:
+                # Raises where the kernel has no gradient.
+                y_kernel.resolve(Y).weighted_gradient(Y[:1], Y[:1], np.ones((1, 1)))
+            candidates = self.candidates
+            if candidates is not None:
+                candidates = as_double(check_collection(self, candidates, y_kernel, reset=None))
+            settings, error = choose_settings(self, X, Y, candidates)
+            sides, learner = sides_of(self, X, Y, settings)
+            self._bridge_ = bridge_of(self, sides, X, Y)
         self._box = box_around(Y, self.margin) if y_kernel.vectors else None
         self._candidates = Y if candidates is None else candidates
         self._flat = y_kernel.vectors and np.asarray(y).ndim == 1

@@ -46,7 +46,7 @@ OUTLIERS = {"L2": 0.445, "Huber": 0.251}
     full={
         "laws": ("gaussian", "laplacian"),
         "sizes": (0.25, 0.5, 0.75, 1.0),
-        "n_sets": 5,
+        "n_sets": 10,
         "steps": 2000,
     },
 )
