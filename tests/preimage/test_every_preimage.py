@@ -397,3 +397,26 @@ def test_a_kernel_map_is_asked_for_by_name(points):
     ):
         with pytest.raises(TypeError, match=r"needs a kernel feature map.*PCA has none"):
             solver.fit(points, PCA(2).fit(points))
+
+
+@pytest.mark.parametrize(
+    "preimage",
+    [
+        FixedPointPreimage(),
+        GradientPreimage(),
+        GradientPreimage("coord"),
+        NeighborPreimage(),
+        LearnedPreimage(),
+        ConstrainedPreimage(),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("unit", [2.0**30, 2.0**-30])
+def test_the_unit_of_the_objects_changes_nothing(preimage, unit, rng):
+    t = rng.uniform(0, 3, size=60)
+    Y = np.column_stack([np.cos(t), np.sin(t), t]) + 0.05 * rng.normal(size=(60, 3))
+    found = []
+    for u in (1.0, unit):
+        pca = KernelPCA(5, kernel="gaussian").fit(u * Y[:50])
+        found.append(clone(preimage).fit(u * Y[:50], pca).solve(pca.transform(u * Y[50:])) / u)
+    assert_allclose(found[1], found[0], atol=1e-6)

@@ -116,7 +116,7 @@ def weighted_mean_iteration(
     n = len(a)
     eps = float(np.finfo(a.dtype).eps)
     tol = max(tol, 10 * eps)
-    tiny = 1e-10 * np.abs(a).sum(axis=1)
+    size = float(np.sqrt(np.mean(np.einsum("ij,ij->i", X, X))))  # lengths are measured by it
     z = starts[:, 0].copy()
     origin = z.copy()  # where the last accepted step began
     value = np.full(n, np.inf)
@@ -134,15 +134,16 @@ def weighted_mean_iteration(
         active = rows[stepping]
         value[active], origin[active] = J[stepping], z[active]
         mass = weights[stepping].sum(axis=1)
-        sound = np.abs(mass) > tiny[active]
+        # Weights that cancel, or have all vanished, have no mean.
+        sound = np.abs(mass) > 1e-10 * np.abs(weights[stepping]).sum(axis=1)
         going, failing = active[sound], active[~sound]
         new = (weights[stepping][sound] @ X) / mass[sound, None]
         length = np.linalg.norm(new - z[going], axis=1)
-        small = length <= tol * (1 + np.linalg.norm(z[going], axis=1))
+        small = length <= tol * (size + np.linalg.norm(z[going], axis=1))
         z[going] = new
         # A halved step that has shrunk to nothing ends the search where it began.
         gone = np.linalg.norm(z[backing] - origin[backing], axis=1) <= tol * (
-            1 + np.linalg.norm(z[backing], axis=1)
+            size + np.linalg.norm(z[backing], axis=1)
         )
         z[backing[gone]] = origin[backing[gone]]
         tries[failing] += 1

@@ -93,10 +93,12 @@ class GradientPreimage(BasePreimage):
         Z = self.objects_[starts].reshape(n * n_restarts, -1)
         queries = np.repeat(coordinates, n_restarts, axis=0)
         objective = full_distance if self.criterion == "full" else coordinate_distance
+        # In units of their spread, so that it does not matter what objects are measured in.
+        unit = spread_unit(self.objects_)
         result = minimize_rows(
-            objective(self.feature_map_, queries),
-            Z,
-            bounds=self.bounds,
+            in_units(objective(self.feature_map_, queries), unit),
+            Z / unit,
+            bounds=None if self.bounds is None else tuple(b / unit for b in self.bounds),
             tol=self.tol,
             max_iter=self.max_iter,
             verbose=self.verbose,
@@ -107,7 +109,27 @@ class GradientPreimage(BasePreimage):
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        return best_of_restarts(self, coordinates, result.x.reshape(n, n_restarts, -1))
+        return best_of_restarts(self, coordinates, unit * result.x.reshape(n, n_restarts, -1))
+
+
+def spread_unit(X: Array) -> float:
+    """A power of two near the spread of the rows: dividing by it rounds nothing.
+
+    >>> spread_unit(np.array([[0.0], [10.0]]))
+    4.0
+    """
+    spread = float(np.sqrt(np.mean((X - X.mean(axis=0)) ** 2)))
+    return float(2.0 ** np.round(np.log2(spread))) if spread > 0 else 1.0
+
+
+def in_units(objective: Any, unit: float) -> Any:
+    """The objective as a function of points divided by ``unit``."""
+
+    def scaled(Z: Array, rows: Array) -> tuple[Array, Array]:
+        value, gradient = objective(unit * Z, rows)
+        return value, unit * gradient
+
+    return scaled
 
 
 def full_distance(feature_map: Any, coordinates: Array) -> Any:
