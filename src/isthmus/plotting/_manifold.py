@@ -140,8 +140,8 @@ def manifold_through(
                 ax.set_axis_off()
             ax.set(title=title)
             ax.set_aspect("equal")
-            if truth is not None and i == 0:
-                ax.legend(loc="lower center", ncols=2, bbox_to_anchor=(0.5, -0.16))
+        if truth is not None:
+            figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return figure
 
 
