@@ -113,7 +113,7 @@ def _tables(name):
         elif name in ("blog", "blog, log"):
             data = load_blogfeedback()
             # A handful of posts with hundreds of comments make the error of the counts.
-            X, y = data.X_train, np.log1p(data.y_train) if "log" in name else data.y_train
+            X, y = data.X_train, np.log1p(data.y_train) if name == "blog, log" else data.y_train
         elif name == "ct":
             data = load_ct_slices()
             X, y = data.X, data.y

@@ -12,12 +12,16 @@ from sklearn.utils import check_random_state
 from isthmus._checks import check_choice, check_float, check_int
 from isthmus._progress import ProgressLine
 from isthmus.coreset._columns import KernelColumns
-from isthmus.coreset._engine import CoreProblem, CoreSolution, ball_vectors, solve_core
+from isthmus.coreset._engine import (
+    ROUNDING,
+    CoreProblem,
+    CoreSolution,
+    ball_vectors,
+    solve_core,
+)
 from isthmus.kernels import Kernel, as_kernel, check_objects
 from isthmus.kernels._objects import n_objects
 from isthmus.typing import Array, IntArray
-
-NEGATIVE = 1e-5  # rounding in single precision leaves less
 
 
 class CoreMachine(BaseEstimator):
@@ -47,7 +51,7 @@ class CoreMachine(BaseEstimator):
     def _judged(self, solutions: list[CoreSolution]) -> None:
         """Refuse what is no kernel; warn once of what was not reached by some machine."""
         ratio = max(found.negative_share for found in solutions)
-        if ratio > NEGATIVE:
+        if ratio > ROUNDING:
             raise ValueError(
                 f"The kernel matrix of {type(self).__name__} is not positive semi-definite "
                 f"(eigenvalue ratio {-ratio:.2g}), so its program has no solution that means "

@@ -13,6 +13,7 @@ from isthmus.typing import Array, IntArray
 
 SAMPLE = 1000  # points that are looked at, at least
 EXAMINED = 200  # points whose Gram matrix is looked at for negative eigenvalues
+ROUNDING = 1e-5  # negative shares that single precision may leave
 EXPECTED = 2000  # points of a core set for which columns are to be kept, where none is said
 
 
@@ -300,7 +301,8 @@ def ball_vectors(
     values = column(problem, start, everybody)  # M α
     quadratic, linear, radii = float(diagonal[start]), float(problem.v[start]), []
     shortfall, distance = None, np.inf
-    for _ in range(max_iter):
+    negative = negative_share(problem, everybody)
+    for _ in range(max_iter if negative < ROUNDING else 1):  # of no kernel, no step has a meaning
         squared = eta - problem.v - 2 * values + quadratic
         p = int(squared.argmax())
         radii.append(float(np.sqrt(max(squared[p], 0.0))))
@@ -330,7 +332,7 @@ def ball_vectors(
         len(used),
         radii,
         shortfall,
-        negative_share(problem, used),
+        negative,
     )
 
 

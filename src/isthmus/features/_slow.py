@@ -380,7 +380,8 @@ class SlowFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         self.expansion_ = expansion
         self._roots, self._state = roots, state
         self.mean_, self.rank_ = found.mean, found.rank
-        self.components_ = found.axes[:, :n].T
+        # In one piece, as it comes back from disk: products then round the same.
+        self.components_ = np.ascontiguousarray(found.axes[:, :n].T)
         self.slowness_ = found.slowness[:n]
         self.patterns_ = found.patterns[:n]
         self.n_components_ = n
