@@ -533,7 +533,8 @@ def test_an_indefinite_kernel_is_refused():
 
 
 def test_constant_outputs_are_predicted():
-    model = GaussianProcess(random_state=0).fit(np.arange(9.0)[:, None], np.full(9, 3.0))
+    with pytest.warns(UserWarning, match="outputs that are all the same"):
+        model = GaussianProcess(random_state=0).fit(np.arange(9.0)[:, None], np.full(9, 3.0))
     assert_allclose(model.predict([[4.5]]), 3.0)
 
 
@@ -606,3 +607,9 @@ def test_polynomials_without_a_constant_are_learned_too(rng):
     model = GaussianProcess(Polynomial(2, coef0=0.0), random_state=0).fit(X, y)
     assert model.kernel_.coef0 == 0
     assert np.isfinite(model.log_marginal_likelihood_)
+
+
+def test_a_given_amplitude_keeps_the_deviations_of_constant_outputs(rng):
+    X = rng.normal(size=(15, 2))
+    known = GaussianProcess(amplitude=1.0, noise=0.1, learn_kernel=False, n_restarts=0)
+    assert known.fit(X, np.full(15, 3.0)).predict(X + 9, return_std=True)[1].min() > 0.5

@@ -203,6 +203,14 @@ class GaussianProcess(FittedProcess):
         with former_fit_kept(self):
             X, Y, flat = self._check_data(X, y, kernel, reset=True)
         mean = Y.mean(axis=0) if self.center else np.zeros(Y.shape[1])
+        if self.center and self.amplitude is None and len(Y) > 1 and not np.ptp(Y, axis=0).all():
+            warnings.warn(
+                f"{type(self).__name__} got outputs that are all the same: they tell nothing of "
+                "an amplitude, so its deviations vanish and mean nothing. Give amplitude and "
+                "noise.",
+                UserWarning,
+                stacklevel=2,
+            )
         with ProgressLine(type(self).__name__, verbose=self.verbose) as line:
             fit = fit_process(
                 self,

@@ -70,7 +70,7 @@ SETTINGS = {
             "fish bowl": 500,
             "digits": 900,
         },
-        "n_repeats": 2,
+        "n_repeats": 5,
         "settings": tuple(SETTINGS),
         "landmarks": {
             "spiral": 40,
