@@ -108,28 +108,34 @@ def reconstruction_error(
 
 
 def kernel_block(
-    Xe: Array, Xc: Array, kernel: DensityKernel, excluded: IntArray | None = None
+    Xe: Array,
+    Xc: Array,
+    kernel: DensityKernel,
+    excluded: IntArray | None = None,
+    out: Array | None = None,
 ) -> tuple[Array, Array, Array]:
     """Values K and slopes H of all pairs, and the row sums S of K; safe from underflow.
 
     A row of Gaussian values that vanish is scaled to have a largest value of one, which changes
-    neither K / S nor H / S.
+    neither K / S nor H / S. ``out`` is memory for Gaussian values: to touch fresh memory for every
+    block would take longer than to compute them.
     """
     rows = np.arange(len(Xe))[:, None]
     if kernel.name == "gaussian":
         half_e = -0.5 * np.einsum("ij,ij->i", Xe, Xe)[:, None]
         half_c = -0.5 * np.einsum("ij,ij->i", Xc, Xc)[:, None]
         one_e, one_c = np.ones_like(half_e), np.ones_like(half_c)
+        left, right = np.hstack([Xe, half_e, one_e]), np.hstack([Xc, one_c, half_c]).T
         # -s/2 by one product; a rounding error above zero would give a weight above one.
-        log_K = np.hstack([Xe, half_e, one_e]) @ np.hstack([Xc, one_c, half_c]).T
-        np.minimum(log_K, 0.0, out=log_K)
-        K = np.exp(log_K)
+        K = np.matmul(left, right, out=out)
+        np.minimum(K, 0.0, out=K)
+        np.exp(K, out=K)
         if excluded is not None:
             K[rows, excluded] = 0.0
         S = K.sum(axis=1)
         lost = np.flatnonzero(S < TINY)
         if len(lost):
-            logits = log_K[lost]
+            logits = left[lost] @ right
             if excluded is not None:
                 logits[np.arange(len(lost))[:, None], excluded[lost]] = -np.inf
             top = logits.max(axis=1, keepdims=True)
@@ -177,9 +183,12 @@ def _dense(
     by_point, back = np.empty((N, q)), np.zeros((n, q + 1))
     fitted = np.empty((N, outputs.shape[1]))
     slope_y = np.zeros_like(outputs) if by_output else None
-    for rows in block_slices(N, n, block_size=max(16, BLOCK // n)):
+    size = min(max(16, BLOCK // n), N)
+    work, products = np.empty((2, size, n))
+    for rows in block_slices(N, n, block_size=size):
+        m = rows.stop - rows.start
         K, H, S = kernel_block(
-            Xe[rows], Xc, smoother.kernel, None if excluded is None else excluded[rows]
+            Xe[rows], Xc, smoother.kernel, None if excluded is None else excluded[rows], work[:m]
         )
         inverse = reciprocal(S + smoother.background)
         F = fitted[rows] = (K @ outputs) * inverse[:, None]
@@ -188,7 +197,8 @@ def _dense(
         n_alone += int(np.count_nonzero(S <= 0))
         D = D * inverse[:, None]
         # Q = H · d_j (y_i - f_j) / S_j, the offset being one more column of the product.
-        Q = np.hstack([D, -np.einsum("ij,ij->i", D, F)[:, None]]) @ with_one.T
+        offset = -np.einsum("ij,ij->i", D, F)[:, None]
+        Q = np.matmul(np.hstack([D, offset]), with_one.T, out=products[:m])
         Q *= H
         forward = Q @ centres
         by_point[rows] = forward[:, :q] - forward[:, q:] * Xe[rows]
