@@ -95,10 +95,13 @@ class GradientPreimage(BasePreimage):
         objective = full_distance if self.criterion == "full" else coordinate_distance
         # In units of their spread, so that it does not matter what objects are measured in.
         unit = spread_unit(self.objects_)
+        bounds = None
+        if self.bounds is not None:
+            bounds = self.bounds[0] / unit, self.bounds[1] / unit
         result = minimize_rows(
             in_units(objective(self.feature_map_, queries), unit),
             Z / unit,
-            bounds=None if self.bounds is None else tuple(b / unit for b in self.bounds),
+            bounds=bounds,
             tol=self.tol,
             max_iter=self.max_iter,
             verbose=self.verbose,
