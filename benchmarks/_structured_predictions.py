@@ -45,10 +45,19 @@ def iokr_module(name):
     return module
 
 
+def _index_of_pip():
+    """Where pip looks if nobody has told it where to look."""
+    try:
+        from pip._internal.models.index import PyPI
+    except ImportError as missing:
+        raise Unavailable("no package index is configured") from missing
+    return PyPI.simple_url
+
+
 def _download():
     asked = [sys.executable, "-m", "pip", "config", "get", "global.index-url"]
     configured = subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
-    page = f"{(configured or 'https://pypi.org/simple').rstrip('/')}/structured-predictions/"
+    page = f"{(configured or _index_of_pip()).rstrip('/')}/structured-predictions/"
     try:
         with urllib.request.urlopen(page, timeout=30) as answer:
             links = answer.read().decode()
