@@ -54,3 +54,22 @@ def pytest_terminal_summary(terminalreporter):
         numbers = [counts.get(key, 0) for key in ("passed", "failed", "skipped", "xfail")]
         line = "{:7d}{:7d}{:8d}{:7d}".format(*numbers)
         terminalreporter.write_line(f"{line}  {' '.join(name.split())[:90]}")
+
+
+@pytest.fixture
+def assert_refuses_wrong_parameters():
+    """Every parameter in turn gets values that cannot be meant; each is refused in one line."""
+    wrong = (-1, "x", [], float("nan"), object(), np.zeros((2, 9)))
+
+    def check(cls, settings, X, y):
+        for name in cls().get_params():
+            # What is shown goes by its truth, and -1 processors are all of them.
+            for value in () if name == "verbose" else wrong[name == "n_jobs" :]:
+                model = cls(**{**settings, name: value})
+                with pytest.raises((TypeError, ValueError)) as caught:
+                    model.fit(X, y)
+                message = str(caught.value)
+                assert message.startswith(f"The {name!r} parameter of {cls.__name__} "), message
+                assert "\n" not in message
+
+    return check

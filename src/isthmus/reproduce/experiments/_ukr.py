@@ -36,6 +36,12 @@ def principal_start(Y, n_components, variance):
     return np.sqrt(variance) * Z / Z.std(axis=0)
 
 
+def true_half_circle():
+    """Points of the curve that the half circles are made from."""
+    angle = np.linspace(0, np.pi, 200)
+    return 10 * np.column_stack([np.cos(angle), np.sin(angle)])
+
+
 def reconstructions(model):
     """The points of the manifold at the places of the training rows."""
     return model.inverse_transform(model.embedding_)

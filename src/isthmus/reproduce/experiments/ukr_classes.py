@@ -61,26 +61,13 @@ LESS = (
 )
 def digits(settings, seed, progress):
     task = _Task(settings)
-    cells = settings["cells"]
-    errors = {}
-    for i, (q, k) in enumerate(cells):
-        progress(i / (len(cells) + 1), f"{q} dimensions, {k} left out")
-        errors[q, k] = task.error(_prototype(task, q, k, settings["steps"], seed))
+    errors = task.errors(settings, seed, progress)
     rows = [task.neighbour_row(), *task.rows("data space", errors)]
     if settings["floors"]:
         q = settings["floors"]
-        progress(len(cells) / (len(cells) + 1), "the published homotopy")
-        error = _by_floors(task, q)
-        agrees = bool(3.8 <= error <= 5.0 and error < task.neighbour)
-        rows.append(
-            Row(
-                f"{q} dimensions, 1 left out, trained as published: error in %",
-                TABLE_5_7["data space"][1][DIMENSIONS.index(q)],
-                error,
-                "3.8 to 5.0 % and below the nearest neighbour" if agrees else "outside",
-                agrees if task.whole else None,
-            )
-        )
+        progress(0.9, "the published homotopy")
+        label = f"{q} dimensions, 1 left out, trained as published"
+        rows.append(task.row(label, "data space", q, 1, _by_floors(task, q)))
     return Outcome(
         rows,
         [task.picture("data space", errors)],
@@ -110,13 +97,8 @@ def digits(settings, seed, progress):
 )
 def digits_kernel(settings, seed, progress):
     task = _Task(settings)
-    cells = settings["cells"]
-    errors = {}
-    for i, (q, k) in enumerate(cells):
-        progress(i / len(cells), f"{q} dimensions, {k} left out")
-        manifold = _prototype(task, q, k, settings["steps"], seed)
-        manifold.set_params(data_kernel=Polynomial(3, coef0=0.0))
-        errors[q, k] = task.error(manifold)
+    kernel = Polynomial(3, coef0=0.0)
+    errors = task.errors(settings, seed, progress, data_kernel=kernel)
     return Outcome(
         [task.neighbour_row(), *task.rows("polynomial kernel", errors)],
         [task.picture("polynomial kernel", errors)],
@@ -127,14 +109,6 @@ def digits_kernel(settings, seed, progress):
             "variance, because the document gives 0.01 for both.",
         ],
     )
-
-
-def _prototype(task, q, k, steps, seed):
-    penalty = {"density_variance": task.variance_weight} if k > 1 else None
-    return UnsupervisedKernelRegression(
-        q, degree=0, density_kernel="quartic", validation=k, penalty=penalty, max_iter=steps,
-        random_state=seed,
-    )  # fmt: skip
 
 
 def _by_floors(task, q):
@@ -166,26 +140,44 @@ class _Task:
         self.neighbour = 100 * (1 - judge.score(self.Xt, self.yt))
         self.variance_weight = penalty_weight(self.X, VARIANCE_WEIGHT)
 
-    def error(self, manifold):
-        model = ManifoldClassifier(manifold).fit(self.X, self.y)
-        return 100 * (1 - model.score(self.Xt, self.yt))
+    def errors(self, settings, seed, progress, **options):
+        """Test error in percent of each cell (latent dimensions, rows left out)."""
+        found = {}
+        for i, (q, k) in enumerate(settings["cells"]):
+            progress(0.9 * i / len(settings["cells"]), f"{q} dimensions, {k} left out")
+            manifold = UnsupervisedKernelRegression(
+                q,
+                degree=0,
+                density_kernel="quartic",
+                validation=k,
+                penalty={"density_variance": self.variance_weight} if k > 1 else None,
+                max_iter=settings["steps"],
+                random_state=seed,
+                **options,
+            )
+            model = ManifoldClassifier(manifold).fit(self.X, self.y)
+            found[q, k] = 100 * (1 - model.score(self.Xt, self.yt))
+        return found
 
     def neighbour_row(self):
         return Row("nearest neighbour, error in %", NEIGHBOUR, self.neighbour, "for comparison")
 
+    def row(self, label, space, q, k, error):
+        published = TABLE_5_7[space][k][DIMENSIONS.index(q)]
+        agrees = bool(3.8 <= error <= 5.0 and error < self.neighbour)
+        return Row(
+            f"{label}: error in %",
+            published,
+            error,
+            "3.8 to 5.0 % and below the nearest neighbour"
+            if agrees
+            else f"{error - published:+.2f}; asked: 3.8 to 5.0 %",
+            agrees if self.whole else None,
+        )
+
     def rows(self, space, errors):
         for (q, k), error in errors.items():
-            published = TABLE_5_7[space][k][DIMENSIONS.index(q)]
-            agrees = bool(3.8 <= error <= 5.0 and error < self.neighbour)
-            yield Row(
-                f"{q} dimensions, {k} left out: error in %",
-                published,
-                error,
-                "3.8 to 5.0 % and below the nearest neighbour"
-                if agrees
-                else f"{error - published:+.2f}; asked: 3.8 to 5.0 %",
-                agrees if self.whole else None,
-            )
+            yield self.row(f"{q} dimensions, {k} left out", space, q, k, error)
         few = [(q, k) for q, k in errors if q <= 7 and k > 1]
         if few:
             gains = [errors[q, 1] - errors[q, k] for q, k in few]

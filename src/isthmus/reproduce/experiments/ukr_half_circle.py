@@ -15,6 +15,7 @@ from ._ukr import (
     principal_start,
     published_fit,
     reconstructions,
+    true_half_circle,
 )
 
 SHAPE = "half_circle"
@@ -84,8 +85,7 @@ def half_circle(settings, seed, progress):
             bool(share < 0.65) if settings["steps"] == 2000 else None,
         )
     )
-    angle = np.linspace(0, np.pi, 200)
-    truth = 10 * np.column_stack([np.cos(angle), np.sin(angle)])
+    truth = true_half_circle()
     return Outcome(
         rows,
         [

@@ -6,7 +6,14 @@ from isthmus.datasets import make_half_circle
 from isthmus.plotting import curves, manifold_through
 from isthmus.reproduce import Outcome, Picture, Row, experiment
 
-from ._ukr import curve_points, penalty_weight, principal_start, published_fit, signed_distance
+from ._ukr import (
+    curve_points,
+    penalty_weight,
+    principal_start,
+    published_fit,
+    signed_distance,
+    true_half_circle,
+)
 
 SHAPE = "half_circle"
 DEGREES = {"constant": 0, "linear": 1, "quadratic": 2}
@@ -108,8 +115,7 @@ def half_circle_degrees(settings, seed, progress):
         }
         for size in sizes
     }
-    angle = np.linspace(0, np.pi, 200)
-    truth = 10 * np.column_stack([np.cos(angle), np.sin(angle)])
+    truth = true_half_circle()
     return Outcome(
         rows,
         [
