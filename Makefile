@@ -15,8 +15,8 @@ help:  ## list the targets
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.installed-%: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable ".[$*]"
+$(VENV)/.installed-%: pyproject.toml experiments/pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable ".[$*]" --editable experiments
 	@touch $@
 
 # The peers pin old releases of what we stand on, so they live in an environment of their own,

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
+from isthmus_experiments.machine import machine_facts
 from rich.markup import escape
 from rich.table import Table
 from threadpoolctl import threadpool_info
 
 from benchmarks._harness import Benchmark, Row, Side, growth_exponent
-from isthmus.reproduce._machine import machine_facts
 
 COLUMNS = ("ours s", "peer s", "ratio", "wall", "ours MB", "peer MB", "memory")
 

@@ -5,7 +5,7 @@ from sklearn.decomposition import MiniBatchDictionaryLearning, sparse_encode
 
 from benchmarks._harness import Contest, Unavailable, benchmark
 from isthmus.sparse import SparseDictionary, feature_sign_search
-from isthmus.sparse._feature_sign import optimality
+from isthmus.sparse.l1.feature_sign import optimality
 
 N_FEATURES, N_ATOMS, ALPHA = 64, 256, 0.1
 

@@ -13,7 +13,7 @@ from isthmus.datasets import make_imitation_scenes
 from isthmus.features import KernelPCA
 from isthmus.kernels import Gaussian, HistogramIntersection
 from isthmus.preimage import ConstrainedPreimage
-from isthmus.preimage._constrained import coordinate_model
+from isthmus.preimage.vectors.constrained import coordinate_model
 from isthmus.reduction import compress
 from isthmus.robotics import ImitationModel, PoseFeatures, PoseKernel, pa10
 

@@ -14,9 +14,9 @@ from sklearn.neural_network import MLPRegressor
 from benchmarks._harness import Contest, Unavailable, benchmark
 from isthmus.datasets import DataNotAvailable, load_usps
 from isthmus.manifold import UnsupervisedKernelRegression
-from isthmus.manifold._ukr_losses import squared_loss
-from isthmus.manifold._ukr_objective import Smoother, reconstruction_error
-from isthmus.regression import density_kernel
+from isthmus.manifold.ukr.losses import squared_loss
+from isthmus.manifold.ukr.objective import Smoother, reconstruction_error
+from isthmus.smoothers import density_kernel
 
 N_FEATURES = 16
 NEIGHBORS = 20.0  # that a kernel of compact support reaches, at every size

@@ -8,12 +8,7 @@ from sklearn.decomposition import KernelPCA as SklearnKernelPCA
 from benchmarks._harness import Contest, benchmark
 from isthmus.features import KernelPCA
 from isthmus.kernels import Gaussian
-from isthmus.preimage import (
-    FixedPointPreimage,
-    GradientPreimage,
-    LearnedPreimage,
-    NeighborPreimage,
-)
+from isthmus.preimage import FixedPointPreimage, GradientPreimage, LearnedPreimage, NeighborPreimage
 
 GAMMA = 0.02
 ALPHA = 5e-3

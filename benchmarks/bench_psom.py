@@ -13,8 +13,8 @@ from sklearn.preprocessing import StandardScaler
 
 from benchmarks._harness import Contest, Unavailable, benchmark
 from isthmus.manifold import PSOM, SmoothPSOM, grid_points
-from isthmus.manifold._psom_grid import make_grid
-from isthmus.manifold._psom_roughness import roughness_matrix, roughness_product
+from isthmus.manifold.psom.grid import make_grid
+from isthmus.manifold.psom.roughness import roughness_matrix, roughness_product
 from isthmus.robotics import pa10
 
 LIMITS = np.radians([177, 91, 174, 137])

@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+from isthmus_experiments.experiments._reduction_tables import folds_of, ridge
 from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
 from sklearn.cross_decomposition import CCA, PLSRegression
@@ -22,9 +23,8 @@ from isthmus.datasets import (
     load_uji_indoor,
 )
 from isthmus.features import DistanceCorrelationReduction
-from isthmus.features._distance_correlation_gradient import free_reduction, wanted_distances
-from isthmus.features._distance_correlation_math import exact_reduction, joint_table
-from isthmus.reproduce.experiments._reduction_tables import folds_of, ridge
+from isthmus.features.distance_correlation.formulas import exact_reduction, joint_table
+from isthmus.features.distance_correlation.gradient import free_reduction, wanted_distances
 
 COMPONENTS = (3, 5, 7, 9, 11)
 N_ROWS, N_FOLDS = 800, 3

@@ -8,12 +8,8 @@ from sklearn.linear_model import Ridge, SGDRegressor
 from sklearn.multioutput import MultiOutputRegressor
 
 from benchmarks._harness import Contest, Unavailable, benchmark
-from isthmus.regression import (
-    Huber,
-    ReducedRankRegression,
-    SequentialStiefelRegression,
-    StiefelRegression,
-)
+from isthmus.losses import Huber
+from isthmus.regression import ReducedRankRegression, SequentialStiefelRegression, StiefelRegression
 
 RANK, ALPHA = 20, 1.0
 N_TEST = 2000

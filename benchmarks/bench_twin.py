@@ -15,7 +15,7 @@ from benchmarks._harness import Contest, benchmark
 from isthmus.datasets import load_digits_completion
 from isthmus.kernels import Gaussian
 from isthmus.structured import TwinGaussianProcess, TwinKernelLearner
-from isthmus.structured._twin_kernel_math import term_products
+from isthmus.structured.twin.learner_formulas import term_products
 
 N_GP = 1500  # rows for exact Gaussian process regression, whose likelihood costs O(n³) a step
 N_SELECTION = 1000  # rows on which both sides choose widths and noises

@@ -7,11 +7,11 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from isthmus_experiments import list_experiments
 from sklearn.base import BaseEstimator
 
 import isthmus
 from isthmus.kernels import Kernel
-from isthmus.reproduce import list_experiments
 
 pytest.importorskip("matplotlib")
 

@@ -16,23 +16,25 @@ from typing import Any
 __version__ = "0.1.0"
 
 _FAMILIES = (
+    "blocks",
     "coreset",
     "datasets",
     "dependence",
     "features",
     "kernels",
     "linalg",
+    "losses",
     "manifold",
     "optimize",
     "plotting",
     "preimage",
     "reduction",
     "regression",
-    "reproduce",
     "robotics",
     "sensing",
-    "sparse",
     "series",
+    "smoothers",
+    "sparse",
     "structured",
 )
 

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from isthmus.cli._app import app
+from isthmus.cli.app import app
 
 
 @pytest.fixture(scope="session")

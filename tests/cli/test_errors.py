@@ -107,7 +107,7 @@ def test_an_unexpected_error_is_one_line_and_debug_shows_where(model, table, ist
     def broken(path):
         raise ZeroDivisionError("oh\nno")
 
-    monkeypatch.setattr("isthmus.cli._commands.load_model", broken)
+    monkeypatch.setattr("isthmus.cli.commands.load_model", broken)
     result = isthmus("score", model, table)
     assert result.exit_code == 2
     assert_one_line(result.stderr, "ZeroDivisionError: oh no (run isthmus --debug")
@@ -135,7 +135,7 @@ def test_the_installed_program_behaves_the_same(model, table, tmp_path):
 
 def test_help_does_not_load_what_only_the_commands_need():
     code = (
-        "import sys, isthmus.cli._app;"
+        "import sys, isthmus.cli.app;"
         "print(sorted({'numpy', 'pandas', 'sklearn', 'numba'} & set(sys.modules)))"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

@@ -6,10 +6,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import r2_score
 
-from isthmus.cli import _candidates, _compare
-from isthmus.cli._compare import predictions
-from isthmus.cli._model import load_model
-from isthmus.cli._tables import read_table
+from isthmus.cli import candidates as _candidates
+from isthmus.cli import compare as _compare
+from isthmus.cli.compare import predictions
+from isthmus.cli.model import load_model
+from isthmus.cli.tables import read_table
 
 TRUTH = ["u", "v"]
 
@@ -40,7 +41,7 @@ def test_a_fitted_estimator_predicts_the_same_after_saving(table, tmp_path, isth
         kept["model"], n_rows = _compare.fitted(*args, **kwargs)
         return kept["model"], n_rows
 
-    monkeypatch.setattr("isthmus.cli._commands.fitted", fitted)
+    monkeypatch.setattr("isthmus.cli.commands.fitted", fitted)
     path = tmp_path / "m.isthmus"
     assert isthmus("fit", table, "--outputs", "v", "--model", path, "--quick").exit_code == 0
     loaded = load_model(path)
@@ -89,9 +90,9 @@ def test_words_are_learnt_as_labels(table, isthmus, tmp_path):
 
 
 def test_every_estimator_for_labels_and_numbers_survives_the_file(table, isthmus, tmp_path):
-    from isthmus.cli._columns import columns_of
-    from isthmus.cli._model import Model, save_model
-    from isthmus.cli._scores import Scores
+    from isthmus.cli.columns import columns_of
+    from isthmus.cli.model import Model, save_model
+    from isthmus.cli.scores import Scores
 
     frame = read_table(table)
     for outputs in (["u", "v"], ["kind"]):
@@ -106,8 +107,8 @@ def test_every_estimator_for_labels_and_numbers_survives_the_file(table, isthmus
 
 
 def test_large_tables_are_subsampled_and_it_is_said(table, isthmus, tmp_path, monkeypatch):
-    monkeypatch.setattr("isthmus.cli._commands.QUICK_ROWS", 60)
-    monkeypatch.setattr("isthmus.cli._candidates.KERNEL_ROWS", 70)
+    monkeypatch.setattr("isthmus.cli.commands.QUICK_ROWS", 60)
+    monkeypatch.setattr("isthmus.cli.candidates.KERNEL_ROWS", 70)
     path = tmp_path / "m.isthmus"
     result = isthmus("fit", table, "--outputs", "u,v", "--model", path, "--quick")
     assert "comparing on 60 of 90 rows" in result.stderr
@@ -145,7 +146,7 @@ def test_the_seed_fixes_the_result(table, isthmus, tmp_path):
 
 
 def test_out_of_fold_scores_are_those_of_the_formula(table):
-    from isthmus.cli._scores import scores
+    from isthmus.cli.scores import scores
 
     rng = np.random.default_rng(0)
     Y, P = rng.normal(size=(2, 20, 3))

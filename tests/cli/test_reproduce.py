@@ -1,7 +1,7 @@
+import isthmus_experiments as reproduce
 import pytest
 
-from isthmus import reproduce
-from isthmus.cli import _demo
+from isthmus.cli import demo as _demo
 
 
 def test_the_list_shows_every_experiment(isthmus):

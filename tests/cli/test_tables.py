@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 
-from isthmus.cli import _tables as tables
-from isthmus.cli._columns import columns_of
-from isthmus.cli._errors import UserError
+from isthmus.cli import tables
+from isthmus.cli.columns import columns_of
+from isthmus.cli.errors import UserError
 
 PATH = Path("table.csv")
 FRAME = pd.DataFrame({"a": [1.5, 2.0, 1e-7], "b": [4, 5, 6], "kind": ["x", "y", "x"]})

@@ -4,9 +4,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from isthmus.datasets import ChecksumMismatch, DataNotAvailable, data_home, is_available
-from isthmus.datasets import _real as real
-from isthmus.datasets import _store as store
+from isthmus.datasets import (
+    ChecksumMismatch,
+    DataNotAvailable,
+    data_home,
+    is_available,
+    real,
+    store,
+)
 
 
 @pytest.fixture

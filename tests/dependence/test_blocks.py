@@ -6,8 +6,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from isthmus.dependence import distance_correlation
-from isthmus.dependence._gram_sums import finish, gram_sums, map_block, merge
-from isthmus.dependence._sides import distance_side, kernel_side
+from isthmus.dependence.gram_sums import finish, gram_sums, map_block, merge
+from isthmus.dependence.sides import distance_side, kernel_side
 
 
 @pytest.mark.parametrize("width", [1, 7, 60, 100])

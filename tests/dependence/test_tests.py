@@ -14,10 +14,10 @@ from isthmus.dependence import (
     mmd,
     two_sample_test,
 )
-from isthmus.dependence._gram_sums import gram_sums
-from isthmus.dependence._null import permutation_moments
-from isthmus.dependence._permutation import random_permutations
-from isthmus.dependence._sides import distance_side, kernel_side
+from isthmus.dependence.gram_sums import gram_sums
+from isthmus.dependence.null import permutation_moments
+from isthmus.dependence.permutation import random_permutations
+from isthmus.dependence.sides import distance_side, kernel_side
 from isthmus.kernels import Delta, Gaussian
 
 MEASURES = {
@@ -214,7 +214,7 @@ def test_threads_do_not_change_results(rng, statistic, columns):
 
 def test_blocks_of_permutations_do_not_change_results(tied, monkeypatch):
     whole = independence_test(*tied, n_permutations=20, random_state=1)
-    monkeypatch.setattr("isthmus.dependence._permutation.MAX_INDICES", 7 * 60)
+    monkeypatch.setattr("isthmus.dependence.permutation.MAX_INDICES", 7 * 60)
     parts = independence_test(*tied, n_permutations=20, random_state=1)
     assert_allclose(whole.null_distribution, parts.null_distribution)
 

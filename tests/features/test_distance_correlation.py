@@ -16,12 +16,7 @@ from sklearn.pipeline import make_pipeline
 from isthmus.datasets import is_available, load_boston
 from isthmus.dependence import distance_correlation
 from isthmus.features import DistanceCorrelationReduction
-from isthmus.features._distance_correlation_map import (
-    GAUSSIANS,
-    RelevanceRidge,
-    column_weights,
-)
-from isthmus.features._distance_correlation_math import (
+from isthmus.features.distance_correlation.formulas import (
     block_factors,
     column_products,
     exact_reduction,
@@ -29,6 +24,7 @@ from isthmus.features._distance_correlation_math import (
     monotone_reduction,
     objective,
 )
+from isthmus.features.distance_correlation.mapping import GAUSSIANS, RelevanceRidge, column_weights
 from isthmus.regression import KernelRidgeCV
 
 
@@ -244,7 +240,7 @@ def test_columns_that_were_constant_have_no_say_later(table):
 
 
 def test_many_rows_are_handled_by_landmarks(monkeypatch, table):
-    from isthmus.features import _distance_correlation_map as maps
+    from isthmus.features.distance_correlation import mapping as maps
 
     X, Y = table
     reduction = DistanceCorrelationReduction(2)

@@ -6,14 +6,14 @@ from numpy.testing import assert_allclose
 
 from isthmus.dependence import distance_correlation
 from isthmus.features import DistanceCorrelationReduction
-from isthmus.features._distance_correlation_gradient import (
+from isthmus.features.distance_correlation.formulas import exact_reduction, joint_table, objective
+from isthmus.features.distance_correlation.gradient import (
     alignment,
     free_reduction,
     linear_reduction,
     wanted_distances,
 )
-from isthmus.features._distance_correlation_math import exact_reduction, joint_table, objective
-from isthmus.features._distance_correlation_published import (
+from isthmus.features.distance_correlation.published import (
     _Problem,
     published_reduction,
     published_start,

@@ -9,10 +9,10 @@ from sklearn.model_selection import KFold
 from sklearn.neighbors import KNeighborsRegressor
 
 from isthmus.features import DistanceCorrelationReduction
-from isthmus.features import _distance_correlation_map as maps
-from isthmus.features import _distance_correlation_stack as stack
-from isthmus.features._distance_correlation_map import RelevanceRidge
-from isthmus.features._distance_correlation_stack import (
+from isthmus.features.distance_correlation import mapping as maps
+from isthmus.features.distance_correlation import stack
+from isthmus.features.distance_correlation.mapping import RelevanceRidge
+from isthmus.features.distance_correlation.stack import (
     DirectionRidge,
     SlopeRidge,
     StackedRegression,

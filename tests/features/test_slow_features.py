@@ -12,8 +12,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 
 from isthmus.features import SlowFeatureAnalysis
-from isthmus.features._slow_math import finish, forgotten, map_block, merge
-from isthmus.features._slow_online import OnlineState
+from isthmus.features.slow.formulas import finish, forgotten, map_block, merge
+from isthmus.features.slow.online import OnlineState
 from isthmus.kernels import Delta
 
 T = np.linspace(0, 2 * np.pi, 2000)

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from isthmus.kernels import DistanceKernel, DTWKernel, GlobalAlignment, Normalized
-from isthmus.kernels._alignment_loops import log_alignment
+from isthmus.kernels.series.alignment_loops import log_alignment
 from isthmus.series import dtw, edit_matrix
 
 

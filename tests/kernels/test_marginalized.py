@@ -13,7 +13,7 @@ from sklearn.svm import SVC
 
 from isthmus.features import KernelPCA
 from isthmus.kernels import LabelledGraph, MarginalizedGraph, MarginalizedSequence, Normalized
-from isthmus.kernels._marginalized_sequence import balanced_rows
+from isthmus.kernels.sequences.marginalized import balanced_rows
 
 WORDS = ["kernels", "kennel", "colonel", "shell", "eel", "keel", "l"]
 

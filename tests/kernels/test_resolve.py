@@ -7,7 +7,7 @@ from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 from sklearn.model_selection import GridSearchCV
 
 from isthmus.kernels import Gaussian, Linear, Normalized, Polynomial, as_kernel
-from isthmus.kernels._resolve import NAMES
+from isthmus.kernels.resolve import NAMES
 from isthmus.regression import KernelRidgeCV
 
 

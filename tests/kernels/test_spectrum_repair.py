@@ -16,7 +16,7 @@ from isthmus.kernels import (
     SpectrumRepair,
     repaired_spectrum,
 )
-from isthmus.kernels._spectrum_repair import METHODS
+from isthmus.kernels.algebra.spectrum_repair import METHODS
 from isthmus.series import local_alignment_matrix
 
 

@@ -7,7 +7,7 @@ from scipy import special
 
 from isthmus.features import KernelPCA
 from isthmus.kernels import Gaussian, Laplacian, Linear, Normalized, Precomputed, Transformed
-from isthmus.kernels._polynomials import (
+from isthmus.kernels.algebra.polynomials import (
     gegenbauer_at_one,
     is_kernel,
     polynomial,

@@ -6,20 +6,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+from isthmus.blocks import block_slices, map_block, merge
 from isthmus.kernels import Gaussian
 from isthmus.linalg import (
     RidgePath,
-    block_slices,
     center_gram,
     fix_signs,
     inverse_root,
     leading_eigenpairs,
-    map_block,
-    merge,
     positive_part,
     solve_positive,
 )
-from isthmus.linalg._spectrum import _block_krylov, _dense_pairs
+from isthmus.linalg.spectrum import _block_krylov, _dense_pairs
 
 
 def gram(rng, n, d=3, gamma=0.3):

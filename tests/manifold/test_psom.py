@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose
 from sklearn.base import clone
 
 from isthmus.manifold import PSOM, grid_points
-from isthmus.manifold._psom_grid import BASES, make_grid, node_axis
-from isthmus.manifold._psom_map import map_jets, map_values
+from isthmus.manifold.psom.grid import BASES, make_grid, node_axis
+from isthmus.manifold.psom.map import map_jets, map_values
 from isthmus.structured import DependencyEstimator
 
 BOX = [(0.0, 1.5), (0.2, 1.8)]

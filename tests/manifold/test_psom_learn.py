@@ -6,9 +6,9 @@ from numpy.testing import assert_allclose
 from sklearn.decomposition import PCA
 
 from isthmus.manifold import SmoothPSOM
-from isthmus.manifold._psom_grid import make_grid
-from isthmus.manifold._psom_learn import principal_plane
-from isthmus.manifold._psom_roughness import roughness_matrix
+from isthmus.manifold.psom.grid import make_grid
+from isthmus.manifold.psom.learn import principal_plane
+from isthmus.manifold.psom.roughness import roughness_matrix
 from isthmus.structured import DependencyEstimator
 
 

@@ -5,13 +5,13 @@ import pytest
 from numpy.testing import assert_allclose
 
 from isthmus.manifold import PSOM, SmoothPSOM, grid_points
-from isthmus.manifold import _psom_smoothing as smoothing
-from isthmus.manifold._psom_cg import sample_adjoint, sample_values
-from isthmus.manifold._psom_choice import chosen_smoothness, criterion
-from isthmus.manifold._psom_grid import make_grid
-from isthmus.manifold._psom_map import map_values
-from isthmus.manifold._psom_roughness import roughness_matrix, roughness_product
-from isthmus.manifold._psom_smoothing import Samples
+from isthmus.manifold.psom import smoothing
+from isthmus.manifold.psom.cg import sample_adjoint, sample_values
+from isthmus.manifold.psom.choice import chosen_smoothness, criterion
+from isthmus.manifold.psom.grid import make_grid
+from isthmus.manifold.psom.map import map_values
+from isthmus.manifold.psom.roughness import roughness_matrix, roughness_product
+from isthmus.manifold.psom.smoothing import Samples
 
 BOX = [(0.0, 1.0), (-1.0, 2.0), (3.0, 4.0)]
 

@@ -15,12 +15,12 @@ from sklearn.manifold import trustworthiness
 from isthmus.features import KernelPCA
 from isthmus.kernels import FunctionKernel, Gaussian, Normalized, Polynomial, Spectrum
 from isthmus.manifold import UnsupervisedKernelRegression
-from isthmus.manifold._ukr_checks import l1_kernel
-from isthmus.manifold._ukr_losses import squared_loss
-from isthmus.manifold._ukr_objective import Smoother, reconstruction_error
+from isthmus.manifold.ukr.checks import l1_kernel
+from isthmus.manifold.ukr.losses import squared_loss
+from isthmus.manifold.ukr.objective import Smoother, reconstruction_error
 from isthmus.preimage import CandidatePreimage
 from isthmus.reduction import compress
-from isthmus.regression import density_kernel
+from isthmus.smoothers import density_kernel
 
 
 @pytest.fixture(scope="module")
@@ -164,7 +164,7 @@ def test_landmarks_of_many_rows_are_as_good_as_a_full_model_of_some():
 
 @pytest.mark.parametrize("landmarks", ["kmeans", "harmonic"])
 def test_landmarks_of_very_many_rows_are_found_from_some(landmarks, arc, monkeypatch):
-    monkeypatch.setattr("isthmus.manifold._ukr_fit.MANY_ROWS", 60)
+    monkeypatch.setattr("isthmus.manifold.ukr.fit.MANY_ROWS", 60)
     t, Y = arc
     model = make(n_landmarks=15, landmarks=landmarks).fit(Y)
     assert ordered(model, t) > 0.97

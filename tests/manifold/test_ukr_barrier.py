@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from isthmus.manifold import UnsupervisedKernelRegression
-from isthmus.manifold._ukr_barrier import lifted, train_above
-from isthmus.manifold._ukr_density import latent_densities, log_barrier
-from isthmus.manifold._ukr_objective import Smoother
-from isthmus.manifold._ukr_train import Problem, lbfgs, rprop
-from isthmus.regression import density_kernel
+from isthmus.manifold.ukr.barrier import lifted, train_above
+from isthmus.manifold.ukr.density import latent_densities, log_barrier
+from isthmus.manifold.ukr.objective import Smoother
+from isthmus.manifold.ukr.train import Problem, lbfgs, rprop
+from isthmus.smoothers import density_kernel
 
 
 @pytest.fixture

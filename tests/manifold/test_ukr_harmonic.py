@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score, pairwise_distances_argmin
 
-from isthmus.manifold import _ukr_harmonic
-from isthmus.manifold._ukr_harmonic import harmonic_means, harmonic_step
+from isthmus.manifold.ukr import harmonic as _ukr_harmonic
+from isthmus.manifold.ukr.harmonic import harmonic_means, harmonic_step
 
 
 def blobs(rng, n=60, sizes=(0.1, 0.1, 0.1)):

@@ -4,19 +4,19 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from isthmus.manifold import _ukr_pairs
-from isthmus.manifold._ukr_losses import squared_loss
-from isthmus.manifold._ukr_map import latent_map, project
-from isthmus.manifold._ukr_objective import Smoother, reconstruction_error
-from isthmus.manifold._ukr_roughness import adapted_outputs, basis_curvatures, roughness_metric
-from isthmus.manifold._ukr_starts import (
+from isthmus.manifold.ukr import pairs as _ukr_pairs
+from isthmus.manifold.ukr.losses import squared_loss
+from isthmus.manifold.ukr.map import latent_map, project
+from isthmus.manifold.ukr.objective import Smoother, reconstruction_error
+from isthmus.manifold.ukr.roughness import adapted_outputs, basis_curvatures, roughness_metric
+from isthmus.manifold.ukr.starts import (
     candidates,
     fewest_connecting_neighbors,
     neighbor_embedding,
     neighbor_table,
 )
-from isthmus.manifold._ukr_train import Problem, lbfgs, rprop, tighten, train
-from isthmus.regression import density_kernel
+from isthmus.manifold.ukr.train import Problem, lbfgs, rprop, tighten, train
+from isthmus.smoothers import density_kernel
 
 DEGREES = [(0, True), (1, True), (2, False), (2, True)]
 

@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from isthmus.manifold import _ukr_pairs
-from isthmus.manifold._ukr_density import (
+from isthmus.manifold.ukr import pairs as _ukr_pairs
+from isthmus.manifold.ukr.density import (
     density_functional,
     density_variance,
     latent_densities,
     log_barrier,
     log_density,
 )
-from isthmus.manifold._ukr_losses import huber_loss, huber_norm_loss, squared_loss, tube_loss
-from isthmus.manifold._ukr_objective import Smoother, reconstruction_error
-from isthmus.manifold._ukr_starts import refined_scale
-from isthmus.manifold._ukr_train import Problem
-from isthmus.regression import density_kernel
+from isthmus.manifold.ukr.losses import huber_loss, huber_norm_loss, squared_loss, tube_loss
+from isthmus.manifold.ukr.objective import Smoother, reconstruction_error
+from isthmus.manifold.ukr.starts import refined_scale
+from isthmus.manifold.ukr.train import Problem
+from isthmus.smoothers import density_kernel
 
 N, Q, D = 25, 2, 4
 DEGREES = [(0, True), (1, True), (2, False), (2, True)]
@@ -129,7 +129,7 @@ def test_blocks_add_up(degree, data, monkeypatch):
     smoother = Smoother(density_kernel("gaussian"), degree)
     excluded = np.arange(75)[:, None]
     expected = whole(X, Y, smoother, excluded=excluded)
-    monkeypatch.setattr("isthmus.manifold._ukr_objective.BLOCK", 1)
+    monkeypatch.setattr("isthmus.manifold.ukr.objective.BLOCK", 1)
     found = whole(X, Y, smoother, excluded=excluded)
     assert_allclose(found[0], expected[0], rtol=1e-12)
     assert_allclose(found[1], expected[1], atol=1e-13)

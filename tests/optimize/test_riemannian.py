@@ -6,14 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from isthmus.optimize import (
-    FixedRank,
-    Slope,
-    haar_sample,
-    minimize_fixed_rank,
-    riemannian_gradient,
-)
-from isthmus.optimize._riemannian import _project, _retract, _transport
+from isthmus.optimize import FixedRank, Slope, haar_sample, minimize_fixed_rank, riemannian_gradient
+from isthmus.optimize.riemannian import _project, _retract, _transport
 
 SHAPES = st.tuples(st.integers(1, 7), st.integers(1, 7)).flatmap(
     lambda od: st.tuples(st.just(od[0]), st.just(od[1]), st.integers(1, min(od)))

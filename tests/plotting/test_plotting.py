@@ -49,7 +49,7 @@ def test_style_ends_with_its_block():
 
 def test_experiments_are_listed_without_loading_matplotlib():
     code = (
-        "import sys; from isthmus.reproduce import list_experiments; list_experiments(); "
+        "import sys; from isthmus_experiments import list_experiments; list_experiments(); "
         "print('isthmus.plotting' in sys.modules, 'matplotlib' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

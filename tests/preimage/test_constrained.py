@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from isthmus.features import KernelPCA
 from isthmus.kernels import Gaussian, Polynomial
 from isthmus.preimage import ConstrainedPreimage
-from isthmus.preimage._constrained import coordinate_model
+from isthmus.preimage.vectors.constrained import coordinate_model
 
 
 @pytest.fixture

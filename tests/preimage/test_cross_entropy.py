@@ -6,10 +6,21 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from isthmus.preimage._cross_entropy import Binomial, Categorical, Search, cross_entropy, updated
-from isthmus.preimage._discrete import largest_remainder
-from isthmus.preimage._sequence_loops import decode_insertions
-from isthmus.preimage._sequence_search import batch_of, neighbours, permutation_code, rescaled_code
+from isthmus.preimage.discrete.base import largest_remainder
+from isthmus.preimage.discrete.cross_entropy import (
+    Binomial,
+    Categorical,
+    Search,
+    cross_entropy,
+    updated,
+)
+from isthmus.preimage.discrete.sequence_loops import decode_insertions
+from isthmus.preimage.discrete.sequence_search import (
+    batch_of,
+    neighbours,
+    permutation_code,
+    rescaled_code,
+)
 
 
 def test_counting_ones_reaches_the_optimum(rng):

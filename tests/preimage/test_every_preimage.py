@@ -12,14 +12,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.neighbors import KNeighborsRegressor
 
 from isthmus.features import KernelPCA
-from isthmus.kernels import (
-    Delta,
-    Exponential,
-    Gaussian,
-    Laplacian,
-    Linear,
-    Polynomial,
-)
+from isthmus.kernels import Delta, Exponential, Gaussian, Laplacian, Linear, Polynomial
 from isthmus.preimage import (
     AnalyticPreimage,
     CandidatePreimage,
@@ -29,8 +22,8 @@ from isthmus.preimage import (
     LearnedPreimage,
     NeighborPreimage,
 )
-from isthmus.preimage._fixed_point import weighted_mean_iteration
-from isthmus.preimage._gradient import coordinate_distance, full_distance
+from isthmus.preimage.vectors.fixed_point import weighted_mean_iteration
+from isthmus.preimage.vectors.gradient import coordinate_distance, full_distance
 
 
 class IntoUnitSquare:
@@ -89,7 +82,7 @@ class TestEveryPreimage:
         solver = clone(preimage).fit(points, pca)
         queries = pca.transform(points)
         whole = solver.solve(queries)
-        monkeypatch.setattr("isthmus.preimage._base.QUERY_BYTES", 1)
+        monkeypatch.setattr("isthmus.preimage.base.QUERY_BYTES", 1)
         assert_allclose(solver.solve(queries), whole, atol=1e-6)
 
     def test_objective_is_small_at_the_solution(self, preimage, kernel, points):

@@ -10,8 +10,13 @@ from sklearn.exceptions import NotFittedError
 from isthmus.features import KernelPCA
 from isthmus.kernels import LabelledGraph, MarginalizedGraph, Normalized
 from isthmus.preimage import CandidatePreimage, GraphPreimage
-from isthmus.preimage._graph_loops import repair_graphs
-from isthmus.preimage._graph_search import GraphCodes, GraphProducts, matched_start, neighbours
+from isthmus.preimage.discrete.graph_loops import repair_graphs
+from isthmus.preimage.discrete.graph_search import (
+    GraphCodes,
+    GraphProducts,
+    matched_start,
+    neighbours,
+)
 from isthmus.structured import DependencyEstimator
 
 

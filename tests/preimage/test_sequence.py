@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 from isthmus.features import KernelPCA
 from isthmus.kernels import FunctionKernel, MarginalizedSequence, Normalized
 from isthmus.preimage import CandidatePreimage, SequencePreimage
-from isthmus.preimage._sequence_search import Codes, Products, batch_of
+from isthmus.preimage.discrete.sequence_search import Codes, Products, batch_of
 from isthmus.structured import DependencyEstimator
 
 SHORT = ["".join(w) for n in (1, 2, 3, 4, 5) for w in product("abc", repeat=n)]
@@ -128,7 +128,7 @@ def test_the_tree_of_substrings_gives_the_kernel_rows(kernel, words, rng):
 
 def test_a_tree_that_does_not_fit_is_done_without(words, features, between, monkeypatch):
     expected = SequencePreimage(refine=False).fit(words, features).solve(between)
-    monkeypatch.setattr("isthmus.preimage._sequence_search.TRIE_BYTES", 1000)
+    monkeypatch.setattr("isthmus.preimage.discrete.sequence_search.TRIE_BYTES", 1000)
     solver = SequencePreimage(refine=False).fit(words, features)
     assert solver._products.trie is None
     assert list(solver.solve(between)) == list(expected)

@@ -17,7 +17,7 @@ from isthmus.coreset import CoreVectorOutlierDetector
 from isthmus.features import KernelPCA
 from isthmus.kernels import Gaussian
 from isthmus.reduction import compress
-from isthmus.reduction._compress import best_threshold
+from isthmus.reduction.compression import best_threshold
 from isthmus.regression import KernelRidgeCV
 from isthmus.structured import DependencyEstimator
 

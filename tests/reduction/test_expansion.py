@@ -8,7 +8,7 @@ from sklearn.linear_model import orthogonal_mp_gram
 
 from isthmus.kernels import Gaussian, Linear
 from isthmus.reduction import backfit, pursue, reduce_expansion
-from isthmus.reduction._gram import DenseGram, KernelGram, as_gram
+from isthmus.reduction.gram import DenseGram, KernelGram, as_gram
 
 WIDTH = Gaussian.from_width(0.6)
 

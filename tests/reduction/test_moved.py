@@ -7,7 +7,8 @@ from sklearn.datasets import load_digits
 from sklearn.svm import SVC
 
 from isthmus.kernels import FunctionKernel, Gaussian, Laplacian, Linear, Polynomial
-from isthmus.reduction import _moved, compress, reduce_expansion
+from isthmus.reduction import compress, reduce_expansion
+from isthmus.reduction import moved as _moved
 
 
 @pytest.fixture

@@ -8,15 +8,15 @@ from scipy import special, stats
 from sklearn.exceptions import ConvergenceWarning
 
 from isthmus.regression import BayesianStiefelRegression, ReducedRankRegression
-from isthmus.regression._bayesian_gibbs import (
-    GaussianData,
-    LaplaceData,
-    State,
-    gibbs_chains,
+from isthmus.regression.rank.bayesian.formulas import (
+    Prior,
+    Streams,
+    laplace_weights,
+    orthonormal_factors,
 )
-from isthmus.regression._bayesian_math import Prior, Streams, laplace_weights, orthonormal_factors
-from isthmus.regression._bayesian_published import published_chain, tangent_gaussian_step
-from isthmus.regression._convergence import bulk_ess, split_rhat
+from isthmus.regression.rank.bayesian.gibbs import GaussianData, LaplaceData, State, gibbs_chains
+from isthmus.regression.rank.bayesian.published import published_chain, tangent_gaussian_step
+from isthmus.regression.rank.convergence import bulk_ess, split_rhat
 
 BOTH = pytest.mark.parametrize("likelihood", ["gaussian", "laplace"])
 

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.integrate import quad
 
-from isthmus.regression._density_kernels import DENSITY_KERNELS, density_kernel
+from isthmus.smoothers.density_kernels import DENSITY_KERNELS, density_kernel
 
 INSIDE = np.linspace(0.01, 0.95, 20)
 EVERYWHERE = np.r_[INSIDE, 1.0, 1.5, 40.0]

@@ -26,14 +26,14 @@ from isthmus.kernels import (
 )
 from isthmus.reduction import compress
 from isthmus.regression import GaussianProcess
-from isthmus.regression._gaussian_process_inducing import inducing_score, spread_out
-from isthmus.regression._gaussian_process_math import (
+from isthmus.regression.gaussian_process.formulas import (
     cholesky,
     likelihood,
     loo_likelihood,
     mirror_lower,
 )
-from isthmus.regression._gaussian_process_search import Coordinates
+from isthmus.regression.gaussian_process.inducing import inducing_score, spread_out
+from isthmus.regression.gaussian_process.search import Coordinates
 from isthmus.structured import DependencyEstimator
 
 KERNELS = [
@@ -312,7 +312,7 @@ def test_predictions_are_the_same_in_blocks(rng, monkeypatch):
     model = fixed().fit(X, y)
     T = rng.normal(size=(50, 2))
     whole = model.predict(T, return_std=True)
-    monkeypatch.setattr("isthmus.linalg._blocks.BLOCK_BYTES", 8 * 80 * 7)
+    monkeypatch.setattr("isthmus.blocks.slices.BLOCK_BYTES", 8 * 80 * 7)
     assert_allclose(model.predict(T, return_std=True), whole)
 
 

@@ -4,14 +4,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from isthmus.regression import LocalPolynomialRegression, density_kernel
-from isthmus.regression._density_kernels import DENSITY_KERNELS
-from isthmus.regression._local_polynomial_math import (
-    Polynomial,
-    left_out_error,
-    left_out_values,
-    smooth,
-)
+from isthmus.regression import LocalPolynomialRegression
+from isthmus.smoothers import density_kernel
+from isthmus.smoothers.density_kernels import DENSITY_KERNELS
+from isthmus.smoothers.local_polynomial import Polynomial, left_out_error, left_out_values, smooth
 
 DEGREES = [(0, True), (1, True), (2, False), (2, True)]
 RNG = np.random.default_rng(0)
@@ -202,7 +198,7 @@ def test_choosing_on_some_rows_uses_all_rows_to_predict_them():
 def test_blocks_do_not_change_the_result(monkeypatch):
     model = LocalPolynomialRegression(2, bandwidth=0.6).fit(X, Y)
     whole = model.predict(QUERIES), model.jacobian(QUERIES)
-    monkeypatch.setattr("isthmus.linalg._blocks.BLOCK_BYTES", 8 * 60 * 2)
+    monkeypatch.setattr("isthmus.blocks.slices.BLOCK_BYTES", 8 * 60 * 2)
     assert_allclose(model.predict(QUERIES), whole[0], rtol=1e-13)
     assert_allclose(model.jacobian(QUERIES), whole[1], rtol=1e-12)
 

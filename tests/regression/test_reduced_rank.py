@@ -11,9 +11,9 @@ from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.model_selection import KFold, LeaveOneOut
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from isthmus.linalg import merge
+from isthmus.blocks import merge
 from isthmus.regression import ReducedRankRegression
-from isthmus.regression._reduced_rank_math import (
+from isthmus.regression.rank.reduced_rank_formulas import (
     factors,
     joint_moments,
     rank_paths,

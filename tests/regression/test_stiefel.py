@@ -13,20 +13,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from isthmus.features import KernelPCA
 from isthmus.kernels import Gaussian
 from isthmus.linalg import center_gram
+from isthmus.losses import Absolute, EpsilonInsensitive, Huber, Logistic, Loss, Quantile, Squared
+from isthmus.losses.residuals import RootAbsolute, SmoothAbsolute, weighted_median
 from isthmus.optimize import FixedRank, haar_sample
-from isthmus.regression import (
-    Absolute,
-    EpsilonInsensitive,
-    Huber,
-    Logistic,
-    Loss,
-    Quantile,
-    ReducedRankRegression,
-    Squared,
-    StiefelRegression,
-)
-from isthmus.regression._losses import RootAbsolute, SmoothAbsolute, weighted_median
-from isthmus.regression._stiefel_published import (
+from isthmus.regression import ReducedRankRegression, StiefelRegression
+from isthmus.regression.rank.stiefel_published import (
     geodesic_step,
     loss_objective,
     squared_objective,

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from isthmus.regression import SupportFeatureMachine
-from isthmus.regression._support_feature_math import (
+from isthmus.regression.support_features.formulas import (
     NotSeparable,
     frank_wolfe_programs,
     linear_step,

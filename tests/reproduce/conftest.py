@@ -1,9 +1,9 @@
 import io
 
 import pytest
+from isthmus_experiments import Outcome, Picture, Row, experiment
+from isthmus_experiments import registry as _registry
 from rich.console import Console
-
-from isthmus.reproduce import Outcome, Picture, Row, _registry, experiment
 
 
 @pytest.fixture

@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
+from isthmus_experiments import run
+from isthmus_experiments.experiments._arm import ARM, ELBOW, TIP
+from isthmus_experiments.experiments._partial_least_squares import pls_coefficients
+from isthmus_experiments.measure import mae, ratio, rmse, timed
 from sklearn.cross_decomposition import PLSRegression
 
 from isthmus.datasets import is_available
-from isthmus.reproduce import run
-from isthmus.reproduce._measure import mae, ratio, rmse, timed
-from isthmus.reproduce.experiments._arm import ARM, ELBOW, TIP
-from isthmus.reproduce.experiments._partial_least_squares import pls_coefficients
 
 DATA_FREE = (
     "LPR-sine",

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
+from isthmus_experiments import run
+from isthmus_experiments.experiments._psom_arm import LIMITS, postures, wrist
 from numpy.testing import assert_allclose
 
 from isthmus.datasets import is_available
-from isthmus.reproduce import run
-from isthmus.reproduce.experiments._psom_arm import LIMITS, postures, wrist
 
 
 def test_wrist_of_four_joints_is_the_closed_form():

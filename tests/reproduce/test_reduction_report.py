@@ -2,10 +2,8 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_diabetes
-
-from isthmus.reproduce.experiments._reduction_report import COMPONENTS, outcome
-from isthmus.reproduce.experiments._reduction_tables import (
+from isthmus_experiments.experiments._reduction_report import COMPONENTS, outcome
+from isthmus_experiments.experiments._reduction_tables import (
     ALL,
     CROSSFITTED,
     MEAN,
@@ -18,7 +16,8 @@ from isthmus.reproduce.experiments._reduction_tables import (
     folds_of,
     ridge,
 )
-from isthmus.reproduce.experiments.reduction_positions import _same_table
+from isthmus_experiments.experiments.reduction_positions import _same_table
+from sklearn.datasets import load_diabetes
 
 TABLE = {name: tuple(1.0 + i for _ in COMPONENTS) for i, name in enumerate(PUBLISHED)}
 

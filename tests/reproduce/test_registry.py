@@ -1,6 +1,5 @@
 import pytest
-
-from isthmus.reproduce import Outcome, experiment, get, list_experiments
+from isthmus_experiments import Outcome, experiment, get, list_experiments
 
 ABOUT = {"document": "[999]", "title": "Toy", "published": "nothing"}
 

@@ -5,9 +5,9 @@ from html.parser import HTMLParser
 from importlib import util
 
 import pytest
-
-from isthmus.reproduce import _report, run
-from isthmus.reproduce._machine import machine_facts
+from isthmus_experiments import report as _report
+from isthmus_experiments import run
+from isthmus_experiments.machine import machine_facts
 
 
 class Balance(HTMLParser):
@@ -85,7 +85,7 @@ def test_markdown_has_one_line_a_finding_with_bars_escaped(report):
 def test_without_matplotlib_the_report_says_how_to_get_pictures(toys, quiet, tmp_path, monkeypatch):
     real = util.find_spec
     blind = lambda name: None if name == "matplotlib" else real(name)  # noqa: E731
-    monkeypatch.setattr(sys.modules["isthmus.reproduce._runner"], "find_spec", blind)
+    monkeypatch.setattr(sys.modules["isthmus_experiments.runner"], "find_spec", blind)
     monkeypatch.setattr(_report, "find_spec", blind)
     results = run(["T-2"], report=tmp_path, console=quiet)
     page = (tmp_path / "index.html").read_text()

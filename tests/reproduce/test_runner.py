@@ -2,9 +2,8 @@ import io
 import warnings
 
 import pytest
+from isthmus_experiments import Outcome, Picture, Row, exit_code, experiment, run
 from rich.console import Console
-
-from isthmus.reproduce import Outcome, Picture, Row, exit_code, experiment, run
 
 ABOUT = {"document": "[999]", "title": "Toy", "published": "nothing", "quick": {}, "full": {}}
 

@@ -1,8 +1,7 @@
 """What the quick runs of the experiments on sparse codes must show."""
 
 import pytest
-
-from isthmus.reproduce import run
+from isthmus_experiments import run
 
 IDS = ("SC-pursuit", "SC-ksvd", "SC-codes", "SC-denoise", "SC-inpaint", "SC-classes")
 

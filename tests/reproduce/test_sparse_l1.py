@@ -1,16 +1,15 @@
 """Exact codes and receptive fields: the experiments, and what they measure with."""
 
 import numpy as np
-from numpy.testing import assert_allclose
-
-from isthmus.reproduce import run
-from isthmus.reproduce.experiments._natural_images import (
+from isthmus_experiments import run
+from isthmus_experiments.experiments._natural_images import (
     dead_leaves,
     gabor_fit,
     gabor_pair,
     patches,
     whitened,
 )
+from numpy.testing import assert_allclose
 
 
 def test_exact_codes_agree_but_for_the_printed_factor(quiet):

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from isthmus_experiments import run
+from isthmus_experiments.experiments._twin import Variant, errors_of, predictions, table_rows
 
 from isthmus.datasets import is_available
 from isthmus.kernels import Gaussian
-from isthmus.reproduce import run
-from isthmus.reproduce.experiments._twin import Variant, errors_of, predictions, table_rows
 from isthmus.structured import TwinGaussianProcess
 
 NEED_DATA = ("TGP-usps", "TGP-usps-half", "TGP-poser", "TGP-mocap")

@@ -15,11 +15,7 @@ from isthmus.preimage import LearnedPreimage
 from isthmus.reduction import compress
 from isthmus.regression import ReducedRankRegression
 from isthmus.robotics import ImitationModel, PoseFeatures, PoseKernel, pa10
-from isthmus.robotics._joint_path import (
-    density_corrected_path,
-    evenly_sampled,
-    neighbour_threshold,
-)
+from isthmus.robotics.joint_path import density_corrected_path, evenly_sampled, neighbour_threshold
 
 
 @pytest.fixture(scope="module")

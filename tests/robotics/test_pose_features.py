@@ -14,11 +14,11 @@ from sklearn.metrics import pairwise_distances
 
 from isthmus.datasets import make_imitation_scenes
 from isthmus.robotics import PoseFeatures
-from isthmus.robotics._codebook import covering_subset, vector_codebook
-from isthmus.robotics._edges import difference, edge_map, fitted_wall, otsu_threshold, smoothed
-from isthmus.robotics._pose_loops import farthest_points
-from isthmus.robotics._shape_context import outline, shape_contexts
-from isthmus.robotics._skin import pooled_counts, skin_colour, skin_mask
+from isthmus.robotics.codebook import covering_subset, vector_codebook
+from isthmus.robotics.edges import difference, edge_map, fitted_wall, otsu_threshold, smoothed
+from isthmus.robotics.pose.loops import farthest_points
+from isthmus.robotics.shape_context import outline, shape_contexts
+from isthmus.robotics.skin import pooled_counts, skin_colour, skin_mask
 
 
 @pytest.fixture(scope="module")

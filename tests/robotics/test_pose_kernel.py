@@ -10,7 +10,7 @@ from sklearn.base import clone
 from isthmus.features import KernelPCA
 from isthmus.kernels import Gaussian, Laplacian, Polynomial
 from isthmus.preimage import ConstrainedPreimage
-from isthmus.preimage._constrained import expansion_model
+from isthmus.preimage.vectors.constrained import expansion_model
 from isthmus.robotics import KinematicChain, PoseKernel, pa10
 
 BASES = ["linear", Gaussian.from_width(450.0), Polynomial(2, gamma=1e-6)]

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from isthmus.sensing import mutual_coherence, orthonormal_basis, sensing_matrix
-from isthmus.sensing._wavelets import daubechies_filter
+from isthmus.sensing.wavelets import daubechies_filter
 
 KINDS = ["identity", "dct", "fourier", "hadamard", "noiselet", "haar", "db2", "db4"]
 MATRICES = [

@@ -20,9 +20,9 @@ from isthmus.sensing import (
     restricted_isometry,
     sensing_matrix,
 )
-from isthmus.sensing._first_order import first_order
-from isthmus.sensing._homotopy import homotopy
-from isthmus.sensing._pursuit import squared_norm
+from isthmus.sensing.first_order import first_order
+from isthmus.sensing.homotopy import homotopy
+from isthmus.sensing.pursuit import squared_norm
 
 
 def planted(m, n, s, seed=0, kind="gaussian"):

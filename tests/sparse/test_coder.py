@@ -8,9 +8,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 
 from isthmus.sparse import SparseCoder, feature_sign_search, orthogonal_matching_pursuit
-from isthmus.sparse import _coder as coder_module
-from isthmus.sparse._coder import coordinate_descent, cosine_atoms
-from isthmus.sparse._feature_sign import optimality
+from isthmus.sparse import coder as coder_module
+from isthmus.sparse.coder import coordinate_descent, cosine_atoms
+from isthmus.sparse.l1.feature_sign import optimality
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from scipy.spatial import ConvexHull
 from sklearn.exceptions import ConvergenceWarning
 
 from isthmus.sparse import ConvexFactorization
-from isthmus.sparse._convex_math import (
+from isthmus.sparse.factorization.convex_formulas import (
     furthest_rows,
     hull_candidates,
     multiplicative_convex,

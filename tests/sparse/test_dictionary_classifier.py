@@ -8,7 +8,7 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
 from isthmus.sparse import KSVD, DictionaryClassifier
-from isthmus.sparse._classifier_math import (
+from isthmus.sparse.dictionary.classifier_formulas import (
     class_codes,
     competition,
     competition_gradient,

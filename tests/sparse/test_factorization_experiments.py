@@ -4,12 +4,12 @@ import io
 
 import numpy as np
 import pytest
+from isthmus_experiments import run
+from isthmus_experiments.experiments._matching import agreement, matched
+from isthmus_experiments.experiments.factor_swimmer import swimmers
 from rich.console import Console
 
 from isthmus.datasets import is_available
-from isthmus.reproduce import run
-from isthmus.reproduce.experiments._matching import agreement, matched
-from isthmus.reproduce.experiments.factor_swimmer import swimmers
 
 NEED_DATA = {
     "NMF-faces": "faces_cbcl",

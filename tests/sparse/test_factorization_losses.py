@@ -6,9 +6,9 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize, nnls
 from scipy.sparse import csr_array
 
-from isthmus.sparse._factorization_drivers import Factors, optimality
-from isthmus.sparse._factorization_penalties import Penalty
-from isthmus.sparse._factorization_tables import Table
+from isthmus.sparse.factorization.drivers import Factors, optimality
+from isthmus.sparse.factorization.penalties import Penalty
+from isthmus.sparse.factorization.tables import Table
 
 FREE = (Penalty(), Penalty())
 PENALTIES = (Penalty(l1=0.3, l2=0.2), Penalty(l1=0.1, l2=0.4))

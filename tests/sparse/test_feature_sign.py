@@ -9,8 +9,9 @@ from sklearn.decomposition import sparse_encode
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Lasso
 
-from isthmus.sparse import _feature_sign, feature_sign_path, feature_sign_search
-from isthmus.sparse._feature_sign import optimality, sign_search
+from isthmus.sparse import feature_sign_path, feature_sign_search
+from isthmus.sparse.l1 import feature_sign as _feature_sign
+from isthmus.sparse.l1.feature_sign import optimality, sign_search
 
 
 def problem(rng, n=40, d=12, k=30):

@@ -9,8 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from isthmus.sparse import KSVD, orthogonal_matching_pursuit
-from isthmus.sparse._ksvd_loops import refit, users
-from isthmus.sparse._ksvd_math import (
+from isthmus.sparse.dictionary.ksvd.formulas import (
     approximate_sweep,
     coded,
     exact_sweep,
@@ -19,8 +18,9 @@ from isthmus.sparse._ksvd_math import (
     poor_atoms,
     replace_atoms,
 )
-from isthmus.sparse._ksvd_stream import atoms_from_sums, map_block, merge
-from isthmus.sparse._pursuit import as_dense
+from isthmus.sparse.dictionary.ksvd.loops import refit, users
+from isthmus.sparse.dictionary.ksvd.stream import atoms_from_sums, map_block, merge
+from isthmus.sparse.pursuit.matching import as_dense
 
 
 def planted(rng, n=1500, n_atoms=50, n_features=20, n_nonzero=3, noise=0.1):

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import nnls
 
 from isthmus.sparse import nonnegative_least_squares, simplex_least_squares
-from isthmus.sparse._nnls_loops import sweep_rows
+from isthmus.sparse.factorization.nnls_loops import sweep_rows
 
 
 @given(seed=st.integers(0, 2**32 - 1), k=st.integers(1, 12), d=st.integers(1, 12))

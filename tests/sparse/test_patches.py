@@ -7,7 +7,7 @@ from scipy.interpolate import griddata
 from sklearn.datasets import load_sample_image
 
 from isthmus.sparse import dct_dictionary, denoise_image, inpaint_image
-from isthmus.sparse._patches import _averaged, noise_level
+from isthmus.sparse.patches import _averaged, noise_level
 
 
 def picture(size=64):

@@ -6,14 +6,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 
 from isthmus.sparse import SparseDictionary, feature_sign_search
-from isthmus.sparse._lagrange_dual import (
+from isthmus.sparse.dictionary.lagrange_dual import (
     dual_dictionary,
     dual_value,
     fit_error,
     map_codes,
     merge_codes,
 )
-from isthmus.sparse._moment_dictionary import State, replace_unused
+from isthmus.sparse.dictionary.moments import State, replace_unused
 
 
 def coded(rng, n=80, d=6, k=9):

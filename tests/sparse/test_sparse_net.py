@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from sklearn.linear_model import Lasso
 
 from isthmus.sparse import SparseNet
-from isthmus.sparse._sparse_net import PRIORS, code_energy, flow_codes, smooth_codes
+from isthmus.sparse.dictionary.net import PRIORS, code_energy, flow_codes, smooth_codes
 
 
 def laplacian(rng, n=3000, d=5):

@@ -8,7 +8,7 @@ from sklearn.exceptions import NotFittedError
 from isthmus.dependence import cka, hsic
 from isthmus.kernels import Delta, Gaussian, Precomputed
 from isthmus.structured import TwinKernelLearner
-from isthmus.structured._twin_kernel_math import (
+from isthmus.structured.twin.learner_formulas import (
     aligned_pair,
     alignment,
     leading_pair,

@@ -14,16 +14,16 @@ from sklearn.model_selection import GridSearchCV, KFold
 from isthmus.dependence import hsic
 from isthmus.kernels import Delta, Gaussian, HistogramIntersection, Precomputed, Transformed
 from isthmus.structured import TwinGaussianProcess, TwinKernelLearner
-from isthmus.structured._twin_bridge import (
+from isthmus.structured.twin.bridge import (
     Sides,
     exact_bridge,
     hsic_bridge,
     landmark_bridge,
     positive_inverse,
 )
-from isthmus.structured._twin_neighbors import NeighborBridge
-from isthmus.structured._twin_search import box_around, search
-from isthmus.structured._twin_tuning import most_likely, negative_log_likelihood
+from isthmus.structured.twin.neighbors import NeighborBridge
+from isthmus.structured.twin.search import box_around, search
+from isthmus.structured.twin.tuning import most_likely, negative_log_likelihood
 
 CRITERIA = ("kl", "inverse_kl", "hsic")
 SIDES = Sides(Gaussian(1.0), Gaussian(0.7), 0.02, 0.05)

@@ -5,6 +5,6 @@ __all__ = ["main"]
 
 def main() -> None:
     """Run the command line with the arguments of the process."""
-    from isthmus.cli._app import app
+    from isthmus.cli.app import app
 
     app()

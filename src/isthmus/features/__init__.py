@@ -1,7 +1,5 @@
 """φ: things to coordinates."""
 
-from isthmus.features._distance_correlation import DistanceCorrelationReduction
-from isthmus.features._kernel_pca import KernelPCA
-from isthmus.features._slow import SlowFeatureAnalysis
+from isthmus._lazy import attach
 
-__all__ = ["DistanceCorrelationReduction", "KernelPCA", "SlowFeatureAnalysis"]
+__all__, __getattr__, __dir__ = attach(__name__)

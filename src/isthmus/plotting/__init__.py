@@ -4,33 +4,6 @@ Every function returns a :class:`matplotlib.figure.Figure` that belongs to nobod
 global state, no window, so it works in a test, a report and a notebook alike.
 """
 
-from ._arm import arm_motion, movement_strip
-from ._bands import bands
-from ._bars import error_bars
-from ._curves import curves
-from ._heat import heat_map
-from ._images import image_grid
-from ._imitation import imitation_strip
-from ._manifold import decoded_plane, latent_map, manifold_through
-from ._map import signed_map
-from ._ranks import rank_curves
-from ._style import PALETTE, png, style
+from isthmus._lazy import attach
 
-__all__ = [
-    "PALETTE",
-    "arm_motion",
-    "bands",
-    "curves",
-    "decoded_plane",
-    "error_bars",
-    "heat_map",
-    "image_grid",
-    "imitation_strip",
-    "latent_map",
-    "manifold_through",
-    "movement_strip",
-    "png",
-    "rank_curves",
-    "signed_map",
-    "style",
-]
+__all__, __getattr__, __dir__ = attach(__name__)

@@ -1,0 +1,25 @@
+"""Every table and figure of the source documents, remade: published value, ours, verdict.
+
+An experiment is one short file in ``isthmus_experiments/experiments``; it registers itself.
+
+>>> from isthmus_experiments import get
+>>> get("E-08").document
+'[000] 3.3, figures 3.2-3.4'
+"""
+
+from isthmus_experiments.outcome import Outcome, Picture, Row
+from isthmus_experiments.registry import Experiment, experiment, get, list_experiments
+from isthmus_experiments.runner import Result, exit_code, run
+
+__all__ = [
+    "Experiment",
+    "Outcome",
+    "Picture",
+    "Result",
+    "Row",
+    "exit_code",
+    "experiment",
+    "get",
+    "list_experiments",
+    "run",
+]

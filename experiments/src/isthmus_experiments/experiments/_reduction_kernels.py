@@ -1,0 +1,143 @@
+"""Rivals of supervised reduction that use kernels: gKDR, SCA, LSDR.
+
+All return directions (p, d) for centred inputs of unit variance.
+"""
+
+import numpy as np
+from scipy import linalg
+from scipy.spatial.distance import cdist, pdist
+
+from isthmus_experiments.experiments._reduction_slices import ascend, sir
+
+MAX_ROWS = 500
+N_CENTRES = 100
+PENALTIES = (1e-3, 1e-2, 1e-1)
+WIDTHS = (0.5, 1.0, 2.0)
+
+
+def gkdr(X, y, d, rng, penalty=1e-4, rank=30):
+    """Gradient-based kernel dimension reduction: where the regression in feature space moves.
+
+    M = Σ_i D_i' (G_x + nεI)^-1 G_y (G_x + nεI)^-1 D_i with the slopes D_i of the kernel at x_i, and
+    G_y replaced by its leading eigenvectors, so that nothing of the size n²p is needed.
+    """
+    rows = _part(len(X), rng)
+    X, y = X[rows], y[rows]
+    n = len(X)
+    squares, width = cdist(X, X, "sqeuclidean"), np.median(pdist(X))
+    K = np.exp(-squares / (2 * width**2))
+    values, U = np.linalg.eigh(_gaussian(y[:, None], y[:, None], np.median(pdist(y[:, None]))))
+    root = U[:, -rank:] * np.sqrt(np.maximum(values[-rank:], 0))
+    R = linalg.solve(K + n * penalty * np.eye(n), root, assume_a="pos")
+    M = np.zeros((X.shape[1], X.shape[1]))
+    for r in R.T:
+        weighted = K * r
+        slopes = (weighted @ X - X * weighted.sum(axis=1)[:, None]) / width**2
+        M += slopes.T @ slopes
+    return np.linalg.eigh(M)[1][:, ::-1][:, :d]
+
+
+def sca(X, y, d, rng, n_steps=8):
+    """Sufficient component analysis: squared-loss information with a kernel cut off at distance.
+
+    Its weights and the directions, each a linear problem, are found in turn.
+    """
+    X, y, centres = _problem(X, y, rng)
+    B = np.linalg.qr(sir(X, y, d))[0]
+    U, outputs = X[centres], _output_basis(y, centres)
+    best = (-np.inf, B)
+    for _ in range(n_steps):
+        squares = cdist(X @ B, U @ B, "sqeuclidean")
+        gain, weights, width = _fitted_ratio(squares, outputs, _cut_off, rng)
+        if gain > best[0]:
+            best = (gain, B)
+        near = (squares < 2 * width**2) * outputs * weights
+        spread = _scatter_of_differences(X, U, near)
+        D = near.sum() / d * np.eye(X.shape[1]) - spread / (2 * width**2)
+        B = np.linalg.eigh(D)[1][:, ::-1][:, :d]
+    return best[1]
+
+
+def lsdr(X, y, d, rng, max_iter=25):
+    """Least-squares dimension reduction: squared-loss information climbed on the Grassmannian."""
+    X, y, centres = _problem(X, y, rng)
+    U, outputs = X[centres], _output_basis(y, centres)
+    B = np.linalg.qr(sir(X, y, d))[0]
+    squares = cdist(X @ B, U @ B, "sqeuclidean")
+    _, _, width, penalty = _fitted_ratio(squares, outputs, _bell, rng, with_penalty=True)
+    return ascend(information(X, U, outputs, width, penalty), B, max_iter)[0]
+
+
+def information(X, U, outputs, width, penalty):
+    """Squared-loss information of projected inputs as a function of B, with its gradient."""
+    n, second = len(X), outputs.T @ outputs
+
+    def value_and_gradient(B):
+        K = _bell(cdist(X @ B, U @ B, "sqeuclidean"), width)
+        h, H = np.mean(K * outputs, axis=0), (K.T @ K) * second / n**2
+        a = linalg.solve(H + penalty * np.eye(len(h)), h, assume_a="pos")
+        # ½ h'(H + λ)^-1 h has the slope a'dh - ½ a'dH a
+        W = (outputs * a / n - K @ (np.outer(a, a) * second) / n**2) * K
+        return h @ a / 2 - 0.5, -_scatter_of_differences(X, U, W) @ B / width**2
+
+    return value_and_gradient
+
+
+def _fitted_ratio(squares, outputs, kernel, rng, with_penalty=False):
+    """Information, weights and width of the density ratio, width and penalty by hold-out."""
+    n = len(squares)
+    held_out = rng.permutation(n) < n // 3
+    scale = np.sqrt(np.median(squares))
+    best = None
+    for width in scale * np.array(WIDTHS):
+        K = kernel(squares, width)
+        h, H = _moments(K[~held_out], outputs[~held_out])
+        h_test, H_test = _moments(K[held_out], outputs[held_out])
+        for penalty in PENALTIES:
+            a = linalg.solve(H + penalty * np.eye(len(h)), h, assume_a="pos")
+            loss = a @ H_test @ a / 2 - h_test @ a
+            if best is None or loss < best[0]:
+                best = (loss, width, penalty)
+    _, width, penalty = best
+    h, H = _moments(kernel(squares, width), outputs)
+    a = linalg.solve(H + penalty * np.eye(len(h)), h, assume_a="pos")
+    found = h @ a / 2 - 0.5, a, width
+    return (*found, penalty) if with_penalty else found
+
+
+def _moments(K, outputs):
+    n = len(K)
+    return np.mean(K * outputs, axis=0), (K.T @ K) * (outputs.T @ outputs) / n**2
+
+
+def _scatter_of_differences(X, U, W):
+    """Σ_il W_il (x_i - u_l)(x_i - u_l)'."""
+    cross = X.T @ W @ U
+    return (X.T * W.sum(axis=1)) @ X - cross - cross.T + (U.T * W.sum(axis=0)) @ U
+
+
+def _problem(X, y, rng):
+    rows = _part(len(X), rng)
+    return X[rows], y[rows], rng.choice(len(rows), min(N_CENTRES, len(rows)), replace=False)
+
+
+def _part(n, rng):
+    """All rows, or as many as these methods can afford."""
+    return np.arange(n) if n <= MAX_ROWS else rng.choice(n, MAX_ROWS, replace=False)
+
+
+def _output_basis(y, centres):
+    width = max(np.std(y), 1e-12)
+    return _gaussian(y[:, None], y[centres][:, None], width)
+
+
+def _gaussian(A, B, width):
+    return np.exp(-cdist(A, B, "sqeuclidean") / (2 * max(width, 1e-12) ** 2))
+
+
+def _bell(squares, width):
+    return np.exp(-squares / (2 * width**2))
+
+
+def _cut_off(squares, width):
+    return np.maximum(0.0, 1 - squares / (2 * width**2))

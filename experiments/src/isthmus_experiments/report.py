@@ -1,0 +1,73 @@
+"""Write the report: ``index.html`` for reading, ``results.md`` for pasting."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from isthmus_experiments.machine import machine_facts
+from isthmus_experiments.outcome import shown
+from isthmus_experiments.page import WORDS, page
+
+if TYPE_CHECKING:
+    from isthmus_experiments.runner import Result
+
+__all__ = ["write_report"]
+
+NO_PICTURES = 'No pictures: matplotlib is not installed. pip install "isthmus[plot]"'
+
+
+def write_report(
+    results: Sequence[Result], directory: str | os.PathLike[str], *, quick: bool = False
+) -> Path:
+    """Write ``index.html`` and ``results.md`` into ``directory``; return the page's path.
+
+    The pictures are those already drawn into ``Result.images``; without matplotlib there
+    are none, and one line says so.
+    """
+    folder = Path(directory)
+    folder.mkdir(parents=True, exist_ok=True)
+    facts = machine_facts()
+    why = "" if find_spec("matplotlib") else NO_PICTURES
+    text = page(results, facts, quick=quick, without_pictures=why)
+    (folder / "index.html").write_text(text, encoding="utf-8")
+    (folder / "results.md").write_text(_markdown(results, facts, quick), encoding="utf-8")
+    return folder / "index.html"
+
+
+def _markdown(results: Sequence[Result], facts: dict[str, str], quick: bool) -> str:
+    lines = [
+        f"# Published and ours ({'quick' if quick else 'full'} settings)",
+        "",
+        ", ".join(f"{name} {value}" for name, value in facts.items()),
+        "",
+        "| id | quantity | published | ours | finding | verdict |",
+        "|---|---|---|---|---|---|",
+    ]
+    for r in results:
+        if r.outcome is None:
+            lines.append(_line(r.experiment.id, "", "", "", r.status, r.verdict))
+        else:
+            lines += [
+                _line(
+                    r.experiment.id,
+                    row.quantity,
+                    shown(row.published),
+                    shown(row.ours),
+                    WORDS[row.agrees],
+                    row.verdict,
+                )
+                for row in r.outcome.rows
+            ]
+    lines += ["", "| id | document | title | seed | time | verdict |", "|---|---|---|---|---|---|"]
+    for r in results:
+        e = r.experiment
+        lines.append(_line(e.id, e.document, e.title, r.seed, f"{r.seconds:.1f} s", r.verdict))
+    return "\n".join(lines) + "\n"
+
+
+def _line(*cells: object) -> str:
+    return "| " + " | ".join(str(c).replace("|", "\\|") for c in cells) + " |"

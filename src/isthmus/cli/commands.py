@@ -1,0 +1,134 @@
+"""What the commands do, behind the thin shell of :mod:`isthmus.cli.app`.
+
+Loaded only when a command runs, so that ``isthmus --help`` stays fast.
+"""
+
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from rich.console import Console
+
+from isthmus import __version__
+from isthmus.cli.candidates import candidates
+from isthmus.cli.columns import columns_of
+from isthmus.cli.compare import (
+    COMPARED_ROWS,
+    QUICK_ROWS,
+    best_of,
+    check_classes,
+    check_folds,
+    compared,
+    fitted,
+    predictions,
+    random_rows,
+)
+from isthmus.cli.errors import UserError, check_folder_of
+from isthmus.cli.model import Model, is_newer_than_library, load_model, save_model
+from isthmus.cli.scores import scores
+from isthmus.cli.tables import read_table, write_table
+from isthmus.cli.views import comparison_table, fold_progress, note, score_table
+
+
+def fit(
+    table: Path,
+    *,
+    outputs: list[str],
+    inputs: list[str] | None,
+    model_file: Path,
+    cv: int,
+    seed: int,
+    quick: bool,
+    console: Console,
+) -> Model:
+    """Compare estimators on a table, print the comparison, save the best and return it."""
+    check_folder_of(model_file)
+    frame = read_table(table)
+    n_folds = min(cv, 3) if quick else cv
+    rows = random_rows(len(frame), QUICK_ROWS if quick else COMPARED_ROWS, seed)
+    # Before the columns: in a single row every output is constant.
+    check_folds(len(rows), n_folds, table)
+    columns = columns_of(frame, inputs, outputs, table)
+    X, Y = columns.X(frame, table), columns.Y(frame, table)
+    check_classes(Y[rows])
+    if len(rows) < len(X):
+        note(f"comparing on {len(rows)} of {len(X)} rows, drawn at random")
+    tried = candidates(columns, len(rows) - len(rows) // n_folds)
+    with fold_progress(len(tried) * n_folds + 1) as advance:
+        results = compared(
+            tried, X.iloc[rows], Y[rows], n_folds=n_folds, random_state=seed, on_fold=advance
+        )
+        best = best_of(results)
+        advance(f"{best.candidate.name}, all rows")
+        estimator, n_used = fitted(best.candidate, X, Y, random_state=seed)
+    console.print(comparison_table(results, best, columns))
+    if n_used < len(X):
+        note(f"a kernel method learns from {n_used} of {len(X)} rows, drawn at random")
+    model = Model(estimator, best.candidate.name, columns, best.scores, n_used)
+    save_model(model, model_file)
+    console.print(f"Saved {model.name} to {model_file}", soft_wrap=True, markup=False)
+    return model
+
+
+def predict(model_file: Path, table: Path, *, output: Path | None) -> None:
+    """Predict the outputs of a table: csv on standard output, or a file."""
+    model = _model(model_file)
+    frame = read_table(table)
+    predicted = predicted_frame(model, model.columns.X(frame, table))
+    if output is None:
+        predicted.to_csv(sys.stdout, index=False)
+    else:
+        write_table(predicted, output)
+
+
+def predicted_frame(model: Model, X: pd.DataFrame) -> pd.DataFrame:
+    """Predictions as a table with the names of the outputs."""
+    values = predictions(model.estimator, X)
+    return pd.DataFrame(values.reshape(len(X), -1), columns=model.columns.outputs)
+
+
+def score(model_file: Path, table: Path, *, console: Console) -> None:
+    """Print the errors of a model on a table that has the outputs too."""
+    model = _model(model_file)
+    frame = read_table(table)
+    X, Y = model.columns.X(frame, table), model.columns.Y(frame, table)
+    console.print(score_table(scores(Y, predictions(model.estimator, X)), model.columns, len(X)))
+
+
+def reproduce(
+    ids: list[str], *, list_only: bool, quick: bool, report: Path | None, console: Console
+) -> int:
+    """List or run the experiments of the source documents; return the exit code."""
+    experiments = _experiments()
+    try:
+        chosen = [experiments.get(i) for i in ids] or experiments.list_experiments()
+    except ValueError as error:
+        raise UserError(str(error)) from error
+    if list_only:
+        for e in chosen:
+            line = f"{e.id}  {e.title}  ({e.document})\n      published: {e.published}"
+            console.print(line, markup=False, highlight=False, soft_wrap=True)
+        return 0
+    results = experiments.run([e.id for e in chosen], quick=quick, report=report, console=console)
+    return experiments.exit_code(results)
+
+
+def _experiments() -> Any:
+    """What an installed distribution of experiments offers, found by its entry point."""
+    for found in entry_points(group="isthmus.experiments"):
+        return found.load()
+    raise UserError(
+        "the experiments are a distribution of their own: pip install isthmus-experiments"
+    )
+
+
+def _model(path: Path) -> Model:
+    model = load_model(path)
+    if is_newer_than_library(model):
+        note(
+            f"warning: model {path} was written by isthmus {model.version}, "
+            f"this is {__version__}: predictions may differ"
+        )
+    return model

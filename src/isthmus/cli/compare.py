@@ -1,0 +1,107 @@
+"""Comparison of estimators by cross-validation, and the fit of the best."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from sklearn.base import clone
+
+from isthmus.cli.candidates import Candidate
+from isthmus.cli.errors import UserError
+from isthmus.cli.scores import Scores, scores
+
+COMPARED_ROWS = 2000
+QUICK_ROWS = 600
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Cross-validated scores of one candidate and the seconds of one fit and prediction."""
+
+    candidate: Candidate
+    scores: Scores
+    seconds: float
+
+
+def compared(
+    candidates: list[Candidate],
+    X: pd.DataFrame,
+    Y: np.ndarray,
+    *,
+    n_folds: int,
+    random_state: int,
+    on_fold: Callable[[str], None] = lambda name: None,
+) -> list[Comparison]:
+    """Score every candidate on the same folds, each row predicted by a fit that has not seen it."""
+    fold = fold_numbers(Y, n_folds, random_state)
+    results = []
+    for candidate in candidates:
+        predicted = np.empty_like(Y)
+        start = time.perf_counter()
+        for k in range(n_folds):
+            on_fold(candidate.name)
+            train, test = fold != k, fold == k
+            model = clone(candidate.estimator).fit(X[train], _targets(Y[train]))
+            predicted[test] = predictions(model, X[test])
+        seconds = (time.perf_counter() - start) / n_folds
+        results.append(Comparison(candidate, scores(Y, predicted), seconds))
+    return results
+
+
+def best_of(results: list[Comparison]) -> Comparison:
+    """The comparison with the highest quality; the plainer one where they tie."""
+    return max(results, key=lambda result: result.scores.quality)
+
+
+def random_rows(n_rows: int, limit: int | None, random_state: int) -> np.ndarray:
+    """Indices of all rows, or of ``limit`` of them drawn at random, in order."""
+    if limit is None or n_rows <= limit:
+        return np.arange(n_rows)
+    rng = np.random.default_rng(random_state)
+    return np.sort(rng.choice(n_rows, size=limit, replace=False))
+
+
+def fitted(candidate: Candidate, X: pd.DataFrame, Y: np.ndarray, *, random_state: int):
+    """The candidate's estimator fitted on as many rows as it can bear, and their number."""
+    rows = random_rows(len(X), candidate.max_rows, random_state)
+    return clone(candidate.estimator).fit(X.iloc[rows], _targets(Y[rows])), len(rows)
+
+
+def predictions(model, X: pd.DataFrame) -> np.ndarray:
+    """Predictions of a fitted candidate: (n, n_outputs), or labels (n,)."""
+    predicted = np.asarray(model.predict(X))
+    return predicted.reshape(len(X), -1) if predicted.dtype.kind == "f" else predicted
+
+
+def fold_numbers(Y: np.ndarray, n_folds: int, random_state: int) -> np.ndarray:
+    """Fold of each row, drawn at random; rows with the same label go to different folds in turn."""
+    rng = np.random.default_rng(random_state)
+    labels = np.unique(Y, return_inverse=True)[1] if Y.ndim == 1 else np.zeros(len(Y))
+    fold = np.empty(len(Y), dtype=int)
+    fold[np.lexsort([rng.random(len(Y)), labels])] = np.arange(len(Y)) % n_folds
+    return fold
+
+
+def check_folds(n_rows: int, n_folds: int, path: Path) -> None:
+    """Refuse a cross-validation with too few folds or rows."""
+    if n_folds < 2:
+        raise UserError(f"--cv must be at least 2, got {n_folds}")
+    if n_rows < 2 * n_folds:
+        raise UserError(
+            f"table {path}: has {n_rows} row{'s' if n_rows > 1 else ''}; cross-validation with "
+            f"--cv {n_folds} needs at least {2 * n_folds}"
+        )
+
+
+def check_classes(Y: np.ndarray) -> None:
+    """Refuse a cross-validation with too few labels."""
+    if Y.ndim == 1 and (np.unique(Y, return_counts=True)[1] > 1).sum() < 2:
+        raise UserError("cross-validation needs at least two labels that occur more than once")
+
+
+def _targets(Y):
+    # One output is given as a vector, as every scikit-learn regressor expects it.
+    return Y[:, 0] if Y.ndim == 2 and Y.shape[1] == 1 else Y

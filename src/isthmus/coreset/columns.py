@@ -1,0 +1,115 @@
+"""Kernel columns that are computed once and kept, within a budget of memory."""
+
+import numpy as np
+
+from isthmus.blocks.slices import block_slices
+from isthmus.kernels.base import Kernel
+from isthmus.kernels.objects import n_objects, take
+from isthmus.typing import Array, IntArray, Objects
+
+CHUNK = 128  # columns that are allocated together
+
+
+class KernelColumns:
+    r"""Sums :math:`f(x)=\sum_jc_jk(x,x_j)` at watched objects, from columns that are kept.
+
+    Columns belong to objects, not to the points that a machine makes of them: those of all
+    classes, of both sides of a tube and of all pairs are the same.
+
+    Parameters
+    ----------
+    kernel, objects : what is compared.
+    megabytes : memory for columns. Those that find no place are computed each time.
+    """
+
+    def __init__(self, kernel: Kernel, objects: Objects, megabytes: float):
+        self.kernel, self.objects = kernel, objects
+        self.n = n_objects(objects)
+        self._numbers = int(megabytes * 2**20 / 8)
+        self._rows: IntArray = np.empty(0, dtype=int)
+        self._watched, self._reference = objects, objects
+        self._chunks: list[Array] = []
+        self._slot = np.full(self.n, -1)  # where the column of an object is kept
+        self._owner: IntArray = np.empty(0, dtype=int)  # whose column is in a slot
+
+    def room(self, n_columns: int) -> int:
+        """How many objects can be watched if so many columns are to be kept."""
+        return self._numbers // max(1, n_columns)
+
+    def watch(self, rows: IntArray) -> None:
+        """Keep columns at these objects from now on; if they are the same, nothing is lost."""
+        if np.array_equal(rows, self._rows):
+            return
+        self._rows = rows
+        everything = len(rows) == self.n
+        self._watched = self.objects if everything else take(self.objects, rows)
+        self._reference = self.kernel.reference(self.objects, None if everything else rows)
+        self._chunks, self._owner = [], np.empty(0, dtype=int)
+        self._slot[:] = -1
+
+    def sums(self, used: IntArray, weights: Array) -> Array:
+        """The sums over the objects ``used``, each named once, at the watched objects."""
+        lacking = used[self._slot[used] < 0]
+        if len(lacking):
+            self._keep(lacking, used)
+        slots = self._slot[used]
+        kept = slots >= 0
+        spread = np.zeros(len(self._owner))
+        spread[slots[kept]] = weights[kept]
+        total = np.zeros(len(self._rows))
+        for start, chunk in zip(range(0, len(spread), CHUNK), self._chunks, strict=True):
+            part = spread[start : start + CHUNK]
+            if part.any():
+                total += part @ chunk[: len(part)]
+        if not kept.all():
+            total += self._computed(self._watched, used[~kept], weights[~kept])
+        return total
+
+    def sums_at_all(self, used: IntArray, weights: Array) -> Array:
+        """The sums at all objects, computed block by block and not kept."""
+        return self._computed(self.objects, used, weights)
+
+    def block(self, rows: IntArray, columns: IntArray) -> Array:
+        """Kernels of some objects with others."""
+        return self._gram(take(self.objects, rows), columns)
+
+    def _gram(self, some: Objects, columns: IntArray) -> Array:
+        return np.asarray(
+            self.kernel._gram(some, self.kernel.reference(self.objects, columns)), dtype=float
+        )
+
+    def _computed(self, objects: Objects, used: IntArray, weights: Array) -> Array:
+        values = np.empty(n_objects(objects))
+        for rows in block_slices(len(values), len(used)):
+            values[rows] = self._gram(take(objects, rows), used) @ weights
+        return values
+
+    def _keep(self, lacking: IntArray, used: IntArray) -> None:
+        """Compute columns and keep those that find a place, if need be that of an idle one."""
+        most = self.room(len(self._rows))
+        free = np.arange(len(self._owner), max(most, len(self._owner)))
+        if len(lacking) > len(free):
+            idle = np.flatnonzero(~np.isin(self._owner, used))
+            free = np.concatenate([free, idle])
+        free = np.sort(free[: len(lacking)])
+        lacking = lacking[: len(free)]
+        if not len(free):
+            return
+        last = int(free[-1]) + 1
+        while len(self._chunks) * CHUNK < last:
+            size = min(CHUNK, most - len(self._chunks) * CHUNK)
+            self._chunks.append(np.empty((size, len(self._rows))))
+        grown = np.full(max(last, len(self._owner)), -1)
+        grown[: len(self._owner)] = self._owner
+        left = grown[free]
+        self._slot[left[left >= 0]] = -1
+        grown[free] = lacking
+        self._owner = grown
+        self._slot[lacking] = free
+        # Slots that follow each other in one chunk are filled together.
+        breaks = np.flatnonzero((np.diff(free) != 1) | (free[1:] % CHUNK == 0)) + 1
+        for slots, those in zip(np.split(free, breaks), np.split(lacking, breaks), strict=True):
+            first = int(slots[0])
+            chunk = self._chunks[first // CHUNK]
+            place = slice(first % CHUNK, first % CHUNK + len(slots))
+            chunk[place] = self.kernel._gram(take(self.objects, those), self._reference)

@@ -1,0 +1,132 @@
+"""Outlier detection on a core set."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import OutlierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from isthmus._checks import check_float, former_fit_kept
+from isthmus.coreset.base import CoreMachine
+from isthmus.coreset.problems import KernelProblem
+from isthmus.kernels.objects import n_objects
+from isthmus.kernels.resolve import as_kernel
+from isthmus.typing import Array, IntArray
+
+
+class CoreVectorOutlierDetector(OutlierMixin, CoreMachine):
+    r"""The half-space far from the origin that holds the data, learned on a core set.
+
+    :math:`\min\frac12\|w\|^2-\rho+\frac C2\sum_i\xi_i^2` under
+    :math:`w^\top\varphi(x_i)\ge\rho-\xi_i`, with the dual :math:`\min\alpha^\top K'\alpha` over the
+    simplex, :math:`K'=K+I/C`. With squared slack every support vector lies outside its own
+    boundary, so :math:`\rho` marks as many outliers as there are support vectors; therefore
+    the offset is set to a quantile of the training scores.
+
+    Parameters
+    ----------
+    kernel : kernel, name or callable, default="gaussian"
+    C : float, default=10.0
+        Cost of being outside. Small values give equal weights, a Parzen estimate.
+    contamination : float in (0, 0.5] or "auto", default=0.1
+        Share of the training objects that are marked; "auto" keeps the published offset.
+    epsilon : float, default=0.01
+        Accuracy at which the core set stops growing.
+    stop : {"relative", "radius"}, default="relative"
+        "relative": ``epsilon`` is the gap as a share of the objective. "radius": it is that of
+        the ball, as published; a useful machine then needs a very small one.
+    search : {"auto", "exact", "sample"}, default="auto"
+    batch : int or None, default=None
+    max_core : int or None, default=2000
+    cache_size : float, default=200.0
+        How the core set grows: see "The engine" in the guide on core sets.
+    random_state : int, RandomState or None
+    verbose : int, default=0
+
+    Attributes
+    ----------
+    support_, objects_, dual_coef_ : training objects with weight, and their weights.
+    offset_ : float
+    gap_, objective_, n_core_ : how near the optimum, and from how many points.
+
+    See Also
+    --------
+    sklearn.svm.OneClassSVM : slack that is not squared.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.coreset import CoreVectorOutlierDetector
+    >>> X = np.random.default_rng(0).normal(size=(300, 2))
+    >>> detector = CoreVectorOutlierDetector(random_state=0).fit(X)
+    >>> detector.predict([[0.0, 0.0], [6.0, 6.0]])
+    array([ 1, -1])
+    """
+
+    __module__ = "isthmus.coreset"
+
+    def __init__(
+        self,
+        kernel: Any = "gaussian",
+        *,
+        C: float = 10.0,
+        contamination: Any = 0.1,
+        epsilon: float = 0.01,
+        stop: str = "relative",
+        search: str = "auto",
+        batch: int | None = None,
+        max_core: int | None = 2000,
+        cache_size: float = 200.0,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        self.kernel = kernel
+        self.C = C
+        self.contamination = contamination
+        self.epsilon = epsilon
+        self.stop = stop
+        self.search = search
+        self.batch = batch
+        self.max_core = max_core
+        self.cache_size = cache_size
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> "CoreVectorOutlierDetector":
+        """Learn where the objects ``X`` are; return self."""
+        cost = check_float(self, "C", include_low=False)
+        automatic = isinstance(self.contamination, str) and self.contamination == "auto"
+        if not automatic:
+            check_float(self, "contamination", low=0.0, high=0.5, include_low=False)
+        engine = self._checked_engine()
+        with former_fit_kept(self):
+            X = self._checked_objects(X, reset=True)
+            n = n_objects(X)
+            kernel = as_kernel(self.kernel).resolve(X)
+            columns = self._columns(kernel, X)
+            problem = KernelProblem(columns, np.ones(n), 0.0, np.full(n, 1 / cost), np.zeros(n))
+            start: IntArray = np.array([engine["rng"].randint(n)])
+            found = self._solved(problem, start, **engine)
+            self._judged([found])
+            self.kernel_, self.support_ = kernel, found.indices
+            self.objects_ = kernel.reference(X, found.indices)
+            self.dual_coef_ = found.weights
+            self.gap_, self.objective_, self.n_core_ = found.gap, found.objective, found.n_core
+            self.offset_ = found.objective
+            if not automatic:
+                scores = self._expansion_values(X, self.dual_coef_)
+                self.offset_ = float(np.quantile(scores, self.contamination))
+        return self
+
+    def score_samples(self, X: Any) -> Array:
+        """Return how typical each object is; higher is more so."""
+        check_is_fitted(self)
+        return self._expansion_values(self._checked_objects(X, reset=False), self.dual_coef_)
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the scores less the offset: negative for outliers."""
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X: Any) -> Array:
+        """Return 1 for what looks like the training data and -1 for outliers."""
+        return np.where(self.decision_function(X) < 0, -1, 1)

@@ -1,0 +1,99 @@
+"""A surface through points, as the zeros of a function."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from isthmus._checks import check_float, former_fit_kept
+from isthmus.coreset.regressor import CoreVectorRegressor
+from isthmus.kernels.vectors.gaussian import Gaussian
+from isthmus.typing import Array
+
+
+class ImplicitSurface(BaseEstimator):
+    r"""The surface :math:`\{x:f(x)=0\}` through a cloud of points.
+
+    A sum of regressions without constant, each with a narrower Gaussian kernel and fitted to
+    what the earlier ones leave of the value 1 at the points; far from them the sum falls to 0,
+    and ``decision_function`` is the sum less 1, positive inside.
+
+    Parameters
+    ----------
+    widths : sequence of float, default=(0.5, 0.25, 0.12)
+        Widths of the kernels, as shares of the extent (root of the total variance).
+    C : float, default=100.0
+    tube : float, default=1.0
+        What later regressions leave alone, in standard deviations of what the earlier ones
+        left. Small values bring zeros nearer to the points, but what is fitted in the end is
+        their noise: a ridge along the surface, negative on both sides of it.
+    max_core : int or None, default=2000
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    layers_ : list of fitted :class:`CoreVectorRegressor`
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.coreset import ImplicitSurface
+    >>> angles = np.linspace(0, 2 * np.pi, 200)
+    >>> circle = np.c_[np.cos(angles), np.sin(angles)]
+    >>> surface = ImplicitSurface(random_state=0).fit(circle)
+    >>> bool(np.abs(surface.decision_function(circle)).max() < 0.1)
+    True
+    """
+
+    __module__ = "isthmus.coreset"
+
+    def __init__(
+        self,
+        widths: Any = (0.5, 0.25, 0.12),
+        *,
+        C: float = 100.0,
+        tube: float = 1.0,
+        max_core: int | None = 2000,
+        random_state: Any = None,
+    ):
+        self.widths = widths
+        self.C = C
+        self.tube = tube
+        self.max_core = max_core
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> "ImplicitSurface":
+        """Learn the surface through the points ``X``; return self."""
+        widths = np.atleast_1d(np.asarray(self.widths, dtype=float))
+        if not len(widths) or not np.all(widths > 0):
+            raise ValueError(
+                "The 'widths' parameter of ImplicitSurface must be positive floats. Got "
+                f"{self.widths!r} instead."
+            )
+        cost = check_float(self, "C", include_low=False)
+        tube = check_float(self, "tube", include_low=False)
+        with former_fit_kept(self):
+            X = validate_data(self, X, dtype=np.float64)
+            extent = float(np.sqrt(X.var(axis=0).sum())) or 1.0
+            left = np.ones(len(X))
+            layers = []
+            for number, width in enumerate(widths):
+                layer = CoreVectorRegressor(
+                    Gaussian.from_width(width * extent),
+                    C=cost,
+                    tube=tube if number else 0.05,  # at first of the value 1 itself
+                    fit_intercept=False,
+                    max_core=self.max_core,
+                    random_state=self.random_state,
+                ).fit(X, left)
+                left = left - layer.predict(X)
+                layers.append(layer)
+        self.layers_ = layers
+        return self
+
+    def decision_function(self, X: Any) -> Array:
+        """Return f: zero on the surface."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        return np.sum([layer.predict(X) for layer in self.layers_], axis=0) - 1.0

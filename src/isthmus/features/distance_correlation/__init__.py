@@ -1,0 +1,1 @@
+"""Supervised reduction by distance correlation."""

@@ -1,0 +1,152 @@
+r"""Supervised reduction by true distance correlation, exponents below 2.
+
+The objective is :math:`f(Z)=2(1-w)\,\rho_a^2(X,Z)+2w\,\rho_a^2(Z,Y)` with the distance correlation
+of exponent :math:`a`, a measure of every kind of dependence. It has no closed form; a quasi-Newton
+method climbs from given coordinates. O(n²d) a step and two matrices of n × n.
+"""
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.spatial.distance import pdist, squareform
+
+from isthmus.features.distance_correlation.formulas import Reduction, Watch, exact_reduction
+from isthmus.linalg.centering import center_gram
+from isthmus.typing import Array
+
+# Distances are smoothed at this share of their scale, so that equal points have a slope.
+SMOOTHING = 1e-12
+# Random starts of a linear map besides the informed one, and steps before the best is chosen.
+N_STARTS, FIRST_STEPS = 8, 15
+
+Objective = Callable[[Array], tuple[float, Array]]
+
+
+def wanted_distances(X: Array, Y: Array, weight: float, exponent: float) -> Array:
+    r"""The centred matrix that distances of coordinates should be aligned with, n × n.
+
+    .. math:: S=2(1-w)\,A/\|A\|_F+2w\,B/\|B\|_F,\qquad A=HE_XH,\ B=HE_YH.
+    """
+    S = np.zeros((len(X), len(X)))
+    for table, share in ((X, 2 * (1 - weight)), (Y, 2 * weight)):
+        if share == 0:
+            continue
+        E = squareform(pdist(table) ** exponent)
+        E, _ = center_gram(E, overwrite=True)
+        S += share / np.linalg.norm(E) * E
+    return S
+
+
+def alignment(S: Array, exponent: float) -> Objective:
+    r"""The function ``f(Z)`` with its gradient, for the matrix ``S`` of :func:`wanted_distances`.
+
+    With :math:`c_{ij}=\|z_i-z_j\|^a` and :math:`\hat c=HcH`,
+    :math:`f=\langle S,c\rangle/\langle\hat c,c\rangle^{1/2}`.
+    """
+    from isthmus.features.distance_correlation.loops import add_slopes, fill_distances
+
+    n = len(S)
+    C, row_sums, weights = np.zeros((n, n)), np.empty(n), np.empty(n)
+
+    def value_and_gradient(Z: Array) -> tuple[float, Array]:
+        Zt = np.ascontiguousarray(Z.T)
+        floor = SMOOTHING * float(np.mean(Zt**2)) * len(Zt)
+        product, squares = fill_distances(Zt, float(exponent), floor, S, C, row_sums)
+        product, squares = 2 * product, 2 * squares
+        means = row_sums / n
+        grand_mean = float(means.mean())
+        # <HcH, c>
+        spread = squares - 2 * n * float(means @ means) + n**2 * grand_mean**2
+        root = np.sqrt(spread)
+        Gt = np.empty_like(Zt)
+        along, against = 2 * exponent / root, 2 * exponent * product / root**3
+        add_slopes(Zt, float(exponent), S, C, means, grand_mean, along, against, weights, Gt)
+        return product / root, Gt.T
+
+    return value_and_gradient
+
+
+def free_reduction(
+    S: Array,
+    start: Array,
+    exponent: float,
+    *,
+    tol: float = 1e-6,
+    max_iter: int = 500,
+    watch: Watch | None = None,
+) -> Reduction:
+    """Climb over all coordinates ``Z`` from ``start`` of shape (n, d)."""
+    f = alignment(S, exponent)
+    Z, values, converged = _ascend(f, start, tol=tol, max_iter=max_iter, watch=watch)
+    return Reduction(Z - Z.mean(axis=0), None, values, converged)
+
+
+def first_directions(S: Array, X: Array, A: Array, d: int, exponent: float) -> Array:
+    """Directions worth climbing from, (p, d): the best of several after a few steps each.
+
+    The first are those of least squares to the closed form at exponent 2, which sees no tie but a
+    linear one; hence the others, drawn at random.
+    """
+    rng = np.random.default_rng(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # any of equal starts will do
+        Z = exact_reduction(A, d).Z
+    starts = [np.linalg.lstsq(X, Z, rcond=None)[0]]
+    starts += list(rng.standard_normal((N_STARTS, X.shape[1], d)))
+    # Where the outputs are uncorrelated with the inputs, so is part of the first start.
+    starts[0] = starts[0] + 1e-3 * np.sqrt(np.mean(starts[0] ** 2)) * starts[1]
+    tried = [linear_reduction(S, X, B, exponent, max_iter=FIRST_STEPS) for B in starts]
+    best = max(tried, key=lambda pair: pair[1].values[-1])
+    return best[0]
+
+
+def linear_reduction(
+    S: Array,
+    X: Array,
+    start: Array,
+    exponent: float,
+    *,
+    tol: float = 1e-6,
+    max_iter: int = 500,
+    watch: Watch | None = None,
+) -> tuple[Array, Reduction]:
+    """Climb over linear maps ``Z = X B`` from ``start`` of shape (p, d); B and what it gives."""
+    f = alignment(S, exponent)
+
+    def of_map(B: Array) -> tuple[float, Array]:
+        value, G = f(X @ B)
+        return value, X.T @ G
+
+    B, values, converged = _ascend(of_map, start, tol=tol, max_iter=max_iter, watch=watch)
+    return B, Reduction(X @ B, None, values, converged)
+
+
+def _ascend(
+    f: Objective, start: Array, *, tol: float, max_iter: int, watch: Watch | None
+) -> tuple[Array, list[float], bool]:
+    """L-BFGS; f does not depend on the scale, so the gradient is measured against the start."""
+    shape = start.shape
+    start = start / np.sqrt(np.mean(start**2))
+    values = [f(start)[0]]
+
+    def negative(z: Array) -> tuple[float, Array]:
+        value, G = f(z.reshape(shape))
+        return -value, -G.ravel()
+
+    def after_step(intermediate_result: object) -> None:
+        values.append(-float(intermediate_result.fun))  # type: ignore[attr-defined]
+        if watch is not None:
+            watch(len(values) - 1, values[-1])
+
+    # An entry of a typical gradient has the size f / (number of entries)^(1/2).
+    found = minimize(
+        negative,
+        start.ravel(),
+        jac=True,
+        method="L-BFGS-B",
+        callback=after_step,
+        options={"maxiter": max_iter, "gtol": tol / np.sqrt(start.size), "ftol": tol * 1e-3},
+    )
+    return np.asarray(found.x).reshape(shape), values, bool(found.success)

@@ -1,0 +1,116 @@
+r"""Kernel PCA as functions on arrays.
+
+A basis of feature space is held as an :class:`Expansion` over reference objects
+:math:`x_1,\dots,x_m`: basis vectors :math:`v_i=\sum_j B_{ji}\varphi(x_j)` and an origin
+:math:`\bar\varphi=\sum_j w_j\varphi(x_j)`. Coordinates of an object are
+:math:`c(x)=B^\top(k(x)-b)` with :math:`b_j=\langle\varphi(x_j),\bar\varphi\rangle`, and the point
+with coordinates :math:`\beta` has the coefficients :math:`a=B\beta+w`. Exact, primal and
+Nyström fits differ only in how they find :math:`B`, :math:`b` and :math:`w`.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import linalg
+
+from isthmus.blocks.moments import Moments
+from isthmus.linalg.centering import center_gram
+from isthmus.linalg.signs import fix_signs
+from isthmus.linalg.spectrum import inverse_root, leading_eigenpairs, positive_part
+from isthmus.typing import Array
+
+
+class Expansion(NamedTuple):
+    """An orthonormal basis of feature space over reference objects."""
+
+    dual: Array  # B, (m, r)
+    origin_inner: Array  # b, (m,)
+    origin_weights: Array  # w, (m,)
+    eigenvalues: Array  # (r,), largest first; sums of squares of the coordinates
+    total_variance: float  # their sum over all components
+
+
+def exact_expansion(
+    K: Array, *, center: bool, n_pairs: int | None = None, share: float | None = None
+) -> Expansion:
+    r"""Kernel PCA from the Gram matrix of all objects, which is overwritten.
+
+    :math:`HKH=U\Lambda U^\top`, :math:`B=U_r\Lambda_r^{-1/2}`; coordinates of the training
+    objects are :math:`U_r\Lambda_r^{1/2}=B\Lambda_r`. The document's eigenproblem has the
+    factor :math:`N` on the wrong side and does not centre.
+    """
+    n = len(K)
+    mean = np.zeros(n, dtype=K.dtype)
+    weights = np.zeros(n, dtype=K.dtype)
+    if center:
+        K, mean = center_gram(K, overwrite=True)
+        weights[:] = 1 / n
+    eigenvalues, U = leading_eigenpairs(K, n_pairs, share=share)
+    dual = fix_signs(U) / np.sqrt(eigenvalues)
+    if center:
+        # H U = U but for rounding errors, which the division by √λ makes large.
+        dual -= dual.mean(axis=0)
+    return Expansion(dual, mean, weights, eigenvalues, float(np.trace(K)))
+
+
+def primal_expansion(
+    F: Array, *, center: bool, n_pairs: int | None = None, share: float | None = None
+) -> Expansion:
+    r"""The same from explicit features ``F`` with fewer columns than rows.
+
+    The (d, d) scatter :math:`F_c^\top F_c=V\Lambda V^\top` has the spectrum of the Gram
+    matrix, and :math:`U=F_cV\Lambda^{-1/2}`. Cost O(nd²), no n x n matrix.
+    """
+    n = len(F)
+    origin = F.mean(axis=0) if center else np.zeros(F.shape[1], dtype=F.dtype)
+    centred = F - origin
+    S = centred.T @ centred
+    eigenvalues, V = positive_part(*linalg.eigh(S))
+    r = _how_many(eigenvalues, n_pairs, share, float(np.trace(S)))
+    eigenvalues, V = eigenvalues[:r], V[:, :r]
+    dual = fix_signs(centred @ V) / eigenvalues
+    if center:
+        dual -= dual.mean(axis=0)
+    weights = np.full(n, 1 / n if center else 0.0, dtype=F.dtype)
+    return Expansion(dual, F @ origin, weights, eigenvalues, float(np.trace(S)))
+
+
+def nystroem_expansion(
+    K_landmarks: Array,
+    moments: Moments,
+    *,
+    diagonal: float,
+    center: bool,
+    n_pairs: int | None = None,
+    share: float | None = None,
+) -> Expansion:
+    r"""Kernel PCA of all objects within the span of the landmarks.
+
+    With :math:`RR^\top=K_{ll}^+` the features are :math:`R^\top k_l(x)`; their scatter comes
+    from the ``moments`` of the rows :math:`k_l(x)`, which are sums over blocks. The basis is
+    :math:`B=RW`, :math:`W` the leading eigenvectors, orthonormal since :math:`R^\top K_{ll}R=I`.
+    ``diagonal`` is :math:`\sum_ik(x_i,x_i)` over all objects: it holds the variance outside the
+    landmarks' span too.
+    """
+    R, _ = inverse_root(K_landmarks)
+    scatter = moments.scatter
+    mean = moments.mean
+    if not center:
+        scatter = scatter + moments.count * np.outer(mean, mean)
+        mean = np.zeros_like(mean)
+    S = R.T @ scatter @ R
+    eigenvalues, W = positive_part(*linalg.eigh((S + S.T) / 2))
+    r = _how_many(eigenvalues, n_pairs, share, float(np.trace(S)))
+    dual = fix_signs(R @ W[:, :r])
+    # The mean's own projection on the landmarks' span: K⁺ times its inner products.
+    weights = R @ (R.T @ mean)
+    total = diagonal - moments.count * float(weights @ mean)
+    return Expansion(dual, mean, weights, eigenvalues[:r], total)
+
+
+def _how_many(
+    eigenvalues: Array, n_pairs: int | None, share: float | None, total: float
+) -> int | None:
+    if share is None:
+        return n_pairs
+    return int(np.searchsorted(np.cumsum(eigenvalues), share * total * (1 - 1e-12))) + 1

@@ -1,0 +1,373 @@
+"""Kernel principal component analysis."""
+
+import copy
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from isthmus._checks import check_int, former_fit_kept
+from isthmus.blocks.moments import Moments, map_block, merge
+from isthmus.features.kernel_pca.decomposition import (
+    Expansion,
+    exact_expansion,
+    nystroem_expansion,
+    primal_expansion,
+)
+from isthmus.kernels.base import Kernel
+from isthmus.kernels.objects import check_objects, joined, n_objects
+from isthmus.kernels.resolve import as_kernel
+from isthmus.preimage.default import default_preimage
+
+
+class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    r"""Coordinates of objects along the principal axes of their feature space.
+
+    With the centred Gram matrix :math:`HKH=U\Lambda U^\top`, the axes are
+    :math:`v_i=\lambda_i^{-1/2}\sum_ju_{ji}(\varphi(x_j)-\bar\varphi)` and the coordinates of
+    an object :math:`c_i(x)=\langle v_i,\varphi(x)-\bar\varphi\rangle`.
+
+    Parameters
+    ----------
+    n_components : int, float in (0, 1] or None, default=None
+        How many axes; a float is the share of the variance they hold; None keeps all that carry
+        signal.
+    kernel : kernel, name or callable, default="gaussian"
+        See :func:`isthmus.kernels.as_kernel`. ``X`` is whatever it can compare.
+    center : bool, default=True
+        Whether the mean in feature space is the origin.
+    n_landmarks : int or None, default=None
+        Fit within the span of so many objects drawn from the training set (Nyström): O(n m²)
+        time and O(m²) memory instead of O(n³) and O(n²). Use it beyond some 20 000 objects.
+    preimage : pre-image or None, default=None
+        The solver behind :meth:`inverse_transform`. None takes a good one for the kernel when
+        it is first asked for, over the reference objects.
+    random_state : int, RandomState or None
+        Draws the landmarks.
+
+    Attributes
+    ----------
+    eigenvalues_ : ndarray of shape (n_components,)
+        Sums of squares of the training coordinates, largest first.
+    explained_variance_ratio_ : ndarray of shape (n_components,)
+    dual_ : ndarray of shape (n_reference, n_components)
+        Coefficients of the axes over ``objects_``.
+    kernel_ : Kernel
+        The kernel used, its parameters resolved to numbers.
+    objects_ : the reference objects: all training objects, or the landmarks.
+    n_components_ : int
+
+    See Also
+    --------
+    sklearn.decomposition.KernelPCA : vectors only; no expansions, no landmarks.
+
+    Notes
+    -----
+    Few components of many objects come from a block Krylov iteration (see
+    :func:`isthmus.linalg.leading_eigenpairs`); a linear kernel on fewer features than objects
+    is solved in the features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.features import KernelPCA
+    >>> X = np.random.default_rng(0).normal(size=(50, 3))
+    >>> pca = KernelPCA(2, kernel="linear").fit(X)
+    >>> pca.transform(X).shape
+    (50, 2)
+    >>> KernelPCA(kernel="delta").fit_transform(["a", "b", "a"]).shape
+    (3, 1)
+    """
+
+    __module__ = "isthmus.features"
+
+    def __init__(
+        self,
+        n_components: Any = None,
+        *,
+        kernel: Any = "gaussian",
+        center: bool = True,
+        n_landmarks: int | None = None,
+        preimage: Any = None,
+        random_state: Any = None,
+    ):
+        self.n_components = n_components
+        self.kernel = kernel
+        self.center = center
+        self.n_landmarks = n_landmarks
+        self.preimage = preimage
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = as_kernel(self.kernel).pairwise
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+    # Fitting ------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None) -> "KernelPCA":
+        """Learn the axes from the objects ``X``; return self."""
+        with former_fit_kept(self):
+            self._fit(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **_: Any) -> np.ndarray:
+        """Learn the axes and return the coordinates of ``X``."""
+        with former_fit_kept(self):
+            X = self._fit(X)
+        return self._coordinates(X) if self._is_nystroem else self.coordinates_
+
+    @available_if(lambda self: self.n_landmarks is not None)
+    def partial_fit(self, X: Any, y: Any = None) -> "KernelPCA":
+        """Update a landmark fit with further objects; return self. There with landmarks only.
+
+        The kernel's width is taken from the first block and kept; the landmarks too, once there
+        are ``n_landmarks`` objects. Until then all objects are remembered and fitted anew.
+        """
+        if not hasattr(self, "dual_"):
+            return self.fit(X)
+        if hasattr(self, "_compressed"):
+            raise ValueError(
+                "A compressed KernelPCA has forgotten its objects, so it cannot learn from more."
+            )
+        X = check_objects(self, X, self.kernel_, reset=False)
+        if not self._is_nystroem:
+            self._require_objects("anything to add to before it has more than n_landmarks of them")
+            with former_fit_kept(self):
+                self._fit_resolved(self.kernel_, joined(self.objects_, X))
+            return self
+        self._diagonal += float(np.sum(self.kernel_.diag(X)))
+        self._set_nystroem(merge(self._moments, self._landmark_moments(X)))
+        return self
+
+    def _fit(self, X: Any) -> Any:
+        kernel = as_kernel(self.kernel)
+        X = check_objects(self, X, kernel, reset=True)
+        n = n_objects(X)
+        if n < 2 and self.center:
+            raise ValueError(
+                "KernelPCA needs at least 2 objects to vary about their mean. Got n_samples = 1."
+            )
+        self._check_n_components(n)
+        self._fit_resolved(kernel.resolve(X), X)
+        return X
+
+    def _fit_resolved(self, kernel: Kernel, X: Any) -> None:
+        n = n_objects(X)
+        for stale in ("_moments", "_weights", "_default_preimage", "_compressed"):
+            self.__dict__.pop(stale, None)
+        if self.n_landmarks is not None and check_int(self, "n_landmarks", low=1) < n:
+            rng = check_random_state(self.random_state)
+            landmarks = np.sort(rng.choice(n, self.n_landmarks, replace=False))
+            self.kernel_, self.objects_ = kernel, kernel.reference(X, landmarks)
+            chosen = X[landmarks] if kernel.pairwise else self.objects_
+            self._K_landmarks = kernel._gram(chosen, self.objects_)
+            self._diagonal = float(np.sum(kernel.diag(X)))
+            self._set_nystroem(self._landmark_moments(X))
+        else:
+            self.kernel_, self.objects_ = kernel, kernel.reference(X)
+            self._set_expansion(self._exact(kernel, X))
+        if self.preimage is not None:
+            self._require_objects("a pre-image of its own")
+            coordinates = self._coordinates(X) if self._is_nystroem else self.coordinates_
+            self.preimage_ = clone(self.preimage).fit(X, self, coordinates)
+
+    def _exact(self, kernel: Kernel, X: Any) -> Expansion:
+        n_pairs, share = self._wanted()
+        F = kernel.explicit_features(X)
+        if F is not None and F.shape[1] < len(F):
+            return primal_expansion(F, center=self.center, n_pairs=n_pairs, share=share)
+        K = kernel._gram(X, self.objects_)
+        if kernel.pairwise:  # the caller's own matrix, which centring would overwrite
+            K = K.copy()
+        return exact_expansion(K, center=self.center, n_pairs=n_pairs, share=share)
+
+    def _landmark_moments(self, X: Any) -> Moments:
+        blocks = self.kernel_.blocks(X, self.objects_)
+        moments = [map_block(K) for _, K in blocks]
+        total = moments[0]
+        for block in moments[1:]:
+            total = merge(total, block)
+        return total
+
+    def _set_nystroem(self, moments: Moments) -> None:
+        n_pairs, share = self._wanted()
+        self._moments = moments
+        self._set_expansion(
+            nystroem_expansion(
+                self._K_landmarks,
+                moments,
+                diagonal=self._diagonal,
+                center=self.center,
+                n_pairs=n_pairs,
+                share=share,
+            )
+        )
+
+    def _set_expansion(self, found: Expansion) -> None:
+        r = len(found.eigenvalues)
+        if r == 0:
+            raise ValueError(
+                "KernelPCA found no variance: all objects are the same to the kernel "
+                f"{self.kernel_!r}."
+            )
+        if isinstance(self.n_components, Integral) and int(self.n_components) > r:
+            check_int(self, "n_components", low=1, high=r, why="rank of the Gram matrix")
+        self.dual_, self._origin_inner, self._origin_weights = found[:3]
+        self.eigenvalues_ = found.eigenvalues
+        self.explained_variance_ratio_ = found.eigenvalues / found.total_variance
+        self.n_components_ = r
+        features = self.kernel_.explicit_features(self.objects_)
+        # With explicit features the axes are vectors: no kernel against all objects.
+        self._weights = None if features is None else features.T @ self.dual_
+
+    def _wanted(self) -> tuple[int | None, float | None]:
+        n: Any = self.n_components
+        if n is None or isinstance(n, Integral):
+            return n, None  # type: ignore[return-value]
+        return None, float(n)
+
+    def _check_n_components(self, n: int) -> None:
+        if self.n_components is None:
+            return
+        if isinstance(self.n_components, Real) and not isinstance(self.n_components, Integral):
+            if not 0 < float(self.n_components) <= 1:
+                raise ValueError(
+                    "The 'n_components' parameter of KernelPCA must be an int, a float in (0, 1] "
+                    f"or None. Got {self.n_components!r} instead."
+                )
+            return
+        check_int(self, "n_components", low=1, high=n, why="number of objects")
+
+    # Reduced sets: see isthmus.reduction.compress --------------------------------------
+
+    def _kernel_expansion(self) -> tuple[Kernel, Any, np.ndarray]:
+        """Axes and origin as one expansion: kernel, objects, coefficients."""
+        self._require_objects("objects to choose from")
+        return self.kernel_, self.objects_, np.column_stack([self.dual_, self._origin_weights])
+
+    def _with_kernel_expansion(self, objects: Any, coefficients: np.ndarray) -> "KernelPCA":
+        model = copy.copy(self)
+        for stale in ("_default_preimage", "_moments"):
+            model.__dict__.pop(stale, None)
+        # Coordinates are told from the true origin, not from the one that few objects can make.
+        blocks = self.kernel_.blocks(objects, self.objects_)
+        model._origin_inner = np.concatenate([K @ self._origin_weights for _, K in blocks])
+        model.objects_, model._compressed = objects, True
+        model.dual_, model._origin_weights = coefficients[:, :-1], coefficients[:, -1]
+        features = self.kernel_.explicit_features(objects)
+        model._weights = None if features is None else features.T @ model.dual_
+        return model
+
+    # Use ----------------------------------------------------------------------------
+
+    @property
+    def _is_nystroem(self) -> bool:
+        return hasattr(self, "_moments")
+
+    @property
+    def _forgets_its_objects(self) -> bool:
+        return self._is_nystroem or hasattr(self, "_compressed")
+
+    @property
+    def coordinates_(self) -> np.ndarray:
+        """Coordinates of the training objects, (n_train, n_components); not with landmarks."""
+        check_is_fitted(self)
+        if self._forgets_its_objects:
+            raise AttributeError(
+                "KernelPCA with landmarks, or compressed, does not keep the coordinates of its "
+                "training objects: call transform on them."
+            )
+        return self.dual_ * self.eigenvalues_  # B Λ = U Λ^½
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Return the coordinates of ``X``, shape (n, n_components)."""
+        check_is_fitted(self)
+        return self._coordinates(check_objects(self, X, self.kernel_, reset=False))
+
+    def _coordinates(self, X: Any) -> np.ndarray:
+        shift = self.origin_coordinates_
+        if self._weights is not None:
+            return np.asarray(self.kernel_.explicit_features(X)) @ self._weights - shift
+        blocks = self.kernel_.blocks(X, self.objects_)
+        return np.concatenate([K @ self.dual_ for _, K in blocks]) - shift
+
+    def expansion(self, coordinates: Any) -> np.ndarray:
+        r"""Coefficients over ``objects_`` of the points with these coordinates.
+
+        :math:`\Psi=\bar\varphi+\sum_i\beta_iv_i=\sum_ja_j\varphi(x_j)` with
+        :math:`a=B\beta+w`. Centred and without landmarks they sum to one.
+
+        Parameters
+        ----------
+        coordinates : array of shape (n, n_components)
+
+        Returns
+        -------
+        ndarray of shape (n, n_reference)
+        """
+        check_is_fitted(self)
+        coordinates = self._check_coordinates(coordinates)
+        return coordinates @ self.dual_.T + self._origin_weights
+
+    @property
+    def origin_coordinates_(self) -> np.ndarray:
+        r"""Inner products :math:`\langle v_i,\bar\varphi\rangle` of the axes with the origin."""
+        return self._origin_inner @ self.dual_
+
+    def origin_products(self, X: Any) -> np.ndarray:
+        r"""Inner products :math:`\langle\varphi(x),\bar\varphi\rangle`, shape (n,)."""
+        blocks = self.kernel_.blocks(X, self.objects_)
+        return np.concatenate([K @ self._origin_weights for _, K in blocks])
+
+    def squared_norms(self, coordinates: Any) -> np.ndarray:
+        r"""Squared lengths :math:`\|\Psi\|^2` of the points with these coordinates, (n,)."""
+        coordinates = self._check_coordinates(coordinates)
+        origin = self._origin_weights @ self._origin_inner
+        along = 2 * coordinates @ self.origin_coordinates_
+        return origin + along + np.einsum("ij,ij->i", coordinates, coordinates)
+
+    def residual_norms(self, X: Any, coordinates: Any = None) -> np.ndarray:
+        """Squared distance of each image from its projection on the axes, (n,)."""
+        coordinates = self.transform(X) if coordinates is None else coordinates
+        to_origin = self.squared_norms(np.zeros((1, self.n_components_)))
+        spread = self.kernel_.diag(X) - 2 * self.origin_products(X) + to_origin
+        return spread - np.einsum("ij,ij->i", coordinates, coordinates)
+
+    def inverse_transform(self, coordinates: Any) -> Any:
+        """Return objects whose images lie near the points with these coordinates."""
+        check_is_fitted(self)
+        coordinates = self._check_coordinates(coordinates)
+        if self.preimage is not None:
+            return self.preimage_.solve(coordinates)
+        if not hasattr(self, "_default_preimage"):
+            self._require_objects("an inverse_transform")
+            self._default_preimage = default_preimage(self.kernel_).fit(self.objects_, self)
+        return self._default_preimage.solve(coordinates)
+
+    def _require_objects(self, what: str) -> None:
+        if self.kernel_.pairwise:
+            raise ValueError(
+                f"KernelPCA on a Gram matrix knows no objects, so it has not {what}. Fit a "
+                "pre-image on them: LearnedPreimage().fit(objects, kernel_pca)."
+            )
+
+    def _check_coordinates(self, coordinates: Any) -> np.ndarray:
+        coordinates = check_array(
+            coordinates, dtype=[np.float64, np.float32], input_name="coordinates", estimator=self
+        )
+        if coordinates.shape[1] != self.n_components_:
+            raise ValueError(
+                f"KernelPCA has {self.n_components_} components: expected coordinates of shape "
+                f"(n, {self.n_components_}). Got shape {coordinates.shape} instead."
+            )
+        return coordinates

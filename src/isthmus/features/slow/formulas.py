@@ -1,0 +1,188 @@
+r"""Slow feature analysis from square roots of moments.
+
+The problem needs two second moments of the expanded signal :math:`\Phi`: its scatter about the
+mean and that of its differences. Both are kept as triangular roots :math:`R` with
+:math:`R^\top R=\sum_t\phi_t\phi_t^\top`, got by QR decomposition of blocks of rows. A root of the
+union of two blocks is the root of the stacked roots, so a stream needs constant memory; and a
+root has the condition of the data and not its square, which matters because whitening divides by
+what is small and slow features are what is small.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy import linalg
+
+from isthmus.linalg.signs import fix_signs
+from isthmus.typing import Array, IntArray
+
+
+class Roots(NamedTuple):
+    """What the training signal leaves behind.
+
+    ``level`` is a root of the moments of ``[1, Φ - shift]``, and ``changes`` has a root of the
+    moments of the differences for each lag, ``counts`` their number.
+    """
+
+    shift: Array
+    level: Array
+    changes: tuple[Array, ...]
+    counts: tuple[float, ...]
+
+
+def root(rows: Array) -> Array:
+    r"""A matrix of few rows with the same :math:`R^\top R`; the rows may be overwritten.
+
+    >>> import numpy as np
+    >>> X = np.arange(12.0).reshape(6, 2)
+    >>> bool(np.allclose(root(X.copy()).T @ root(X.copy()), X.T @ X))
+    True
+    """
+    return rows if len(rows) <= rows.shape[1] else _triangle(rows)
+
+
+def _level(Phi: Array, shift: Array) -> Array:
+    # Few rows would be a root as they are, but the mean is read off the first row of a triangle.
+    rows = np.empty((len(Phi), Phi.shape[1] + 1), order="F")
+    rows[:, 0] = 1.0
+    np.subtract(Phi, shift, out=rows[:, 1:])
+    return _triangle(rows)
+
+
+def _triangle(rows: Array) -> Array:
+    # numpy's qr copies twice on the way to the same routine, which takes most of its time here.
+    factors, _, _, _ = linalg.lapack.dgeqrf(np.asfortranarray(rows), overwrite_a=True)
+    return np.triu(factors[: min(factors.shape)])
+
+
+def map_block(Phi: Array, lags: Sequence[int], *, overlap: int = 0) -> Roots:
+    """Roots of a block of one episode, whose first ``overlap`` rows were counted before.
+
+    Differences reach back into the overlap, so blocks of an episode lose none of them.
+    """
+    # About a row of their own the columns are small, and constant ones exactly zero.
+    shift = Phi[overlap].copy()
+    changes, counts = [], []
+    for lag in lags:
+        later = Phi[max(lag, overlap) :]
+        earlier = Phi[max(lag, overlap) - lag : len(Phi) - lag]
+        change = np.subtract(later, earlier[: len(later)], out=np.empty(later.shape, order="F"))
+        changes.append(root(change))
+        counts.append(float(len(later)))
+    return Roots(shift, _level(Phi[overlap:], shift), tuple(changes), tuple(counts))
+
+
+def merge(a: Roots, b: Roots) -> Roots:
+    """Roots of two disjoint sets of rows together."""
+    moved = b.level.copy()
+    # Φ - s_a = (Φ - s_b) + (s_b - s_a) 1, and the root's first column belongs to the ones.
+    moved[:, 1:] += moved[:, :1] * (b.shift - a.shift)
+    return Roots(
+        a.shift,
+        _triangle(np.vstack([a.level, moved])),
+        tuple(root(np.vstack(pair)) for pair in zip(a.changes, b.changes, strict=True)),
+        tuple(x + y for x, y in zip(a.counts, b.counts, strict=True)),
+    )
+
+
+def forgotten(roots: Roots, factor: float) -> Roots:
+    """The same roots with every row weighted by ``factor``."""
+    weight = np.sqrt(factor)
+    return Roots(
+        roots.shift,
+        roots.level * weight,
+        tuple(R * weight for R in roots.changes),
+        tuple(factor * n for n in roots.counts),
+    )
+
+
+def class_roots(Phi: Array, classes: IntArray) -> Roots:
+    r"""Roots for the complete graph within each class.
+
+    With edge weights :math:`1/N_c` the sum over edges is
+    :math:`\sum_c\frac1{N_c}\sum_{i,j\in c}(y_i-y_j)^2=2\sum_c\sum_{i\in c}(y_i-\bar y_c)^2`:
+    twice the scatter within classes. Its slowest features are therefore those of linear
+    discriminant analysis, and a feature that knows nothing of the classes has slowness 2.
+    """
+    shift = Phi[0].copy()
+    within = np.sqrt(2.0) * (Phi - _group_means(Phi, classes)[classes])
+    return Roots(shift, _level(Phi, shift), (root(within),), (float(len(Phi)),))
+
+
+def target_roots(Phi: Array, ranks: IntArray) -> Roots:
+    r"""Roots for the chain of rows in the order of a target, given dense ranks.
+
+    Rows with the same target have no order. Neighbouring groups g, h of them are joined by all
+    pairs with weight :math:`1/(n_gn_h)`, and
+    :math:`\frac1{n_gn_h}\sum_{i,j}(y_i-y_j)^2=(\bar y_g-\bar y_h)^2+\mathrm{var}_g
+    +\mathrm{var}_h`; without ties this is the plain chain.
+    """
+    shift = Phi[0].copy()
+    means, sizes = _group_means(Phi, ranks), np.bincount(ranks)
+    neighbours = np.full(len(sizes), 2.0)
+    neighbours[[0, -1]] = 1.0
+    spread = (Phi - means[ranks]) * np.sqrt(neighbours / sizes)[ranks, None]
+    rows = np.vstack([np.diff(means, axis=0), spread[sizes[ranks] > 1]])
+    return Roots(shift, _level(Phi, shift), (root(rows),), (float(len(sizes) - 1),))
+
+
+def _group_means(Phi: Array, groups: IntArray) -> Array:
+    sums = np.zeros((groups.max() + 1, Phi.shape[1]))
+    np.add.at(sums, groups, Phi)
+    return sums / np.bincount(groups)[:, None]
+
+
+class SlowAxes(NamedTuple):
+    """The map ``(Φ - mean) @ axes`` (unit variance each), the slowness of its features, rank."""
+
+    mean: Array
+    axes: Array
+    slowness: Array
+    rank: int
+    patterns: Array
+
+
+def finish(roots: Roots, *, rcond: float, ridge: float, scaled: bool) -> SlowAxes:
+    r"""All slow axes, slowest first.
+
+    Whitening and minor components: with the scatter's root :math:`S=U\,\mathrm{diag}(s)V^\top`,
+    the axes are :math:`w=V\mathrm{diag}(s)^{-1}a`, where the :math:`a` are right singular vectors
+    of the whitened root of the differences, smallest first. A ridge :math:`\kappa` makes it
+    :math:`\min_w\,w^\top\dot Cw+\kappa\|w\|^2` under :math:`w^\top Cw=1`.
+
+    Parameters
+    ----------
+    rcond : directions whose standard deviation is below this share of the largest are dropped.
+    ridge : :math:`\kappa` as a share of the mean variance.
+    scaled : whether the columns are brought to unit variance before rcond and ridge are applied,
+        so that neither depends on units; not for coordinates whose length means something.
+    """
+    weight = roots.level[0, 0]  # ± the root of the number of rows
+    mean = roots.shift + roots.level[0, 1:] / weight
+    S = roots.level[1:, 1:] / abs(weight)
+    deviations = np.linalg.norm(S, axis=0)
+    # What rounding alone makes of a constant column is no variance.
+    noise = 1e2 * np.finfo(float).eps * np.abs(mean - roots.shift)
+    dead = deviations <= np.maximum(noise, np.finfo(float).tiny)
+    scale = np.where(dead, 1.0, deviations) if scaled else np.ones_like(deviations)
+    S = np.where(dead, 0.0, S / scale)
+
+    _, s, Vt = linalg.svd(S, full_matrices=False, check_finite=False)
+    rank = int(np.sum(s > rcond * s[0])) if len(s) and s[0] > 0 else 0
+    s, Vt = s[:rank], Vt[:rank]
+    if not rank:
+        nothing = np.zeros((0, S.shape[1]))
+        return SlowAxes(mean, nothing.T, np.zeros(0), 0, nothing)
+    whitening = Vt.T / s
+    pairs = zip(roots.changes, roots.counts, strict=True)
+    per_lag = [R @ (whitening / scale[:, None]) / np.sqrt(n) for R, n in pairs]
+    change = np.vstack(per_lag) / np.sqrt(len(per_lag))
+    # As in a ridge regression, the penalty is a few more rows: √κ w = √κ V diag(1/s) a.
+    penalty = np.diag(np.sqrt(ridge * np.mean(s**2)) / s)
+    _, _, At = linalg.svd(np.vstack([change, penalty]), full_matrices=False, check_finite=False)
+    A = At[::-1].T
+    axes = fix_signs(whitening @ A)
+    # Covariance of a feature with the inputs, for the way back of linear features.
+    patterns = ((axes.T @ Vt.T) * s**2) @ (Vt * scale)
+    return SlowAxes(mean, axes / scale[:, None], np.sum((change @ A) ** 2, axis=0), rank, patterns)

@@ -1,0 +1,1 @@
+"""Kernels made of kernels, of functions and of matrices."""

@@ -1,0 +1,254 @@
+"""Sums, products and multiples of kernels."""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from isthmus._checks import check_float
+from isthmus.kernels.base import Kernel
+from isthmus.kernels.objects import n_objects
+from isthmus.typing import Array, Objects
+
+
+class _Pair(Kernel):
+    """Two kernels on the same objects."""
+
+    left: Kernel
+    right: Kernel
+
+    @property
+    def _judge(self) -> Kernel:
+        # A constant accepts anything, so the other one knows what an object is.
+        return self.right if isinstance(self.left, Constant) else self.left
+
+    @property
+    def vectors(self) -> bool:  # type: ignore[override]
+        return self._judge.vectors
+
+    @property
+    def pairwise(self) -> bool:  # type: ignore[override]
+        return self._judge.pairwise
+
+    def check(self, X: Objects) -> Objects:
+        for part in (self.left, self.right):
+            X = part.check(X)
+        return X
+
+    def reference(self, X: Objects, indices: object = None) -> Objects:
+        return self._judge.reference(X, indices)
+
+    def resolve(self, X: Objects) -> Kernel:
+        return replace(self, left=self.left.resolve(X), right=self.right.resolve(X))  # type: ignore[type-var]
+
+    def log_parameters(self) -> Array:
+        return np.concatenate([self.left.log_parameters(), self.right.log_parameters()])
+
+    def with_log_parameters(self, theta: Array) -> Kernel:
+        n_left = len(self.left.log_parameters())
+        return replace(  # type: ignore[type-var]
+            self,
+            left=self.left.with_log_parameters(theta[:n_left]),
+            right=self.right.with_log_parameters(theta[n_left:]),
+        )
+
+
+@dataclass
+class Sum(_Pair):
+    """``k1 + k2``: feature spaces side by side.
+
+    >>> from isthmus.kernels import Gaussian, Linear
+    >>> Linear() + Gaussian(1.0)
+    Sum(left=Linear(), right=Gaussian(gamma=1.0))
+    """
+
+    __module__ = "isthmus.kernels"
+
+    left: Kernel
+    right: Kernel
+
+    def _gram(self, X: Objects, Z: Objects) -> Array:
+        return self.left._gram(X, Z) + self.right._gram(X, Z)
+
+    def diag(self, X: Objects) -> Array:
+        return self.left.diag(X) + self.right.diag(X)
+
+    def _weighted_gradient(self, X: Array, Z: Array, W: Array, K: Array) -> Array:
+        return self.left.weighted_gradient(X, Z, W) + self.right.weighted_gradient(X, Z, W)
+
+    def diag_gradient(self, X: Array) -> Array:
+        return self.left.diag_gradient(X) + self.right.diag_gradient(X)
+
+    def radial_weights(self, X: Array, Z: Array, K: Array | None = None) -> Array:
+        return self.left.radial_weights(X, Z) + self.right.radial_weights(X, Z)
+
+    def parameter_gradient(self, X: Objects, Z: Objects, W: Array, K: Array | None = None) -> Array:
+        parts = [part.parameter_gradient(X, Z, W) for part in (self.left, self.right)]
+        return np.concatenate(parts)
+
+    def diag_parameter_gradient(self, X: Objects, w: Array) -> Array:
+        parts = [part.diag_parameter_gradient(X, w) for part in (self.left, self.right)]
+        return np.concatenate(parts)
+
+
+@dataclass
+class Product(_Pair):
+    """``k1 * k2``: tensor product of the feature spaces.
+
+    >>> from isthmus.kernels import Gaussian, Linear
+    >>> Linear() * Gaussian(1.0)
+    Product(left=Linear(), right=Gaussian(gamma=1.0))
+    """
+
+    __module__ = "isthmus.kernels"
+
+    left: Kernel
+    right: Kernel
+
+    def _gram(self, X: Objects, Z: Objects) -> Array:
+        return self.left._gram(X, Z) * self.right._gram(X, Z)
+
+    def diag(self, X: Objects) -> Array:
+        return self.left.diag(X) * self.right.diag(X)
+
+    def _weighted_gradient(self, X: Array, Z: Array, W: Array, K: Array) -> Array:
+        A, B = self.left._gram(X, Z), self.right._gram(X, Z)
+        return self.left.weighted_gradient(X, Z, W * B, A) + self.right.weighted_gradient(
+            X, Z, W * A, B
+        )
+
+    def diag_gradient(self, X: Array) -> Array:
+        return (
+            self.left.diag_gradient(X) * self.right.diag(X)[:, None]
+            + self.right.diag_gradient(X) * self.left.diag(X)[:, None]
+        )
+
+    def radial_weights(self, X: Array, Z: Array, K: Array | None = None) -> Array:
+        A, B = self.left._gram(X, Z), self.right._gram(X, Z)
+        return self.left.radial_weights(X, Z, A) * B + self.right.radial_weights(X, Z, B) * A
+
+    def parameter_gradient(self, X: Objects, Z: Objects, W: Array, K: Array | None = None) -> Array:
+        A, B = self.left._gram(X, Z), self.right._gram(X, Z)
+        return np.concatenate(
+            [
+                self.left.parameter_gradient(X, Z, W * B, A),
+                self.right.parameter_gradient(X, Z, W * A, B),
+            ]
+        )
+
+    def diag_parameter_gradient(self, X: Objects, w: Array) -> Array:
+        return np.concatenate(
+            [
+                self.left.diag_parameter_gradient(X, w * self.right.diag(X)),
+                self.right.diag_parameter_gradient(X, w * self.left.diag(X)),
+            ]
+        )
+
+
+@dataclass
+class Scaled(Kernel):
+    """``factor * k`` with a factor that is not negative.
+
+    >>> from isthmus.kernels import Linear
+    >>> (2 * Linear())([[1.0]])
+    array([[2.]])
+    """
+
+    __module__ = "isthmus.kernels"
+
+    base: Kernel
+    factor: float = field(default=1.0, kw_only=True)
+    learned = ("factor",)
+
+    @property
+    def vectors(self) -> bool:  # type: ignore[override]
+        return self.base.vectors
+
+    @property
+    def pairwise(self) -> bool:  # type: ignore[override]
+        return self.base.pairwise
+
+    def check(self, X: Objects) -> Objects:
+        return self.base.check(X)
+
+    def reference(self, X: Objects, indices: object = None) -> Objects:
+        return self.base.reference(X, indices)
+
+    def resolve(self, X: Objects) -> "Scaled":
+        check_float(self, "factor")
+        return replace(self, base=self.base.resolve(X))
+
+    def _gram(self, X: Objects, Z: Objects) -> Array:
+        return self.factor * self.base._gram(X, Z)
+
+    def diag(self, X: Objects) -> Array:
+        return self.factor * self.base.diag(X)
+
+    def _weighted_gradient(self, X: Array, Z: Array, W: Array, K: Array) -> Array:
+        return self.base.weighted_gradient(X, Z, self.factor * W)
+
+    def diag_gradient(self, X: Array) -> Array:
+        return self.factor * self.base.diag_gradient(X)
+
+    def radial_weights(self, X: Array, Z: Array, K: Array | None = None) -> Array:
+        return self.factor * self.base.radial_weights(X, Z)
+
+    def log_parameters(self) -> Array:
+        return np.concatenate([super().log_parameters(), self.base.log_parameters()])
+
+    def with_log_parameters(self, theta: Array) -> Kernel:
+        own = len(self._names)
+        factor = float(np.exp(theta[0])) if own else self.factor
+        return replace(self, factor=factor, base=self.base.with_log_parameters(theta[own:]))
+
+    def parameter_gradient(self, X: Objects, Z: Objects, W: Array, K: Array | None = None) -> Array:
+        inner = self.base._gram(X, Z)
+        own = [self.factor * np.vdot(W, inner)] if self._names else []
+        return np.concatenate([own, self.factor * self.base.parameter_gradient(X, Z, W, inner)])
+
+    def diag_parameter_gradient(self, X: Objects, w: Array) -> Array:
+        own = [self.factor * (w @ self.base.diag(X))] if self._names else []
+        return np.concatenate([own, self.factor * self.base.diag_parameter_gradient(X, w)])
+
+
+@dataclass
+class Constant(Kernel):
+    """The same similarity for all pairs: an intercept in feature space.
+
+    >>> from isthmus.kernels import Linear
+    >>> Linear() + 1.0
+    Sum(left=Linear(), right=Constant(value=1.0))
+    """
+
+    __module__ = "isthmus.kernels"
+
+    value: float = 1.0
+    vectors = False
+    learned = ("value",)
+
+    def check(self, X: Objects) -> Objects:
+        return X
+
+    def resolve(self, X: Objects) -> "Constant":
+        check_float(self, "value")
+        return self
+
+    def _gram(self, X: Objects, Z: Objects) -> Array:
+        return np.full((n_objects(X), n_objects(Z)), float(self.value))
+
+    def diag(self, X: Objects) -> Array:
+        return np.full(n_objects(X), float(self.value))
+
+    def _weighted_gradient(self, X: Array, Z: Array, W: Array, K: Array) -> Array:
+        return np.zeros_like(X)
+
+    def diag_gradient(self, X: Array) -> Array:
+        return np.zeros_like(X)
+
+    def radial_weights(self, X: Array, Z: Array, K: Array | None = None) -> Array:
+        return np.zeros((n_objects(X), n_objects(Z)))
+
+    def _shape_gradient(self, X: Objects, Z: Objects, W: Array, K: Array) -> Array:
+        return np.array([self.value * W.sum()])
+
+    def _diag_shape_gradient(self, X: Objects, w: Array) -> Array:
+        return np.array([self.value * w.sum()])

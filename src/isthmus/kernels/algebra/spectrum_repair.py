@@ -1,0 +1,215 @@
+"""Kernels from similarities whose spectrum is partly negative."""
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from isthmus._checks import check_choice
+from isthmus.kernels.algebra.delta import Delta
+from isthmus.kernels.base import Kernel
+from isthmus.typing import Array, Objects
+
+METHODS = ("clip", "flip", "shift", "square")
+# Eigenvalues below this share of the largest are rounding errors, and have no inverse.
+NO_SIGNAL = 1e-12
+
+
+def repaired_spectrum(G: Array, method: str = "clip") -> tuple[Array, Array]:
+    r"""A positive semi-definite matrix from a symmetric one, and the map for new rows.
+
+    With :math:`G=U\Lambda U^\top`:
+
+    ======  ==============================  ==========================================
+    method  matrix                          weights W
+    ======  ==============================  ==========================================
+    clip    :math:`U\max(\Lambda,0)U^\top`  :math:`U_+\Lambda_+^{-1}U_+^\top`
+    flip    :math:`U|\Lambda|U^\top`        :math:`U|\Lambda|^{-1}U^\top`
+    shift   :math:`G+|\lambda_{\min}|I`     the number :math:`|\lambda_{\min}|`
+    square  :math:`GG^\top`                 :math:`I`
+    ======  ==============================  ==========================================
+
+    With rows :math:`g_x` of similarities to the training objects the kernel of two new objects is
+    :math:`g_xWg_z^\top`: on the training objects the repaired matrix, between a new and a training
+    object :math:`g_xP` with :math:`P=WG`, the projection (clip) or reflection (flip). Clipping
+    is the nearest positive semi-definite matrix. A shift has no such extension.
+
+    Returns
+    -------
+    matrix : ndarray of shape (n, n)
+    weights : ndarray of shape (n, n), or of shape () for a shift
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.kernels import repaired_spectrum
+    >>> repaired_spectrum(np.array([[0.0, 2.0], [2.0, 0.0]]), "clip")[0]
+    array([[1., 1.],
+           [1., 1.]])
+    """
+    if method not in METHODS:
+        raise ValueError(
+            "The 'method' parameter of repaired_spectrum must be one of "
+            f"{', '.join(map(repr, METHODS))}. Got {method!r} instead."
+        )
+    if method == "square":
+        return G @ G.T, np.eye(len(G))
+    eigenvalues, U = linalg.eigh(G)
+    if method == "shift":
+        shift = max(0.0, -float(eigenvalues[0]))
+        return G + shift * np.eye(len(G)), np.array(shift)
+    sizes = np.abs(eigenvalues)
+    keep = sizes > NO_SIGNAL * sizes.max(initial=0.0)
+    if method == "clip":
+        keep &= eigenvalues > 0
+    U, sizes = U[:, keep], sizes[keep]
+    return (U * sizes) @ U.T, (U / sizes) @ U.T
+
+
+@dataclass
+class SpectrumRepair(Kernel):
+    r"""A kernel from a similarity that is none: negative eigenvalues are taken out.
+
+    Similarities made of alignments (:class:`DTWKernel`, local alignment scores) have Gram matrices
+    with negative eigenvalues. On the training objects the spectrum is repaired; new objects are
+    mapped accordingly, see :func:`repaired_spectrum`, so that training and new objects
+    live in one feature space.
+
+    Parameters
+    ----------
+    base : kernel
+        The similarity, symmetric.
+    method : {"clip", "flip", "shift", "square"}, default="clip"
+        Set negative eigenvalues to zero, make them positive, add a constant to all, or square the
+        matrix. A shift adds :math:`|\lambda_{\min}|` where two objects are equal and is
+        no kernel on new objects.
+    center : bool, default=False
+        Centre the similarity with the means of the training objects first, as distances need
+        (:class:`DistanceKernel` with ``form="squared"``).
+
+    Notes
+    -----
+    The eigendecomposition of the training matrix is O(n³), once: estimators of this library keep
+    the repaired kernel as ``kernel_``. A new object is compared with all training objects.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.kernels import DTWKernel, SpectrumRepair
+    >>> X = np.random.default_rng(0).normal(size=(30, 8))
+    >>> bool(np.linalg.eigvalsh(DTWKernel(0.1)(X)).min() < -0.01)
+    True
+    >>> bool(np.linalg.eigvalsh(SpectrumRepair(DTWKernel(0.1))(X)).min() > -1e-12)
+    True
+    """
+
+    __module__ = "isthmus.kernels"
+
+    base: Kernel
+    method: str = field(default="clip", kw_only=True)
+    center: bool = field(default=False, kw_only=True)
+
+    @property
+    def vectors(self) -> bool:  # type: ignore[override]
+        return self.base.vectors
+
+    def check(self, X: Objects) -> Objects:
+        if self.base.pairwise:
+            raise TypeError(
+                "SpectrumRepair needs similarities between any two objects: give the matrix of all "
+                "of them to Precomputed(gram) and indices as objects."
+            )
+        return self.base.check(X)
+
+    def reference(self, X: Objects, indices: Any = None) -> Objects:
+        return self.base.reference(X, indices)
+
+    def resolve(self, X: Objects) -> "Kernel":
+        check_choice(self, "method", METHODS)
+        base = self.base.resolve(X)
+        G = base._gram(X, X)
+        G = (G + G.T) / 2
+        means = G.mean(axis=0) if self.center else np.zeros(len(G))
+        if self.center:
+            G = G - means - means[:, None] + means.mean()
+        return RepairedKernel(
+            base, self.method, self.center, X, means, repaired_spectrum(G, self.method)[1]
+        )
+
+    def _gram(self, X: Objects, Z: Objects) -> Array:
+        return self.resolve(Z)._gram(X, Z)
+
+    def diag(self, X: Objects) -> Array:
+        """``k(x, x)`` with these objects as the training objects."""
+        X = self.check(X)
+        return self.resolve(X).diag(X)
+
+
+@dataclass(eq=False, repr=False)
+class RepairedKernel(Kernel):
+    """What :class:`SpectrumRepair` becomes when it has seen the training objects."""
+
+    base: Kernel
+    method: str
+    center: bool
+    objects: Objects
+    means: Array
+    weights: Array
+
+    def __repr__(self) -> str:
+        return f"SpectrumRepair(base={self.base!r}, method={self.method!r}, center={self.center})"
+
+    @property
+    def vectors(self) -> bool:  # type: ignore[override]
+        return self.base.vectors
+
+    def check(self, X: Objects) -> Objects:
+        return self.base.check(X)
+
+    def reference(self, X: Objects, indices: Any = None) -> Objects:
+        return self.base.reference(X, indices)
+
+    def _rows(self, X: Objects, Z: Objects) -> Array:
+        """Similarities, centred as the training matrix was; ``Z`` are the training objects."""
+        G = self.base._gram(X, Z)
+        if self.center:
+            G = G - G.mean(axis=1)[:, None] - self.means + self.means.mean()
+        return G
+
+    def _gram(self, X: Objects, Z: Objects) -> Array:
+        if self.method == "shift":
+            return self._shifted(X, Z)
+        left = self._rows(X, self.objects)
+        right = left if Z is X else self._rows(Z, self.objects)
+        return left @ self.weights @ right.T
+
+    def _shifted(self, X: Objects, Z: Objects) -> Array:
+        K = self.base._gram(X, Z)
+        if self.center:
+            K = K - self._means_of(X)[:, None] - self._means_of(Z) + self.means.mean()
+        return K + self.weights * Delta()._gram([_key(x) for x in X], [_key(z) for z in Z])
+
+    def _means_of(self, X: Objects) -> Array:
+        if X is self.objects:
+            return self.means
+        return np.asarray(self.base._gram(X, self.objects).mean(axis=1))
+
+    def diag(self, X: Objects) -> Array:
+        X = self.check(X)
+        if self.method == "shift":
+            own = np.array(self.base.diag(X))
+            if self.center:
+                own = own - 2 * self._means_of(X) + self.means.mean()
+            return own + self.weights
+        rows = self._rows(X, self.objects)
+        return np.einsum("ij,ij->i", rows @ self.weights, rows)
+
+
+def _key(item: Any) -> Hashable:
+    """Objects of equal content have equal keys."""
+    if isinstance(item, (np.ndarray, list)):
+        array = np.asarray(item)
+        return (array.shape, array.tobytes()) if array.dtype != object else tuple(item)
+    return item if isinstance(item, Hashable) else id(item)

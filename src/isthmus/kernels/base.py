@@ -1,0 +1,225 @@
+"""What every kernel can do."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import replace
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils import check_array
+
+from isthmus._piece import Piece
+from isthmus.blocks.slices import block_slices
+from isthmus.kernels.objects import check_list, n_objects, refuse_text, take
+from isthmus.typing import Array, Objects
+
+
+class Kernel(Piece, ABC):
+    r"""A positive semi-definite similarity :math:`k(x,z)=\langle\varphi(x),\varphi(z)\rangle`.
+
+    A new kernel is a dataclass with :meth:`_gram` and :meth:`diag`; where it is
+    differentiable in vectors, :meth:`_weighted_gradient` too. One that compares something
+    else than rows of an array sets ``vectors = False``, and one with parameters that can be
+    learned names them in ``learned``.
+    """
+
+    __module__ = "isthmus.kernels"
+
+    #: True where objects are rows of a two-dimensional numeric array.
+    vectors = True
+    #: True where an object is its row of a Gram matrix.
+    pairwise = False
+    #: True where ``k(x, z)`` depends on ``x - z`` alone.
+    stationary = False
+    #: Names of positive parameters that can be learned, that of the width first.
+    learned: ClassVar[tuple[str, ...]] = ()
+    #: The inputs enter as ``width ** width_power * x``; 0 where no parameter is a width.
+    width_power: ClassVar[float] = 0.0
+
+    @abstractmethod
+    def _gram(self, X: Objects, Z: Objects) -> Array:
+        """Gram matrix of checked objects; ``Z is X`` says that it is symmetric."""
+
+    @abstractmethod
+    def diag(self, X: Objects) -> Array:
+        """``k(x, x)`` for every object."""
+
+    def __call__(self, X: Objects, Z: Objects = None) -> Any:
+        """Gram matrix (n, m) of two collections, or of one with itself.
+
+        Two single vectors give a number, as scikit-learn's pairwise calls expect.
+        """
+        if self.vectors and np.ndim(X) == 1 and Z is not None and np.ndim(Z) == 1:
+            return float(self(np.asarray(X)[None], np.asarray(Z)[None])[0, 0])
+        X, Z = self._checked_pair(X, Z)
+        return self.resolve(Z)._gram(X, Z)
+
+    def check(self, X: Objects) -> Objects:
+        """Return ``X`` in the form that the kernel computes with, or say what is wrong."""
+        if self.vectors:
+            refuse_text(X, type(self).__name__, self)
+            return check_array(
+                X, dtype=[np.float64, np.float32], input_name="X", estimator=type(self).__name__
+            )
+        return check_list(X, type(self).__name__)
+
+    def _checked_pair(self, X: Objects, Z: Objects) -> tuple[Objects, Objects]:
+        X = self.check(X)
+        Z = X if Z is None else self.check(Z)
+        if self.vectors and X.shape[1] != Z.shape[1]:
+            raise ValueError(
+                f"The kernel {self!r} compares vectors of the same length: X and Z must have as "
+                f"many columns. Got X.shape={X.shape} and Z.shape={Z.shape}."
+            )
+        return X, Z
+
+    def reference(self, X: Objects, indices: Any = None) -> Objects:
+        """What to keep of ``X``, or of some of it, as second argument of later calls."""
+        return X if indices is None else take(X, indices)
+
+    def resolve(self, X: Objects) -> "Kernel":
+        """The kernel with parameters such as ``"median"`` replaced by numbers from ``X``."""
+        return self
+
+    def blocks(
+        self, X: Objects, Z: Objects = None, *, block_size: int | None = None
+    ) -> Iterator[tuple[slice, Array]]:
+        """Yield ``(rows, K[rows])``, so that nobody needs the whole Gram matrix."""
+        X, Z = self._checked_pair(X, Z)
+        kernel = self.resolve(Z)
+        for rows in block_slices(n_objects(X), n_objects(Z), block_size=block_size):
+            yield rows, kernel._gram(take(X, rows), Z)
+
+    # Derivatives with respect to the first argument --------------------------------
+
+    def weighted_gradient(self, X: Array, Z: Array, W: Array, K: Array | None = None) -> Array:
+        r"""Row :math:`i` is :math:`\sum_j W_{ij}\,\partial k(x_i,z_j)/\partial x_i`.
+
+        The sum over :math:`j` is a matrix product, so the (n, m, d) array of all
+        gradients is never formed. ``K`` is ``k(X, Z)`` where it is known already.
+        """
+        kernel = self.resolve(Z)
+        return kernel._weighted_gradient(X, Z, W, kernel._gram(X, Z) if K is None else K)
+
+    def gradient(self, X: Array, Z: Array) -> Array:
+        """All gradients with respect to the first argument, shape (n, m, d).
+
+        The slow and obvious form of :meth:`weighted_gradient`.
+        """
+        X, Z = self.check(X), self.check(Z)
+        n, m = len(X), len(Z)
+        result = np.empty((n, m, X.shape[1]), dtype=X.dtype)
+        for j in range(m):
+            result[:, j] = self.weighted_gradient(X, Z[j : j + 1], np.ones((n, 1), dtype=X.dtype))
+        return result
+
+    def _weighted_gradient(self, X: Array, Z: Array, W: Array, K: Array) -> Array:
+        raise TypeError(self._lacks("a gradient with respect to its first argument"))
+
+    def diag_gradient(self, X: Array) -> Array:
+        """Gradient of ``k(x, x)``, shape (n, d)."""
+        raise TypeError(self._lacks("a gradient of its diagonal"))
+
+    def radial_weights(self, X: Array, Z: Array, K: Array | None = None) -> Array:
+        r"""Matrix of :math:`-\partial k/\partial\|x-z\|^2` for kernels of the distance alone."""
+        raise TypeError(self._lacks("the form k(‖x - z‖²)"))
+
+    def inverse_inner_product(self, values: Array) -> Array:
+        r"""Solve :math:`k(x,z)=f(x^\top z)` for the inner product."""
+        raise TypeError(self._lacks("the form f(x'z) with an invertible f"))
+
+    def squared_distances_from(self, K: Array, x_diag: Array, z_diag: Array) -> Array:
+        """Squared distances between vectors from their kernel values."""
+        raise TypeError(self._lacks("a formula for input distances from kernel values"))
+
+    def explicit_features(self, X: Objects) -> Array | None:
+        """Finite vectors whose inner product is the kernel, where that is the cheap way."""
+        return None
+
+    def _lacks(self, what: str) -> str:
+        return f"The kernel {self!r} has not {what}."
+
+    # Derivatives with respect to parameters -----------------------------------------
+
+    @property
+    def _names(self) -> list[str]:
+        # A parameter of zero has no logarithm: it was put to zero to stay there.
+        return [name for name in self.learned if getattr(self, name) > 0]
+
+    def log_parameters(self) -> Array:
+        """Logarithms of the parameters that can be learned, of a resolved kernel."""
+        return np.log([float(getattr(self, name)) for name in self._names])
+
+    def with_log_parameters(self, theta: Array) -> "Kernel":
+        """The kernel with other parameters, in the order of :meth:`log_parameters`."""
+        values = dict(zip(self._names, map(float, np.exp(theta)), strict=True))
+        return replace(self, **values) if values else self  # type: ignore[type-var]
+
+    def parameter_gradient(self, X: Any, Z: Any, W: Array, K: Array | None = None) -> Array:
+        r"""Derivatives of :math:`\sum_{ij}W_{ij}k(x_i,z_j)` by the logarithms of the parameters.
+
+        Sums of matrix products: the (n, m, p) array of all derivatives is never formed. ``Z is X``
+        says that ``W`` is symmetric; ``K`` is ``k(X, Z)`` where it is known already.
+        """
+        if not self._names:
+            return np.empty(0)
+        K = self._gram(X, Z) if K is None else K
+        rest = self._shape_gradient(X, Z, W, K)
+        if not self.width_power:
+            return rest
+        return np.concatenate([[self.width_power * self.stretch_gradient(X, Z, W, K).sum()], rest])
+
+    def diag_parameter_gradient(self, X: Any, w: Array) -> Array:
+        r"""Derivatives of :math:`\sum_iw_ik(x_i,x_i)` by the logarithms of the parameters."""
+        if not self._names:
+            return np.empty(0)
+        rest = self._diag_shape_gradient(X, w)
+        if not self.width_power:
+            return rest
+        stretch = w @ np.einsum("ij,ij->i", X, self.diag_gradient(X))
+        return np.concatenate([[self.width_power * stretch], rest])
+
+    def _shape_gradient(self, X: Any, Z: Any, W: Array, K: Array) -> Array:
+        """The derivatives by the parameters other than the width."""
+        return np.empty(0)
+
+    def _diag_shape_gradient(self, X: Any, w: Array) -> Array:
+        return np.zeros(len(self._names) - bool(self.width_power))
+
+    def stretch_gradient(self, X: Array, Z: Array, W: Array, K: Array) -> Array:
+        r"""Derivative of :math:`\sum_{ij}W_{ij}k(x_i,z_j)` by the log-scale of each column.
+
+        It is :math:`\sum_ix_{ic}\,\partial/\partial x_{ic}+\sum_jz_{jc}\,\partial/\partial z_{jc}`,
+        so what a kernel knows about its inputs is enough to learn all length scales.
+        """
+        if self.stationary:  # then any origin will do: near the points nothing cancels
+            origin, same = X.mean(axis=0), Z is X
+            X = X - origin
+            Z = X if same else Z - origin
+        gradient = np.einsum("ij,ij->j", X, self._weighted_gradient(X, Z, W, K))
+        if Z is X:
+            return 2 * gradient
+        return gradient + np.einsum("ij,ij->j", Z, self._weighted_gradient(Z, X, W.T, K.T))
+
+    # Algebra ----------------------------------------------------------------------
+
+    def __add__(self, other: Any) -> "Kernel":
+        from isthmus.kernels.algebra.operations import Constant, Sum
+
+        if isinstance(other, Real):
+            other = Constant(float(other))
+        return Sum(self, other) if isinstance(other, Kernel) else NotImplemented
+
+    def __radd__(self, other: Any) -> "Kernel":
+        return self + other
+
+    def __mul__(self, other: Any) -> "Kernel":
+        from isthmus.kernels.algebra.operations import Product, Scaled
+
+        if isinstance(other, Real):
+            return Scaled(self, factor=float(other))
+        return Product(self, other) if isinstance(other, Kernel) else NotImplemented
+
+    def __rmul__(self, other: Any) -> "Kernel":
+        return self * other

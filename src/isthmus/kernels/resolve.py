@@ -1,0 +1,76 @@
+"""One function that makes a kernel of whatever was given."""
+
+from collections.abc import Callable
+from difflib import get_close_matches
+from typing import Any
+
+from sklearn.base import clone
+from sklearn.gaussian_process.kernels import Kernel as SklearnKernel
+
+from isthmus.kernels.algebra.delta import Delta
+from isthmus.kernels.algebra.function import FunctionKernel
+from isthmus.kernels.algebra.normalized import Normalized
+from isthmus.kernels.algebra.precomputed import Precomputed
+from isthmus.kernels.base import Kernel
+from isthmus.kernels.vectors.ard import ARD
+from isthmus.kernels.vectors.dot import Exponential, Linear, Polynomial
+from isthmus.kernels.vectors.gaussian import Gaussian
+from isthmus.kernels.vectors.histogram import HistogramIntersection
+from isthmus.kernels.vectors.laplacian import Laplacian
+from isthmus.kernels.vectors.stationary import Matern
+
+NAMES: dict[str, Callable[[], Kernel]] = {
+    "linear": Linear,
+    "polynomial": Polynomial,
+    "poly": Polynomial,
+    "gaussian": Gaussian,
+    "rbf": Gaussian,
+    "exponential": Exponential,
+    "laplacian": Laplacian,
+    "matern": Matern,
+    "ard": lambda: ARD(Gaussian()),
+    "histogram_intersection": HistogramIntersection,
+    "cosine": lambda: Normalized(Linear()),
+    "delta": Delta,
+    "precomputed": Precomputed,
+}
+
+
+def as_kernel(kernel: Any) -> Kernel:
+    """Return a kernel of our system, a copy that the caller may keep.
+
+    Parameters
+    ----------
+    kernel : str, Kernel, scikit-learn kernel or callable
+        A name, a kernel, a kernel object of ``sklearn.gaussian_process``, or a function of
+        two collections that returns their Gram matrix.
+
+    Examples
+    --------
+    >>> from isthmus.kernels import as_kernel
+    >>> as_kernel("gaussian")
+    Gaussian(gamma='median')
+    >>> from sklearn.gaussian_process.kernels import RBF
+    >>> as_kernel(RBF(1.0))([[0.0], [1.0]]).round(4)
+    array([[1.    , 0.6065],
+           [0.6065, 1.    ]])
+    """
+    if isinstance(kernel, str):
+        if kernel not in NAMES:
+            close = get_close_matches(kernel, NAMES, n=1)
+            hint = f" Did you mean {close[0]!r}?" if close else ""
+            raise ValueError(
+                f"Unknown kernel {kernel!r}: expected one of {', '.join(map(repr, NAMES))}.{hint}"
+            )
+        return NAMES[kernel]()
+    if isinstance(kernel, Kernel):
+        return clone(kernel)
+    if isinstance(kernel, SklearnKernel):
+        return FunctionKernel(kernel, on_vectors=True)
+    if callable(kernel) and not isinstance(kernel, type):
+        return FunctionKernel(kernel)
+    hint = f" Call it: {kernel.__name__}()." if isinstance(kernel, type) else ""
+    raise TypeError(
+        "A kernel must be a name, a Kernel, a scikit-learn kernel or a function of two "
+        f"collections. Got {kernel!r:.60} of type {type(kernel).__name__} instead.{hint}"
+    )

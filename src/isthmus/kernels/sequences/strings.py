@@ -1,0 +1,173 @@
+"""Kernels of sequences of symbols: strings, lists, arrays of integers."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy import sparse
+
+from isthmus._checks import check_float, check_int
+from isthmus.kernels.base import Kernel
+from isthmus.kernels.objects import check_list
+from isthmus.series.collection import Packed
+from isthmus.series.pairs import pair_matrix
+from isthmus.series.symbols import Codes
+from isthmus.typing import Array, IntArray, Objects
+
+
+class SequenceKernel(Kernel):
+    """A kernel of sequences; with an alphabet, a symbol outside of it is an error."""
+
+    alphabet: Sequence[Hashable] | None
+    vectors = False
+
+    def check(self, X: Objects) -> Objects:
+        Codes(type(self).__name__, self.alphabet).pack(X)
+        return check_list(X, type(self).__name__)
+
+    def _codes(self, X: Objects, Z: Objects) -> tuple[Packed, Packed]:
+        codes = Codes(type(self).__name__, self.alphabet)
+        left = codes.pack(X)
+        return left, left if Z is X else codes.pack(Z, "Z")
+
+
+@dataclass
+class Spectrum(SequenceKernel):
+    r"""Spectrum kernel :math:`k(s,t)=\sum_u|s|_u|t|_u` over all words u of ``length`` symbols.
+
+    :math:`|s|_u` counts the places at which u stands in s without gaps [Leslie2002]_. Linear in
+    the lengths. A sequence shorter than ``length`` is similar to nothing; wrap it in
+    :class:`Normalized` where long sequences should not count more.
+
+    Parameters
+    ----------
+    length : int, default=3
+    alphabet : sequence of symbols or None, default=None
+        Where given, a symbol outside of it is an error that names the place; otherwise
+        unknown symbols are only unlike all others.
+
+    Examples
+    --------
+    >>> from isthmus.kernels import Spectrum
+    >>> Spectrum(2)(["banana"], ["ananas", "bandana", "x"])
+    array([[8., 7., 0.]])
+    >>> Spectrum(2, alphabet="abn")(["banana", "bandana"])  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ValueError: Spectrum expected ... in sequence 1 of X. Got 'd' at position 3 instead.
+    """
+
+    __module__ = "isthmus.kernels"
+
+    length: int = 3
+    alphabet: Sequence[Hashable] | None = field(default=None, kw_only=True)
+
+    def resolve(self, X: Objects) -> "Spectrum":
+        check_int(self, "length", low=1)
+        return self
+
+    def _gram(self, X: Objects, Z: Objects) -> Array:
+        left, right = self._codes(X, Z)
+        if left is right:
+            C = self._counts(left)[0]
+            return np.asarray((C @ C.T).toarray())
+        A, B = self._counts(left, right)
+        return np.asarray((A @ B.T).toarray())
+
+    def diag(self, X: Objects) -> Array:
+        check_int(self, "length", low=1)
+        (C,) = self._counts(Codes("Spectrum", self.alphabet).pack(X))
+        return np.asarray(C.multiply(C).sum(axis=1), dtype=np.float64).ravel()
+
+    def _counts(self, *collections: Packed) -> list[sparse.csr_array]:
+        """How often each word stands in each sequence, with the same columns in all."""
+        codes = [c.values[:, 0].astype(np.int64) for c in collections]
+        n_symbols = 1 + max(int(c.max()) for c in codes)
+        # Words as numbers, longer and longer; numbered anew each time, so that none overflows.
+        words = codes
+        for step in range(1, self.length):
+            words = [
+                w[: max(0, len(c) - step)] * n_symbols + c[step:]
+                for w, c in zip(words, codes, strict=True)
+            ]
+            numbers = np.unique(np.concatenate(words), return_inverse=True)[1]
+            cuts = np.cumsum([len(w) for w in words])[:-1]
+            words = np.split(numbers, cuts)
+        n_words = 1 + max((int(w.max()) for w in words if len(w)), default=0)
+        return [_count(c, w, self.length, n_words) for c, w in zip(collections, words, strict=True)]
+
+
+def _count(packed: Packed, words: IntArray, length: int, n_words: int) -> sparse.csr_array:
+    owner = np.repeat(np.arange(len(packed)), packed.lengths)
+    # A word that would run into the next sequence is none.
+    inside = owner[: len(words)] == owner[length - 1 :][: len(words)]
+    entries = (np.ones(int(inside.sum())), (owner[: len(words)][inside], words[inside]))
+    return sparse.csr_array(sparse.coo_array(entries, shape=(len(packed), n_words)))
+
+
+@dataclass
+class Subsequence(SequenceKernel):
+    r"""Gap-weighted subsequence kernel, :math:`k(s,t)=\sum_u\varphi_u(s)\varphi_u(t)`.
+
+    .. math:: \varphi_u(s)=\sum_{i:\,s[i]=u}\lambda^{\,i_p-i_1+1},\qquad |u|=p,
+
+    over all ways to find u in s with gaps, each weighted by the span it takes
+    [Lodhi2002]_. O(p n m) by dynamic programming. Wrap it in :class:`Normalized`, so that long
+    sequences do not count more.
+
+    Parameters
+    ----------
+    length : int, default=4
+        p.
+    decay : float in (0, 1], default=0.5
+        :math:`\lambda`; 1 does not mind gaps.
+    alphabet : sequence of symbols or None, default=None
+        Where given, a symbol outside of it is an error that names the place.
+    n_jobs : int or None, default=None
+        Threads; None is as many as numba may use.
+
+    Examples
+    --------
+    >>> from isthmus.kernels import Normalized, Subsequence
+    >>> Subsequence(2, decay=0.5)(["car"], ["cat", "car"])
+    array([[0.0625  , 0.140625]])
+    >>> Normalized(Subsequence(2, decay=0.5))(["car"], ["cat"]).round(4)  # 1 / (2 + λ²)
+    array([[0.4444]])
+    """
+
+    __module__ = "isthmus.kernels"
+
+    length: int = 4
+    decay: float = field(default=0.5, kw_only=True)
+    alphabet: Sequence[Hashable] | None = field(default=None, kw_only=True)
+    n_jobs: int | None = field(default=None, kw_only=True)
+
+    def resolve(self, X: Objects) -> "Subsequence":
+        check_int(self, "length", low=1)
+        check_float(self, "decay", high=1.0, include_low=False)
+        return self
+
+    def _gram(self, X: Objects, Z: Objects) -> Array:
+        left, right = self._codes(X, Z)
+        z_lengths = None if left is right else right.lengths
+        compute = self._compute(left, right)
+        return pair_matrix(left.lengths, z_lengths, compute, n_jobs=self.n_jobs)
+
+    def diag(self, X: Objects) -> Array:
+        self.resolve(X)
+        packed = Codes("Subsequence", self.alphabet).pack(X)
+        all_of_them = np.arange(len(packed))
+        return self._compute(packed, packed)(all_of_them, all_of_them)
+
+    def _compute(self, left: Packed, right: Packed):  # type: ignore[no-untyped-def]
+        from isthmus.kernels.sequences.strings_loops import pair_subsequences
+
+        longest = int(max(left.lengths.max(), right.lengths.max()))
+
+        def compute(first: IntArray, second: IntArray) -> Array:
+            out = np.empty(len(first))
+            pair_subsequences(
+                left.parts, right.parts, first, second, self.length, float(self.decay), longest, out
+            )
+            return out
+
+        return compute

@@ -1,0 +1,81 @@
+"""Ridge problems in a Gram matrix: one penalty by Cholesky, all by one spectrum."""
+
+import numpy as np
+from scipy import linalg
+
+from isthmus.typing import Array
+
+
+def solve_positive(A: Array, B: Array, *, overwrite: bool = False) -> Array:
+    """Solve ``A X = B`` for a symmetric positive semi-definite ``A``.
+
+    Cholesky, and least squares through the spectrum where ``A`` is singular to working
+    precision. With ``overwrite``, ``A`` is used as work space: nothing of its size is allocated.
+
+    >>> import numpy as np
+    >>> solve_positive(np.array([[2.0, 0.0], [0.0, 0.0]]), np.array([[2.0], [0.0]]))
+    array([[1.],
+           [0.]])
+    """
+    A = np.ascontiguousarray(A) if overwrite else np.array(A, order="C")
+    rounding = len(A) * float(np.finfo(A.dtype).eps)
+    diagonal = A.diagonal().copy()
+    try:
+        # The transpose is column-major, so LAPACK factors it in place, in one triangle.
+        factor = linalg.cho_factor(A.T, lower=True, overwrite_a=True, check_finite=False)
+        pivots = np.diagonal(factor[0]) ** 2
+        singular = bool(pivots.min() <= rounding * pivots.max())
+    except linalg.LinAlgError:
+        singular = True
+    if not singular:
+        return linalg.cho_solve(factor, B, check_finite=False)
+    # A pivot that is a rounding error passes for positive as often as not, and the solution
+    # would be dominated by it. The other triangle still holds A, but for the diagonal.
+    A = np.tril(A, -1)
+    A += A.T
+    np.fill_diagonal(A, diagonal)
+    eigenvalues, U = linalg.eigh(A, check_finite=False)
+    top = max(float(eigenvalues[-1]), float(np.finfo(A.dtype).tiny))
+    keep = eigenvalues > rounding * top
+    return (U[:, keep] / eigenvalues[keep]) @ (U[:, keep].T @ B)
+
+
+class RidgePath:
+    r"""All ridge solutions :math:`(K+\alpha I)^{-1}Y` and their leave-one-out errors.
+
+    One eigendecomposition :math:`K = U\Lambda U^\top` gives every :math:`\alpha`:
+    the coefficients are :math:`U(\Lambda+\alpha)^{-1}U^\top Y`, and leaving row :math:`i`
+    out changes its residual to
+
+    .. math:: e_i = \frac{[(K+\alpha I)^{-1}Y]_i}{[(K+\alpha I)^{-1}]_{ii}} .
+
+    With ``intercept=True``, ``K`` and ``Y`` are centred ones; the constant that was fitted
+    besides has leverage :math:`1/n`, and :math:`e_i = r_i / (1 - 1/n - h_i)`.
+    """
+
+    __module__ = "isthmus.linalg"
+
+    def __init__(self, K: Array, Y: Array, *, intercept: bool):
+        self.eigenvalues, self.U = linalg.eigh(K, check_finite=False)
+        np.maximum(self.eigenvalues, 0, out=self.eigenvalues)
+        self.UtY = self.U.T @ Y
+        self.U_squared = self.U**2
+        self.intercept = intercept
+
+    @property
+    def smallest_penalty(self) -> float:
+        """Penalty below which rounding errors of ``K`` decide the coefficients."""
+        return float(np.finfo(self.U.dtype).eps) * float(self.eigenvalues[-1])
+
+    def coefficients(self, alpha: float) -> Array:
+        """Dual coefficients for one penalty, shape (n, n_outputs)."""
+        return self.U @ (self.UtY / (self.eigenvalues + alpha)[:, None])
+
+    def loo_residuals(self, alpha: float) -> Array:
+        """Residual of each row when it is left out of the fit."""
+        inverse_diagonal = self.U_squared @ (1 / (self.eigenvalues + alpha))
+        if self.intercept:
+            # r = α c and 1 - h = α [(K+αI)⁻¹]ᵢᵢ; the intercept takes 1/n more.
+            inverse_diagonal = inverse_diagonal - 1 / (len(self.U) * alpha)
+        floor = np.finfo(self.U.dtype).eps / alpha
+        return self.coefficients(alpha) / np.maximum(inverse_diagonal, floor)[:, None]

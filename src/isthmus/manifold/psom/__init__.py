@@ -1,0 +1,1 @@
+"""Parametrised self-organising maps."""

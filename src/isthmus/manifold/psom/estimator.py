@@ -1,0 +1,142 @@
+"""Parametrised self-organising maps: smooth maps through few nodes, used in any direction."""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from isthmus._checks import check_int, check_scale, check_table, former_fit_kept
+from isthmus.manifold.psom.base import BaseGridManifold
+from isthmus.manifold.psom.checks import check_nodes
+from isthmus.manifold.psom.grid import make_grid
+from isthmus.typing import Array
+
+
+class PSOM(BaseGridManifold):
+    r"""A smooth manifold through the nodes of a grid, and an associative memory.
+
+    Few training points that lie on a grid define a map of high precision,
+
+    .. math::
+        f(x)=\sum_gw_g\prod_\mu\ell_{g_\mu}(x_\mu),\qquad
+        \ell_g(x)=\prod_{j\ne g}\frac{x-a_j}{a_g-a_j},
+
+    with :math:`f(a_g)=w_g` at every node. Data are projected on it by least squares over any
+    subset of their components, and the others are read off where it ends. So one model answers
+    every direction: give postures and hand positions as the components of the nodes, and ask
+    for either [Ritter1993]_.
+
+    Parameters
+    ----------
+    nodes : array-like of shape (\*grid, n_features) or (n_nodes, n_features), optional
+        Images of the grid's nodes, the last axis fastest (see :func:`grid_points`). None takes the
+        rows that ``fit`` is given.
+    grid : tuple of int, or sequence of arrays of increasing nodes, optional
+        Nodes on each axis. None takes the shape of ``nodes``, or one axis through all rows.
+    basis : {"lagrange", "chebyshev", "legendre"}, default="lagrange"
+        Where nodes lie that ``grid`` only counts: regularly, with both ends, or inside the domain
+        as zeros of Chebyshev polynomials (small largest error) or of Legendre polynomials (small
+        mean error). Regular nodes ring near the ends from about 8 an axis.
+    local : int, optional
+        Use only so many nodes an axis, around the node nearest to a point. Cheaper and without
+        ringing, but the map jumps where one window gives way to the next.
+    bounds : pair, or a pair for each axis, optional
+        The domain; by default [-1, 1], or what given nodes span.
+    n_starts : int, default=4
+        A projection starts from so many best nodes and keeps the best end.
+    outside : {"clip", "extrapolate", "raise"}, default="clip"
+        What becomes of latent points outside the domain, where the polynomials are of no use.
+    search_steps, search_tol : int, float
+        Steps of a projection at most, and the relative fall of its error at which it ends.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (\*grid, n_features)
+        Images of the nodes.
+    embedding_ : ndarray of shape (n_nodes, n_components)
+        Positions of the nodes, the latent points of the training rows.
+    grid_ : NodeGrid
+        Axes with their nodes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.manifold import PSOM, grid_points
+    >>> angles = grid_points((7, 7), bounds=(0, 1.5), basis="chebyshev")
+    >>> a, b = angles.T
+    >>> hand = np.c_[np.cos(a) + np.cos(a + b), np.sin(a) + np.sin(a + b)]
+    >>> arm = PSOM(np.c_[angles, hand], grid=(7, 7), bounds=(0, 1.5), basis="chebyshev").fit()
+
+    Forward, from angles to the hand, and backward, from the hand to angles:
+
+    >>> arm.complete([[0.5, 1.0, np.nan, np.nan]]).round(4)
+    array([[0.5   , 1.    , 0.9483, 1.4769]])
+    >>> arm.complete([[np.nan, np.nan, 0.9483, 1.4769]]).round(3)
+    array([[0.5  , 1.   , 0.948, 1.477]])
+    """
+
+    __module__ = "isthmus.manifold"
+
+    def __init__(
+        self,
+        nodes: Any = None,
+        *,
+        grid: Any = None,
+        basis: str = "lagrange",
+        local: int | None = None,
+        bounds: Any = None,
+        n_starts: int = 4,
+        outside: str = "clip",
+        search_steps: int = 50,
+        search_tol: float = 1e-10,
+    ):
+        self.nodes = nodes
+        self.grid = grid
+        self.basis = basis
+        self.local = local
+        self.bounds = bounds
+        self.n_starts = n_starts
+        self.outside = outside
+        self.search_steps = search_steps
+        self.search_tol = search_tol
+
+    def fit(self, X: Any = None, y: Any = None) -> Self:
+        """Take the images of the nodes; return self.
+
+        With ``nodes`` given nothing is learned, and ``X`` may be left out or be data whose
+        columns are checked; without, the rows of ``X`` are the nodes in their order.
+        """
+        self._check_search()
+        if self.local is not None:
+            check_int(self, "local", low=2)
+        with former_fit_kept(self):
+            nodes = self._nodes(X)
+            shape = nodes.shape[:-1] if self.grid is None else self.grid
+            grid = make_grid("PSOM", shape, bounds=self.bounds, basis=self.basis)
+            rows = check_nodes(self, nodes, grid)
+        self.n_features_in_ = nodes.shape[-1]
+        self.grid_ = grid
+        self.weights_ = rows.reshape(*grid.shape, -1)
+        self.embedding_ = grid.points
+        return self
+
+    def _nodes(self, X: Any) -> Array:
+        """Images of the nodes: the parameter, or the rows of ``X``."""
+        if self.nodes is None:
+            if X is None:
+                raise ValueError("PSOM needs its nodes, or rows for them in fit. Got neither.")
+            nodes: Array = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+            check_scale(self, nodes)
+            return nodes
+        nodes = check_table(
+            self, "nodes", expected="None or an array of numbers, a node a row", allow_nd=True
+        )
+        check_scale(self, nodes, what="nodes")
+        if X is not None:
+            validate_data(self, X, dtype=np.float64)
+            if self.n_features_in_ != nodes.shape[-1]:
+                raise ValueError(
+                    f"PSOM has nodes of {nodes.shape[-1]} components. Got X with "
+                    f"{self.n_features_in_} features instead."
+                )
+        return nodes

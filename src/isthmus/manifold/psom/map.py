@@ -1,0 +1,120 @@
+"""The map through the nodes of a grid: values and Jacobians of a batch of points."""
+
+from typing import Any
+
+import numpy as np
+
+from isthmus.blocks.slices import block_slices
+from isthmus.manifold.psom.grid import (
+    NodeGrid,
+    barycentric_rows,
+    barycentric_weights,
+    differentiation_matrix,
+)
+from isthmus.typing import Array
+
+# Work space of one block of points.
+BLOCK_BYTES = 2 * 2**20  # stays in the processor's cache
+
+
+def map_values(grid: NodeGrid, W: Array, points: Array, *, local: int | None = None) -> Array:
+    r""":math:`f(x)=\sum_gw_g\prod_\mu\ell_{g_\mu}(x_\mu)` at all points, shape (m, d).
+
+    ``W`` holds the weights of the nodes, shape (\*grid.shape, d); ``local`` is the number of
+    nodes an axis of the window around the node nearest to a point, None for all.
+    """
+    out = np.empty((len(points), W.shape[-1]))
+    for rows in _blocks(grid, W, len(points), local):
+        window, bases, _ = _window(grid, W, points[rows], local, with_slopes=False)
+        out[rows] = _contract(window, bases, None)[:, 0]
+    return out
+
+
+def map_jets(
+    grid: NodeGrid, W: Array, points: Array, *, local: int | None = None
+) -> tuple[Array, Array]:
+    """Values (m, d) and Jacobians (m, d, q) of the map at all points."""
+    values = np.empty((len(points), W.shape[-1]))
+    jacobian = np.empty((len(points), W.shape[-1], len(grid.axes)))
+    for rows in _blocks(grid, W, len(points), local):
+        jets = _contract(*_window(grid, W, points[rows], local))
+        values[rows] = jets[:, 0]
+        jacobian[rows] = np.moveaxis(jets[:, 1:], 1, 2)
+    return values, jacobian
+
+
+def _blocks(grid: NodeGrid, W: Array, n: int, local: int | None) -> Any:
+    shape = grid.shape if local is None else (local,) * len(grid.axes)
+    size = _group(len(shape))
+    # What a point needs at once: the table left by the first axes, or its window.
+    numbers = W.shape[-1] * int(np.prod(shape if local is not None else shape[size:]))
+    return block_slices(n, 1, block_size=max(1, BLOCK_BYTES // (8 * (1 + size) * numbers)))
+
+
+def _window(
+    grid: NodeGrid, W: Array, points: Array, local: int | None, *, with_slopes: bool = True
+) -> tuple[Array, list[Array], list[Array]]:
+    """Weights (common, or a window for each point), and basis values and slopes by axis."""
+    if local is None:
+        bases = [axis.basis(x) for axis, x in zip(grid.axes, points.T, strict=True)]
+        pairs = zip(bases, grid.axes, strict=True) if with_slopes else ()
+        return W, bases, [ell @ axis.differentiation for ell, axis in pairs]
+    index, bases, slopes = [], [], []
+    for axis, x in zip(grid.axes, points.T, strict=True):
+        n = min(local, len(axis))
+        first = np.clip(axis.nearest(x) - n // 2, 0, len(axis) - n)
+        index.append(first[:, None] + np.arange(n))
+        # A window is an axis of its own; there are few, so their tables are made once.
+        tables = np.lib.stride_tricks.sliding_window_view(axis.nodes, n)
+        beta = barycentric_weights(tables)
+        ell = barycentric_rows(x, tables[first], beta[first])
+        D = differentiation_matrix(tables, beta)
+        bases.append(ell)
+        slopes.append(np.matmul(ell[:, None], D[first])[:, 0])
+    q = len(index)
+    places = tuple(
+        where.reshape(len(points), *(-1 if k == j else 1 for j in range(q)))
+        for k, where in enumerate(index)
+    )
+    return W[places], bases, slopes
+
+
+def _contract(W: Array, bases: list[Array], slopes: list[Array] | None) -> Array:
+    """Values and, where ``slopes`` are given, derivatives by axis: shape (m, 1 + q, d).
+
+    One group of axes at a time. A slot for each derivative is carried along, and a group adds its
+    own; the first and largest contraction is one matrix product for all points.
+    """
+    m, q, d = len(bases[0]), len(bases), W.shape[-1]
+    size = _group(q)
+    groups = [
+        _products(bases[k : k + size], None if slopes is None else slopes[k : k + size])
+        for k in range(0, q, size)
+    ]
+    n = groups[0].shape[2]
+    if W.ndim == q + 1:
+        jets = (groups[0].reshape(-1, n) @ W.reshape(n, -1)).reshape(m, groups[0].shape[1], -1)
+    else:
+        jets = np.matmul(groups[0], W.reshape(m, n, -1))
+    for group in groups[1:]:
+        table = jets.reshape(m, jets.shape[1], group.shape[2], -1)
+        values = np.matmul(group[:, None, :1], table)[:, :, 0]
+        jets = np.concatenate([values, np.matmul(group[:, 1:], table[:, 0])], axis=1)
+    return jets.reshape(m, -1, d)
+
+
+def _group(q: int) -> int:
+    """Axes taken together: pairs of many axes, whose tables are small beside the weights."""
+    return 2 if q > 3 else 1
+
+
+def _products(bases: list[Array], slopes: list[Array] | None) -> Array:
+    """Products over axes of the polynomials, and with one of them derived: (m, jets, n)."""
+    m = len(bases[0])
+    jets = np.ones((m, 1, 1))
+    for mu, ell in enumerate(bases):
+        parts = [jets[:, :, :, None] * ell[:, None, None, :]]
+        if slopes is not None:
+            parts.append(jets[:, :1, :, None] * slopes[mu][:, None, None, :])
+        jets = np.concatenate(parts, axis=1).reshape(m, -1, jets.shape[2] * ell.shape[1])
+    return jets

@@ -1,0 +1,1 @@
+"""Unsupervised kernel regression."""

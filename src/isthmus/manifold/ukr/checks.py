@@ -1,0 +1,109 @@
+"""What unsupervised kernel regression asks of its rows, kernel, start and latent places."""
+
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_array
+
+from isthmus.kernels.algebra.function import FunctionKernel
+from isthmus.kernels.base import Kernel
+from isthmus.kernels.resolve import as_kernel
+from isthmus.manifold.ukr.options import Options
+from isthmus.typing import Array, IntArray
+
+
+def l1_kernel(X: Any, Z: Any) -> Array:
+    r"""The kernel :math:`\frac12(\|x\|_1+\|z\|_1-\|x-z\|_1)`, whose squared distance is L1.
+
+    >>> l1_kernel(np.array([[1.0, 2.0]]), np.array([[2.0, 0.0]])).tolist()
+    [[1.0]]
+    """
+    from scipy.spatial.distance import cdist
+
+    X, Z = np.asarray(X, dtype=float), np.asarray(Z, dtype=float)
+    sizes = np.abs(X).sum(axis=1)[:, None] + np.abs(Z).sum(axis=1)
+    return 0.5 * (sizes - cdist(X, Z, "cityblock"))
+
+
+def checked_kernel(data_kernel: Any) -> Kernel:
+    """The kernel of the parameter ``data_kernel``."""
+    if isinstance(data_kernel, str) and data_kernel == "l1":
+        return FunctionKernel(l1_kernel, on_vectors=True)
+    kernel = as_kernel(data_kernel)
+    if kernel.pairwise:
+        raise ValueError(
+            "UnsupervisedKernelRegression refuses data_kernel='precomputed': without the rows "
+            "there is nothing to project and no pre-image. Give the kernel itself."
+        )
+    return kernel
+
+
+def check_rows(Y: Array, size: float, options: Options) -> None:
+    """Refuse centred rows that are too few or all the same, and a start of another shape.
+
+    ``size`` is the largest entry before the rows were centred.
+    """
+    n, q = len(Y), options.q
+    if n <= q + 1:
+        raise ValueError(
+            f"UnsupervisedKernelRegression with {q} latent dimensions needs at least {q + 2} "
+            f"rows. Got n_samples = {n}."
+        )
+    if not np.any(np.abs(Y) > 1e-12 * size):
+        raise ValueError(
+            "UnsupervisedKernelRegression needs rows that differ. Got constant data: every "
+            "row is the same."
+        )
+    start = options.starts
+    if isinstance(start, np.ndarray) and (start.shape != (n, q) or not np.all(np.isfinite(start))):
+        raise ValueError(
+            "The 'init' parameter of UnsupervisedKernelRegression must be an array of finite "
+            f"numbers of shape {(n, q)}. Got shape {start.shape} instead."
+        )
+
+
+def distinct_rows(Y: Array, options: Options) -> tuple[IntArray, IntArray]:
+    """Numbers of the rows to train on, and for every row which of them it is."""
+    everything = np.arange(len(Y))
+    if options.n_excluded == 0:
+        return everything, everything
+    rounded = np.round(Y / np.sqrt(np.mean(Y**2)), 10)
+    _, first, groups = np.unique(rounded, axis=0, return_index=True, return_inverse=True)
+    if len(first) == len(Y):
+        return everything, everything
+    if len(first) <= options.q + 1:
+        raise ValueError(
+            f"UnsupervisedKernelRegression with {options.q} latent dimensions needs at least "
+            f"{options.q + 2} different rows. Got {len(first)} among n_samples = {len(Y)}."
+        )
+    warnings.warn(
+        f"UnsupervisedKernelRegression has found {len(Y) - len(first)} repeated rows, which "
+        "would reconstruct each other without error when a row is left out: each counts once.",
+        UserWarning,
+        stacklevel=3,
+    )
+    order = np.argsort(first)
+    position = np.empty(len(first), dtype=int)
+    position[order] = np.arange(len(first))
+    return first[order], position[groups.ravel()]
+
+
+def options_at(options: Options, kept: IntArray) -> Options:
+    """The same options for some of the rows: a given start is theirs."""
+    if isinstance(options.starts, np.ndarray):
+        return replace(options, starts=np.asarray(options.starts[kept], dtype=float))
+    return options
+
+
+def check_places(model: Any, Z: Any) -> Array:
+    """Latent places as an array, or say which shape was expected."""
+    Z = check_array(Z, dtype=np.float64, estimator=model, input_name="Z")
+    q = model.centres_.shape[1]
+    if Z.shape[1] != q:
+        raise ValueError(
+            f"UnsupervisedKernelRegression has {q} latent dimensions: expected an array of shape "
+            f"(n, {q}). Got shape {Z.shape} instead."
+        )
+    return np.asarray(Z)

@@ -1,0 +1,84 @@
+r"""Functions of the latent density :math:`p(x)=\frac1n\sum_iK(x-\hat x_i)` and their gradients.
+
+For :math:`\Phi(p_1,\dots,p_N)` the gradient by a point is
+:math:`c_j\sum_iH_{ij}(\hat x_i-x_j)` with :math:`c_j=\frac1n\partial\Phi/\partial p_j`, and by a
+centre :math:`-\sum_jc_jH_{ij}(\hat x_i-x_j)`.
+"""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from isthmus.blocks.slices import block_slices
+from isthmus.manifold.ukr.objective import BLOCK, squared_distances
+from isthmus.manifold.ukr.pairs import Pairs
+from isthmus.smoothers.density_kernels import DensityKernel
+from isthmus.typing import Array
+
+# densities (N,) → value and derivatives (N,)
+Functional: TypeAlias = Callable[[Array], tuple[float, Array]]
+
+
+def log_density(p: Array) -> tuple[float, Array]:
+    r""":math:`-\frac1N\sum_j\log p_j`: small where every point has neighbours."""
+    return -float(np.mean(np.log(p))), -1.0 / (len(p) * p)
+
+
+def density_variance(p: Array) -> tuple[float, Array]:
+    r""":math:`\frac1N\sum_j(p_j-\bar p)^2`: small where neighbours are spread evenly."""
+    excess = p - p.mean()
+    return float(np.mean(excess**2)), 2.0 / len(p) * excess
+
+
+def log_barrier(floor: float) -> Functional:
+    r""":math:`-\sum_j\log(p_j-\eta)`, infinite unless every density is above the floor."""
+
+    def functional(p: Array) -> tuple[float, Array]:
+        excess = p - floor
+        if not np.all(excess > 0):
+            return np.inf, np.zeros_like(p)
+        return -float(np.sum(np.log(excess))), -1.0 / excess
+
+    return functional
+
+
+def latent_densities(
+    Xe: Array, Xc: Array, kernel: DensityKernel, pairs: Pairs | None = None
+) -> Array:
+    """The density at each point of ``Xe``, (N,)."""
+    if pairs is not None:
+        table = csr_array((pairs.squared, pairs.indices, pairs.indptr), shape=(len(Xe), len(Xc)))
+        summed: Array = _with_data(table, kernel.profile(pairs.squared)).sum(axis=1)
+        return summed / len(Xc)
+    p = np.empty(len(Xe))
+    for rows in block_slices(len(Xe), len(Xc), block_size=max(16, BLOCK // len(Xc))):
+        p[rows] = kernel.profile(squared_distances(Xe[rows], Xc)).sum(axis=1) / len(Xc)
+    return p
+
+
+def density_functional(
+    Xe: Array, Xc: Array, kernel: DensityKernel, functional: Functional, pairs: Pairs | None = None
+) -> tuple[float, Array, Array]:
+    """Value of a functional of the densities at ``Xe``, and its gradients by ``Xe`` and ``Xc``."""
+    n, q = Xc.shape
+    value, slope = functional(latent_densities(Xe, Xc, kernel, pairs))
+    if pairs is not None:
+        table = csr_array((pairs.squared, pairs.indices, pairs.indptr), shape=(len(Xe), n))
+        H = _with_data(table, np.array(kernel.slope(pairs.squared)))
+        H.data *= np.repeat(slope / n, np.diff(pairs.indptr))
+        by_point = H @ Xc - H.sum(axis=1)[:, None] * Xe
+        return value, by_point, H.T @ Xe - H.sum(axis=0)[:, None] * Xc
+    by_point, back = np.empty(Xe.shape), np.zeros((n, q + 1))
+    centres = np.hstack([Xc, np.ones((n, 1))])
+    for rows in block_slices(len(Xe), n, block_size=max(16, BLOCK // n)):
+        H = kernel.slope(squared_distances(Xe[rows], Xc)) * (slope[rows] / n)[:, None]
+        forward = H @ centres
+        by_point[rows] = forward[:, :q] - forward[:, q:] * Xe[rows]
+        back += H.T @ np.hstack([Xe[rows], np.ones((len(H), 1))])
+    return value, by_point, back[:, :q] - back[:, q:] * Xc
+
+
+def _with_data(table: csr_array, data: Array) -> csr_array:
+    return csr_array((data, table.indices, table.indptr), shape=table.shape)

@@ -1,0 +1,427 @@
+"""Unsupervised kernel regression."""
+
+import copy
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from isthmus._checks import check_scale, former_fit_kept
+from isthmus._progress import ProgressLine
+from isthmus.features.kernel_pca.estimator import KernelPCA
+from isthmus.kernels.objects import check_objects
+from isthmus.manifold.ukr.checks import (
+    check_places,
+    check_rows,
+    checked_kernel,
+    distinct_rows,
+    options_at,
+)
+from isthmus.manifold.ukr.fit import learn
+from isthmus.manifold.ukr.map import latent_map, project
+from isthmus.manifold.ukr.options import check_options
+from isthmus.typing import Array
+
+SAMPLE_ROUNDS = 100  # draws outside the domain are repeated at most so often
+
+
+class UnsupervisedKernelRegression(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
+    r"""A smooth manifold through the data, with both directions of the map.
+
+    The latent places :math:`x_i` of the rows :math:`y_i` are all there is to learn; the map
+    from latent space back to the data is the kernel regression
+
+    .. math:: f(x)=\sum_i\frac{K(x-x_i)}{\sum_jK(x-x_j)}\,y_i
+
+    or a local polynomial of higher degree, and a new row is projected on the nearest point of
+    the manifold. Training minimises :math:`\frac1N\sum_jL(f_{-j}(x_j)-y_j)`, the error of
+    reconstructing each row from the others [Klanke2007]_.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimension of latent space.
+    density_kernel : {"quartic", "epanechnikov", "triweight", "gaussian", "student"}
+        What weighs neighbours, see :func:`isthmus.smoothers.density_kernel`. The first three
+        have compact support and cost the number of neighbours instead of the number of rows.
+        The slope of "epanechnikov" jumps where a neighbour comes into reach: its gradient is
+        right almost everywhere, but solvers stop earlier, and "quartic", the default, is
+        preferred.
+    degree : {"auto", 0, 1, 2}, default="auto"
+        Degree of the local polynomial. Degree 2 removes the inward bias of local means where the
+        manifold is curved, degree 0 is better where rows have many components and few
+        neighbours. "auto" takes degree 2 where it lowers the left-out error before training by a
+        tenth or more.
+    cross_terms : bool, default=True
+        Whether degree 2 has products of coordinates. Without, rotating latent space changes the
+        map.
+    loss : {"squared", "huber", "huber_norm", "epsilon"}, default="squared"
+        "huber" resists outliers in single columns, "huber_norm" rows that are outliers as a whole
+        (and goes with ``data_kernel``); "epsilon" looks for the smoothest manifold that passes
+        within ``epsilon`` of the rows, from a fit with the squared loss.
+    delta : float or "auto", default="auto"
+        Where Huber's loss turns linear; "auto" is a tenth of the median residual at the start.
+    epsilon : float or None, default=None
+        Tolerance of the loss "epsilon", in units of the data; None is 0.7 of the 95 % quantile
+        of the left-out residuals.
+    tube : {"ball", "cube"}, default="ball"
+        Whether ``epsilon`` bounds the length of a residual or each of its components.
+    validation : {"auto", "loo"}, int or None, default="auto"
+        Which rows may not help to reconstruct a row in training: itself ("loo"), itself and its
+        K - 1 nearest neighbours (K), none (None; then a penalty is needed). "auto" is "loo" at
+        degrees 0 and 1, 5 at degree 2, and None with landmarks.
+    penalty : mapping or None, default=None
+        Weights of "extension" (:math:`\frac1N\|X\|^2`), "density" (:math:`-\frac1N\sum\log
+        p(x_i)`) and "density_variance" (which keeps the ends of a manifold smooth when K
+        neighbours are left out), in units of the error of reconstructing all rows by their mean,
+        so that they do not depend on the scale of the data.
+    n_landmarks : int or None, default=None
+        Reconstruct from so many means of the rows instead of all rows: a step costs O(N n)
+        pairs at most, so that 100 000 rows of ten columns take about half a minute.
+    landmarks : {"kmeans", "harmonic"}, default="kmeans"
+        Whether these are k-means or K-harmonic means, as in the document.
+    smoothness : float or None, default=None
+        Adapt the outputs of the centres to the rows after training, with so much weight on the
+        roughness of the map; None leaves them as they are. Needs a kernel with second
+        derivatives.
+    data_kernel : kernel, "l1" or None, default=None
+        Learn the manifold in the feature space of a kernel, of any objects that it compares.
+        ``inverse_transform`` then goes through a pre-image. "l1" has as squared distance the sum
+        of absolute differences.
+    preimage : pre-image or None, default=None
+        With ``data_kernel``: how objects are found; None takes a good one for the kernel.
+    init : "auto", str, tuple of str or array of shape (n_samples, n_components)
+        Embeddings tried as starts: "pca", "isomap", "lle", "laplacian", "neighbors". Each is
+        scaled, and the one with the lowest objective is trained. "auto" tries "pca",
+        "neighbors" and "isomap". An array is taken as it is.
+    n_neighborhoods : int, default=2
+        How many neighbourhoods are tried with each spectral embedding, from the smallest that
+        connects the data.
+    n_init : int, default=1
+        How many of the best starts are trained; the lowest objective wins.
+    homotopy : "auto", sequence of mappings or None, default="auto"
+        Stages gone through first, each with penalties as in ``penalty``, a ``"box"``, the half
+        width of a cube that holds the places, or a ``"floor"`` below 1: the least latent density
+        of a row's place, where 1 is that of all places in one (a logarithmic barrier keeps it).
+        A stage may have a ``"max_iter"`` of its own. "auto" lowers the extension penalty in
+        seven stages if training starts from principal components.
+    solver : {"lbfgs", "rprop"}, default="lbfgs"
+        "rprop" is the published solver.
+    max_iter : int, default=200
+        Most steps of a stage.
+    tol : float, default=1e-2
+        Training ends when ten steps lower the objective by less than this share. The objective
+        is a training error, see the guide: pressing it further does not pay.
+    held_out : float, default=0.0
+        Share of the rows that is kept from training to say when to stop; they join the manifold
+        at their projections.
+    ridge : float, default=1e-6
+        Added to the moments of local polynomials, but to that of the constant.
+    n_jobs : int or None, default=None
+        Threads for ``n_init`` runs.
+    random_state : int, RandomState or None, default=None
+    verbose : int, default=0
+        Show a progress line.
+
+    Attributes
+    ----------
+    degree_ : int
+        The degree chosen.
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Latent places of the training rows.
+    centres_, outputs_ : ndarrays of shape (n_centres, n_components) and (n_centres, n_features)
+        What the map is made of; outputs are relative to ``mean_``.
+    mean_ : ndarray of shape (n_features,)
+    density_floor_ : float
+        Lowest latent density of a training row; projections stay where it is at least that.
+    start_ : str
+        The start that won.
+    objective_ : float
+        The objective reached.
+    loss_curve_ : list of float
+        Objective after each step, over all stages.
+    n_iter_ : int
+    feature_map_ : KernelPCA
+        With ``data_kernel`` only.
+
+    Notes
+    -----
+    A step costs O(p (d + q)) for p pairs of rows within reach of each other with a kernel of
+    compact support, O(N² (d + q)) with others; no matrix of N² entries is kept.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.manifold import UnsupervisedKernelRegression
+    >>> t = np.linspace(0, np.pi, 80)
+    >>> Y = np.c_[np.cos(t), np.sin(t)]
+    >>> model = UnsupervisedKernelRegression(1, random_state=0).fit(Y)
+    >>> bool(abs(np.corrcoef(model.embedding_[:, 0], t)[0, 1]) > 0.99)
+    True
+    >>> y = model.complete([[np.cos(1.0), np.nan]])
+    >>> bool(abs(y[0, 1] - np.sin(1.0)) < 0.05)
+    True
+    """
+
+    __module__ = "isthmus.manifold"
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        density_kernel: Any = "quartic",
+        degree: Any = "auto",
+        cross_terms: bool = True,
+        loss: str = "squared",
+        delta: Any = "auto",
+        epsilon: float | None = None,
+        tube: str = "ball",
+        validation: Any = "auto",
+        penalty: Any = None,
+        n_landmarks: int | None = None,
+        landmarks: str = "kmeans",
+        smoothness: float | None = None,
+        data_kernel: Any = None,
+        preimage: Any = None,
+        init: Any = "auto",
+        n_neighborhoods: int = 2,
+        n_init: int = 1,
+        homotopy: Any = "auto",
+        solver: str = "lbfgs",
+        max_iter: int = 200,
+        tol: float = 1e-2,
+        held_out: float = 0.0,
+        ridge: float = 1e-6,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        self.n_components = n_components
+        self.density_kernel = density_kernel
+        self.degree = degree
+        self.cross_terms = cross_terms
+        self.loss = loss
+        self.delta = delta
+        self.epsilon = epsilon
+        self.tube = tube
+        self.validation = validation
+        self.penalty = penalty
+        self.n_landmarks = n_landmarks
+        self.landmarks = landmarks
+        self.smoothness = smoothness
+        self.data_kernel = data_kernel
+        self.preimage = preimage
+        self.init = init
+        self.n_neighborhoods = n_neighborhoods
+        self.n_init = n_init
+        self.homotopy = homotopy
+        self.solver = solver
+        self.max_iter = max_iter
+        self.tol = tol
+        self.held_out = held_out
+        self.ridge = ridge
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.embedding_.shape[1]
+
+    # Fitting ------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None) -> "UnsupervisedKernelRegression":
+        """Learn the manifold of the rows of ``X``; return self."""
+        options = check_options(self)
+        with former_fit_kept(self):
+            X = self._check(X, reset=True)
+            feature_map = self._fitted_feature_map(X)
+            data = X if feature_map is None else np.asarray(feature_map.transform(X), dtype=float)
+            check_scale(self, data)
+            mean = data.mean(axis=0)
+            Y = data - mean
+            check_rows(Y, float(np.abs(data).max()), options)
+            kept, groups = distinct_rows(Y, options)
+            rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+            with ProgressLine("manifold", verbose=self.verbose) as line:
+                found = learn(Y[kept], options_at(options, kept), rng, line.update)
+        if not found.settled:
+            warnings.warn(
+                f"UnsupervisedKernelRegression has not settled after max_iter = {self.max_iter} "
+                "steps: the last ten still lowered the objective by more than tol = "
+                f"{self.tol:g} of it. Raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        if feature_map is not None:
+            self.feature_map_ = self._encoder = feature_map
+        self.degree_ = found.smoother.degree
+        self.mean_, self.embedding_ = mean, found.X[groups]
+        self.centres_, self.outputs_ = found.centres, found.outputs
+        self.density_floor_, self.start_ = found.floor, found.start
+        self.objective_, self.loss_curve_ = found.value, found.curve
+        self.n_iter_ = len(found.curve)
+        self._smoother, self._starts, self._images = found.smoother, found.X, found.images
+        return self
+
+    def _check(self, X: Any, *, reset: bool, missing: bool = False) -> Any:
+        if self.data_kernel is not None and not missing:
+            return check_objects(self, X, checked_kernel(self.data_kernel), reset=reset)
+        X = validate_data(
+            self,
+            X,
+            reset=reset,
+            dtype=np.float64,
+            ensure_all_finite="allow-nan" if missing else True,
+        )
+        return np.asarray(X)
+
+    def _fitted_feature_map(self, X: Any) -> KernelPCA | None:
+        if self.data_kernel is None:
+            return None
+        return KernelPCA(kernel=checked_kernel(self.data_kernel), preimage=self.preimage).fit(X)
+
+    # From data to latent space --------------------------------------------------------
+
+    def transform(self, X: Any) -> Array:
+        """Return the latent places of the points of the manifold nearest to the rows of ``X``."""
+        check_is_fitted(self, "embedding_")
+        return self._project(self._check(X, reset=False))[0]
+
+    def _project(self, X: Any) -> tuple[Array, Array]:
+        """Latent places and squared distances (in feature space with a data kernel)."""
+        outside: Any = 0.0
+        if self.data_kernel is not None:
+            X, objects = np.asarray(self._encoder.transform(X), dtype=float), X
+            outside = np.maximum(self._encoder.residual_norms(objects, X), 0.0)
+        places, errors = project(
+            X - self.mean_,
+            self.centres_,
+            self.outputs_,
+            self._smoother,
+            self._starts,
+            self._images,
+            self.density_floor_,
+        )
+        return places, errors + outside
+
+    def reconstruct(self, X: Any) -> Array:
+        """Return the points of the manifold nearest to the rows of ``X``."""
+        return self.inverse_transform(self.transform(X))
+
+    def reconstruction_error(self, X: Any) -> Array:
+        """Return the squared distance of each row of ``X`` from the manifold, shape (n,).
+
+        With ``data_kernel`` it is measured in feature space, where no pre-image is needed.
+        """
+        check_is_fitted(self, "embedding_")
+        return self._project(self._check(X, reset=False))[1]
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the negative mean squared distance of the rows of ``X`` from the manifold."""
+        return -float(np.mean(self.reconstruction_error(X)))
+
+    def complete(self, X: Any) -> Array:
+        """Fill in the missing (NaN) components of the rows of ``X``.
+
+        A row is projected by the components it has, which come back unchanged; the others are
+        those of the point found. A row with none gets the densest training row's.
+        """
+        check_is_fitted(self, "embedding_")
+        if self.data_kernel is not None:
+            raise ValueError(
+                "UnsupervisedKernelRegression.complete refuses data_kernel: a row that is not "
+                "whole has no place in feature space."
+            )
+        X = self._check(X, reset=False, missing=True)
+        places, _ = project(
+            X - self.mean_,
+            self.centres_,
+            self.outputs_,
+            self._smoother,
+            self._starts,
+            self._images,
+            self.density_floor_,
+            n_starts=3,
+        )
+        return np.where(np.isnan(X), self.inverse_transform(places), X)
+
+    def score_samples(self, X: Any) -> Array:
+        """Return the log of the latent density where the rows of ``X`` project, (n,)."""
+        return np.log(self.latent_density(self.transform(X)))
+
+    # From latent space to data --------------------------------------------------------
+
+    def inverse_transform(self, Z: Any) -> Any:
+        """Return the points of the manifold at latent places ``Z``, shape (n, n_features).
+
+        With ``data_kernel``: objects whose images are near those points of feature space. Far
+        from all training places, the nearest training output is returned.
+        """
+        check_is_fitted(self, "embedding_")
+        Z = check_places(self, Z)
+        values = latent_map(Z, self.centres_, self.outputs_, self._smoother).f + self.mean_
+        if self.data_kernel is None:
+            return values
+        return self.feature_map_.inverse_transform(values)
+
+    def jacobian(self, Z: Any) -> Array:
+        """Return the derivatives of the map at latent places, (n, n_features, n_components).
+
+        With ``data_kernel`` the features are the coordinates of ``feature_map_``.
+        """
+        check_is_fitted(self, "embedding_")
+        Z = check_places(self, Z)
+        at = latent_map(Z, self.centres_, self.outputs_, self._smoother, jacobian=True)
+        assert at.jacobian is not None
+        return at.jacobian
+
+    def latent_density(self, Z: Any) -> Array:
+        r"""Return :math:`p(z)=\frac1n\sum_iK(z-x_i)`, between 0 and 1, at latent places, (n,)."""
+        check_is_fitted(self, "embedding_")
+        Z = check_places(self, Z)
+        return latent_map(Z, self.centres_, self.outputs_, self._smoother).density
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> Any:
+        """Draw points of the manifold, dense where training rows are.
+
+        A centre is drawn, displaced by the density kernel (Student's by a Gaussian, as its own
+        moments are infinite), and refused where the density is below that of all training rows.
+        """
+        check_is_fitted(self, "embedding_")
+        rng = check_random_state(random_state)
+        places = np.empty((0, self.centres_.shape[1]))
+        for _ in range(SAMPLE_ROUNDS):
+            drawn = self.centres_[rng.randint(len(self.centres_), size=n_samples)]
+            drawn = drawn + self._displacements(n_samples, rng)
+            places = np.vstack([places, drawn[self.latent_density(drawn) >= self.density_floor_]])
+            if len(places) >= n_samples:
+                break
+        return self.inverse_transform(places[:n_samples])
+
+    def _displacements(self, n: int, rng: np.random.RandomState) -> Array:
+        q, kernel = self.centres_.shape[1], self._smoother.kernel
+        steps = rng.normal(size=(n, q))
+        if not kernel.compact:
+            return steps
+        power = {"epanechnikov": 1, "quartic": 2, "triweight": 3}[kernel.name]
+        # The squared radius of a point with density [1 - s]^power in q dimensions.
+        radius = np.sqrt(rng.beta(q / 2, power + 1, size=n))
+        return steps * (radius / np.linalg.norm(steps, axis=1))[:, None]
+
+    # Reduced sets: see isthmus.reduction.compress ---------------------------------------
+
+    def _compressible_part(self) -> tuple["UnsupervisedKernelRegression", str]:
+        if self.data_kernel is None:
+            raise ValueError(
+                "UnsupervisedKernelRegression without data_kernel has no expansion to compress: "
+                "fit it with n_landmarks instead."
+            )
+        # Projections evaluate fewer kernels; pre-images keep all they know.
+        return copy.copy(self), "_encoder"

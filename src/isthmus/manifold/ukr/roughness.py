@@ -1,0 +1,71 @@
+r"""How rough the map is, and outputs that trade roughness for fit (degree 0)."""
+
+import numpy as np
+
+from isthmus.blocks.slices import block_slices
+from isthmus.linalg.ridge import solve_positive
+from isthmus.manifold.ukr.objective import BLOCK, kernel_block, reciprocal, squared_distances
+from isthmus.smoothers.density_kernels import DensityKernel
+from isthmus.typing import Array
+
+
+def basis_curvatures(Xe: Array, Xc: Array, kernel: DensityKernel) -> tuple[Array, Array]:
+    r"""Weights :math:`b_i(x)` and their second derivatives, (m, n) and (m, q, q, n).
+
+    With :math:`\delta=x-\hat x_i`, first and second derivatives of the kernel divided by
+    :math:`S`, :math:`b_i^m` and :math:`b_i^{mn}`, and their sums :math:`t` over the centres,
+    :math:`\partial_m\partial_nb_i=b_i^{mn}-b_it^{mn}-b_i^mt^n-b_i^nt^m+2b_it^mt^n`.
+    """
+    q = Xe.shape[1]
+    squared = squared_distances(Xe, Xc)
+    K, H = kernel.profile(squared), kernel.slope(squared)
+    inverse = reciprocal(K.sum(axis=1))[:, None]
+    b, H, C = K * inverse, H * inverse, kernel.curvature(squared) * inverse
+    steps = [Xe[:, m : m + 1] - Xc[:, m] for m in range(q)]
+    first = [-H * step for step in steps]  # 2F' δ = -H δ
+    t = [part.sum(axis=1, keepdims=True) for part in first]
+    out = np.empty((len(Xe), q, q, len(Xc)))
+    for m in range(q):
+        for n in range(m, q):
+            second = C * steps[m] * steps[n] - (H if m == n else 0.0)
+            found = second - b * second.sum(axis=1, keepdims=True)
+            found += 2.0 * b * t[m] * t[n] - first[m] * t[n] - first[n] * t[m]
+            out[:, m, n] = out[:, n, m] = found
+    return b, out
+
+
+def roughness_metric(Xe: Array, Xc: Array, kernel: DensityKernel) -> Array:
+    r"""Matrix :math:`M`, (n, n), of the mean squared second derivatives over the points ``Xe``.
+
+    :math:`\operatorname{tr}(\hat Y^\top M\hat Y)` is the roughness of the map with outputs
+    :math:`\hat Y`; constants have none.
+    """
+    n = len(Xc)
+    M = np.zeros((n, n))
+    for rows in block_slices(len(Xe), n, block_size=max(8, BLOCK // n)):
+        _, second = basis_curvatures(Xe[rows], Xc, kernel)
+        flat = second.reshape(-1, n)
+        M += flat.T @ flat
+    return M / len(Xe)
+
+
+def adapted_outputs(
+    X: Array, centres: Array, Y: Array, kernel: DensityKernel, smoothness: float
+) -> Array:
+    r"""Outputs between fit and roughness, the minimum of
+    :math:`\|Y-B^\top\hat Y\|^2+\gamma\operatorname{tr}(\hat Y^\top M\hat Y)`.
+
+    They may leave the cloud of the data, which removes the inward bias of local means where the
+    manifold is curved.
+    """
+    n = len(centres)
+    G, right = np.zeros((n, n)), np.zeros((n, Y.shape[1]))
+    for rows in block_slices(len(X), n, block_size=max(16, BLOCK // n)):
+        K, _, S = kernel_block(X[rows], centres, kernel)
+        b = K * reciprocal(S)[:, None]
+        G += b.T @ b
+        right += b.T @ Y[rows]
+    if smoothness:
+        G += smoothness * roughness_metric(X, centres, kernel)
+    G.flat[:: n + 1] += 1e-10 * np.trace(G) / n
+    return solve_positive(G, right)

@@ -1,0 +1,212 @@
+"""Where training begins: spectral embeddings and one from the neighbour graph, and their scale."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from scipy import optimize
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+from sklearn.decomposition import PCA
+from sklearn.manifold import Isomap, LocallyLinearEmbedding, SpectralEmbedding
+from sklearn.neighbors import NearestNeighbors
+
+from isthmus.typing import Array, IntArray
+
+STARTS = ("pca", "isomap", "lle", "laplacian", "neighbors")
+MOST_NEIGHBORS = 30  # data whose graph needs more to hang together are clusters
+SPECTRAL_ROWS = (
+    1000  # spectral methods see at most so many rows; the others follow their neighbours
+)
+N_SCALES = 14
+SCALE_PATIENCE = 3  # scales in a row that are worse than the best before the search ends
+
+
+def neighbor_table(Y: Array, k: int) -> tuple[Array, IntArray]:
+    """Distances and numbers of the ``k`` nearest other rows, each of shape (n, k)."""
+    k = min(k, len(Y) - 1)
+    distance, index = NearestNeighbors(n_neighbors=k).fit(Y).kneighbors()
+    return distance, index
+
+
+def fewest_connecting_neighbors(index: IntArray) -> int | None:
+    """Smallest k for which the graph of k nearest neighbours is connected; None if none is."""
+    most = index.shape[1]
+    low, high = 1, most
+    if not _connected(index, most):
+        return None
+    while low < high:  # more neighbours never disconnect
+        middle = (low + high) // 2
+        low, high = (low, middle) if _connected(index, middle) else (middle + 1, high)
+    return low
+
+
+def _connected(index: IntArray, k: int) -> bool:
+    n = len(index)
+    ones = np.ones(n * k)
+    graph = csr_array((ones, index[:, :k].ravel(), np.arange(n + 1) * k), shape=(n, n))
+    return bool(connected_components(graph, directed=False, return_labels=False) == 1)
+
+
+def candidates(
+    Y: Array, q: int, names: tuple[str, ...], rng: np.random.Generator, n_neighborhoods: int
+) -> Iterator[tuple[str, Array]]:
+    """Embeddings (n, q) of the rows of ``Y`` with columns of unit variance, by name.
+
+    Isomap, locally linear embedding and Laplacian eigenmaps are tried with several
+    neighbourhoods, from the smallest that connects the data; where 30 neighbours do not, only
+    principal components and the neighbour embedding are left.
+    """
+    if "pca" in names:
+        yield "pca", _unit(principal_scores(Y, q, rng), rng)
+    if "neighbors" in names:
+        yield "neighbors", _unit(neighbor_embedding(Y, q, rng), rng)
+    spectral = [name for name in names if name in ("isomap", "lle", "laplacian")]
+    if not spectral:
+        return
+    chosen = np.arange(len(Y))
+    if len(Y) > SPECTRAL_ROWS:
+        chosen = np.sort(rng.choice(len(Y), SPECTRAL_ROWS, replace=False))
+    some = Y[chosen]
+    _, index = neighbor_table(some, MOST_NEIGHBORS)
+    fewest = fewest_connecting_neighbors(index)
+    if fewest is None:
+        return
+    fewest = max(fewest, q + 1)
+    for k in range(fewest, min(fewest + n_neighborhoods, index.shape[1] + 1)):
+        for name in spectral:
+            found = _spectral(name, some, q, k, rng)
+            if found is not None:
+                yield f"{name}-{k}", _unit(_followers(found, chosen, Y), rng)
+
+
+def _spectral(name: str, Y: Array, q: int, k: int, rng: np.random.Generator) -> Array | None:
+    seed = int(rng.integers(2**31))
+    method = {
+        "isomap": lambda: Isomap(n_neighbors=k, n_components=q, eigen_solver="auto"),
+        "lle": lambda: LocallyLinearEmbedding(n_neighbors=k, n_components=q, random_state=seed),
+        "laplacian": lambda: SpectralEmbedding(  # which counts a row among its neighbours
+            q, affinity="nearest_neighbors", n_neighbors=k + 1, random_state=seed
+        ),
+    }[name]()
+    try:
+        found = method.fit_transform(Y)
+    except (ValueError, RuntimeError, np.linalg.LinAlgError):
+        return None  # a singular eigenproblem: one candidate fewer
+    return found if np.all(np.isfinite(found)) and np.all(np.std(found, axis=0) > 0) else None
+
+
+def _followers(found: Array, chosen: IntArray, Y: Array) -> Array:
+    """Places of all rows, those not embedded between their nearest embedded rows."""
+    if len(chosen) == len(Y):
+        return found
+    neighbors = NearestNeighbors(n_neighbors=5).fit(Y[chosen])
+    distance, index = neighbors.kneighbors(Y)
+    weight = 1.0 / (distance**2 + 1e-12 * np.mean(distance**2) + 1e-300)
+    weight /= weight.sum(axis=1, keepdims=True)
+    return np.einsum("nk,nkq->nq", weight, found[index])
+
+
+def _unit(Z: Array, rng: np.random.Generator) -> Array:
+    """Centred columns of unit variance; a trace of noise separates places that coincide."""
+    Z = Z - Z.mean(axis=0)
+    spread = Z.std(axis=0)
+    Z = Z / np.where(spread > 1e-12 * spread.max(initial=1e-300), spread, 1.0)
+    return Z + 1e-6 * rng.normal(size=Z.shape)
+
+
+def principal_scores(Y: Array, q: int, rng: np.random.Generator) -> Array:
+    """Principal components; noise columns where the data have fewer than ``q``."""
+    rank = min(q, *Y.shape)
+    scores = PCA(rank, random_state=int(rng.integers(2**31))).fit_transform(Y)
+    return np.hstack([scores, rng.normal(size=(len(Y), q - rank))])
+
+
+def neighbor_embedding(
+    Y: Array,
+    q: int,
+    rng: np.random.Generator,
+    *,
+    n_neighbors: int = 15,
+    n_epochs: int = 200,
+    n_negative: int = 5,
+) -> Array:
+    r"""An embedding of the neighbour graph, as in [McInnes2018]_, from principal components.
+
+    Edge weights :math:`w_{ij}=\exp(-(\|y_i-y_j\|-\rho_i)/\sigma_i)` with
+    :math:`\sum_jw_{ij}=\log_2k`, made symmetric by :math:`w+w^\top-w\circ w^\top`, attract;
+    random pairs repel; Student's curve :math:`1/(1+\|z\|^2)` in latent space.
+    """
+    from isthmus.manifold.ukr.neighbors_loops import descend
+
+    n = len(Y)
+    distance, index = neighbor_table(Y, n_neighbors)
+    W = _fuzzy_graph(distance, index)
+    n_epochs = n_epochs if n <= 10_000 else max(50, n_epochs // 2)
+    edges = W.tocoo()
+    keep = edges.data >= edges.data.max() / n_epochs
+    every = edges.data.max() / edges.data[keep]
+    Z = principal_scores(Y, q, rng)
+    Z = 10.0 * Z / np.abs(Z).max() + 1e-4 * rng.normal(size=Z.shape)
+    head, tail = edges.coords[0][keep].astype(np.int64), edges.coords[1][keep].astype(np.int64)
+    descend(Z, head, tail, every, n_epochs, n_negative, 1.0, int(rng.integers(1, 2**31)))
+    return Z
+
+
+def _fuzzy_graph(distance: Array, index: IntArray) -> csr_array:
+    n, k = distance.shape
+    excess = distance - distance[:, :1]
+    low, high = np.full(n, 1e-12), np.full(n, 1e3 * (excess.mean() + 1e-12))
+    for _ in range(48):  # bisection on log sigma for all rows at once
+        sigma = np.sqrt(low * high)
+        full = np.exp(-excess / sigma[:, None]).sum(axis=1) > np.log2(k + 1)
+        high, low = np.where(full, sigma, high), np.where(full, low, sigma)
+    weight = np.exp(-excess / np.sqrt(low * high)[:, None])
+    W = csr_array((weight.ravel(), index.ravel(), np.arange(n + 1) * k), shape=(n, n))
+    return (W + W.T - W.multiply(W.T)).tocsr()
+
+
+def best_scale(value: Callable[[Array], float], Z: Array) -> tuple[float, Array]:
+    r"""Lowest value over a grid of common scales :math:`sZ`, and the scaled points.
+
+    ``value`` may look at some rows only; see :func:`refined_scale` for the descent that follows.
+    """
+    n, q = Z.shape
+    lowest, best = np.inf, 1.0
+    rises = 0
+    # From the largest, where few points reach each other and a look is cheap.
+    scales = np.geomspace(2.0 * n ** (1.0 / q) + 3.0, 0.3, N_SCALES)
+    for scale in scales:
+        found = value(Z * scale)
+        rises = 0 if found < lowest else rises + 1
+        if found < lowest:
+            lowest, best = found, scale
+        # Where no points reach each other the value is that of the mean, and polynomials through
+        # few neighbours are worse at first: the largest scale does not count as a minimum.
+        if rises >= SCALE_PATIENCE and np.isfinite(lowest) and best < scales[0]:
+            break
+    return lowest, Z * best
+
+
+def refined_scale(
+    objective: Callable[[Array], tuple[float, Array]], X: Array
+) -> tuple[float, Array]:
+    r"""Lowest objective over :math:`X\,\mathrm{diag}(s)` near :math:`s=1`, and the scaled points.
+
+    Descent on :math:`\log s` of each column; by the chain rule its gradient is
+    :math:`\sum_jx_{jm}\partial_{jm}` at the scaled points.
+    """
+
+    def by_log(log_s: Array) -> tuple[float, Array]:
+        scaled = X * np.exp(log_s)
+        value, slope = objective(scaled)
+        return value, np.sum(scaled * slope, axis=0)
+
+    found = optimize.minimize(
+        by_log,
+        np.zeros(X.shape[1]),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(-0.6, 0.6)] * X.shape[1],
+        options={"maxiter": 6},
+    )
+    return float(found.fun), X * np.exp(found.x)

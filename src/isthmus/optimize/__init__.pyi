@@ -1,0 +1,16 @@
+from isthmus.optimize.batched_lbfgs import SolverResult as SolverResult
+from isthmus.optimize.batched_lbfgs import minimize_rows as minimize_rows
+from isthmus.optimize.levenberg_marquardt import LeastSquaresRows as LeastSquaresRows
+from isthmus.optimize.levenberg_marquardt import least_squares_rows as least_squares_rows
+from isthmus.optimize.riemannian import FixedRank as FixedRank
+from isthmus.optimize.riemannian import FixedRankResult as FixedRankResult
+from isthmus.optimize.riemannian import Slope as Slope
+from isthmus.optimize.riemannian import minimize_fixed_rank as minimize_fixed_rank
+from isthmus.optimize.riemannian import riemannian_gradient as riemannian_gradient
+from isthmus.optimize.stiefel_geometry import canonical_gradient as canonical_gradient
+from isthmus.optimize.stiefel_geometry import geodesic as geodesic
+from isthmus.optimize.stiefel_geometry import geodesic_flow as geodesic_flow
+from isthmus.optimize.stiefel_geometry import haar_sample as haar_sample
+from isthmus.optimize.stiefel_geometry import polar_retraction as polar_retraction
+from isthmus.optimize.stiefel_geometry import qr_retraction as qr_retraction
+from isthmus.optimize.stiefel_geometry import tangent_projection as tangent_projection

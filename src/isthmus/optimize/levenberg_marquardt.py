@@ -1,0 +1,169 @@
+"""Levenberg-Marquardt for many small problems at once.
+
+SciPy's ``least_squares`` solves one problem a call. Projections on a manifold, recall of missing
+columns and inverse kinematics pose thousands of the same form with few unknowns each; here every
+row is a problem with its own damping, and rows that have converged leave the batch.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from isthmus.typing import Array, BoolArray, IntArray
+
+# model(points, rows) -> values (m, d), jacobians (m, d, q) of the problems named by ``rows``
+RowModel = Callable[[Array, IntArray], tuple[Array, Array]]
+RowDomain = Callable[[Array, IntArray], BoolArray]
+
+_LARGEST_DAMPING = 1e12  # beyond it a step is below rounding: no descent is left
+
+
+@dataclass
+class LeastSquaresRows:
+    """What a batch of least-squares problems came to."""
+
+    __module__ = "isthmus.optimize"
+
+    x: Array
+    error: Array
+    n_iter: int
+    converged: BoolArray
+
+
+def least_squares_rows(
+    model: RowModel,
+    start: Array,
+    targets: Array,
+    *,
+    weights: Array | None = None,
+    lower: Array | None = None,
+    upper: Array | None = None,
+    inside: RowDomain | None = None,
+    max_iter: int = 50,
+    tol: float = 1e-10,
+    damping: float = 1e-2,
+) -> LeastSquaresRows:
+    r"""Minimise a weighted squared distance for every row, by damped Gauss-Newton steps.
+
+    For row :math:`i` the error is :math:`\sum_k w_{ik} (f_k(x_i) - t_{ik})^2`. A step solves
+
+    .. math:: (J^\top W J + \mu \, \mathrm{tr}(J^\top W J)\, I)\, s = -J^\top W (f - t)
+
+    and is taken if the error falls; :math:`\mu` shrinks where the linear model was right and
+    grows where it was not.
+
+    Parameters
+    ----------
+    model : callable
+        ``model(points, rows)`` returns values (m, d) and jacobians (m, d, q) of the problems
+        whose numbers are ``rows``, at ``points`` (m, q).
+    start : ndarray of shape (n, q)
+        Starting points; not changed.
+    targets : ndarray of shape (n, d)
+        Where a weight is zero the target may be anything, NaN too.
+    weights : ndarray of shape (d,) or (n, d), optional
+        Not negative; zero leaves a component out. Ones by default.
+    lower, upper : ndarray of shape (q,) or (n, q), optional
+        A box for the unknowns; a coordinate at its bound that wants out is held there.
+    inside : callable, optional
+        ``inside(points, rows)`` tells which points lie in the domain; a step that leaves it is
+        refused and tried again shorter. The start is taken to be inside.
+    max_iter : int
+    tol : float
+        A row has converged when a step promises or brings less than ``tol`` times its error
+        (or times the squared size of its target, whichever is larger: an exact fit ends too).
+    damping : float
+        First :math:`\mu`, relative to the trace.
+
+    Returns
+    -------
+    LeastSquaresRows
+        ``x``, ``error``, ``n_iter``, ``converged``. Errors never exceed those at the start.
+
+    Examples
+    --------
+    Angles of a point on the circle, from both of its coordinates and from one alone:
+
+    >>> import numpy as np
+    >>> def circle(angle, rows):
+    ...     c, s = np.cos(angle), np.sin(angle)
+    ...     return np.hstack([c, s]), np.stack([-s, c], axis=1)
+    >>> target = np.array([[0.0, 1.0], [0.6, np.nan]])
+    >>> known = np.isfinite(target).astype(float)
+    >>> result = least_squares_rows(circle, np.full((2, 1), 0.5), target, weights=known)
+    >>> result.x.ravel().round(4), result.converged
+    (array([1.5708, 0.9273]), array([ True,  True]))
+    """
+    n, q = start.shape
+    w = np.broadcast_to(np.ones(1) if weights is None else weights, targets.shape)
+    t = np.where(w > 0, targets, 0.0)
+    low = np.broadcast_to(-np.inf if lower is None else lower, (n, q))
+    high = np.broadcast_to(np.inf if upper is None else upper, (n, q))
+    x = np.clip(start, low, high)
+    rows: IntArray = np.arange(n)
+    f, J = model(x, rows)
+    residual = np.where(w > 0, f - t, 0.0)
+    error = np.einsum("nd,nd->n", w * residual, residual)
+    # Rounding of an exact fit is relative to the target, not to its vanishing error.
+    floor = np.finfo(float).eps * np.einsum("nd,nd->n", w * t, t) + np.finfo(float).tiny
+    converged = np.zeros(n, dtype=bool)
+    mu = np.full(n, damping)
+    n_iter = 0
+    while rows.size and n_iter < max_iter:
+        n_iter += 1
+        here, lo, hi = x[rows], low[rows], high[rows]
+        gradient, normal = _normal_equations(J, w[rows], residual)
+        held = ((here <= lo) & (gradient > 0)) | ((here >= hi) & (gradient < 0))
+        step, promised = _damped_step(normal, gradient, held, mu[rows])
+        settled = promised <= tol * np.maximum(error[rows], floor[rows])
+        converged[rows[settled]] = True
+        if settled.any():
+            keep = ~settled
+            rows, here, lo, hi, step = rows[keep], here[keep], lo[keep], hi[keep], step[keep]
+            residual, J, promised = residual[keep], J[keep], promised[keep]
+            if not rows.size:
+                break
+        trial = np.clip(here + step, lo, hi)
+        f_trial, J_trial = model(trial, rows)
+        r_trial = np.where(w[rows] > 0, f_trial - t[rows], 0.0)
+        e_trial = np.einsum("nd,nd->n", w[rows] * r_trial, r_trial)
+        accepted = e_trial < error[rows]
+        if inside is not None:
+            accepted &= inside(trial, rows)
+        gain = error[rows] - e_trial
+        taken = rows[accepted]
+        x[taken], error[taken] = trial[accepted], e_trial[accepted]
+        residual[accepted], J[accepted] = r_trial[accepted], J_trial[accepted]
+        # As far as the linear model was right: an even promise keeps the damping (Nielsen's rule).
+        trust = np.clip(1.0 - (2.0 * gain / promised - 1.0) ** 3, 0.2, 2.0)
+        mu[rows] *= np.where(accepted, trust, 4.0)
+        small = accepted & (gain <= tol * np.maximum(error[rows], floor[rows]))
+        stuck = mu[rows] > _LARGEST_DAMPING
+        converged[rows[small | stuck]] = True
+        keep = ~(small | stuck)
+        rows, residual, J = rows[keep], residual[keep], J[keep]
+    return LeastSquaresRows(x, error, n_iter, converged)
+
+
+def _normal_equations(J: Array, w: Array, residual: Array) -> tuple[Array, Array]:
+    """Half gradients (m, q) and Gauss-Newton matrices (m, q, q)."""
+    weighted = J * w[:, :, None]
+    gradient = np.matmul(residual[:, None, :], weighted)[:, 0, :]
+    return gradient, np.matmul(weighted.transpose(0, 2, 1), J)
+
+
+def _damped_step(normal: Array, gradient: Array, held: BoolArray, mu: Array) -> tuple[Array, Array]:
+    """Steps (m, q) of the free coordinates and the fall of the error each promises."""
+    q = gradient.shape[1]
+    g = np.where(held, 0.0, gradient)
+    free = ~(held[:, :, None] | held[:, None, :])
+    A = np.where(free, normal, 0.0)
+    trace = np.trace(A, axis1=1, axis2=2)
+    ridge = mu * np.maximum(trace, np.finfo(float).tiny ** 0.5)
+    A = A + ridge[:, None, None] * np.eye(q)
+    A[:, np.arange(q), np.arange(q)] += held  # a held coordinate: unit row, step zero
+    step = -np.linalg.solve(A, g[:, :, None])[:, :, 0]
+    # Without damping's part: -2 g's - s'Ns is what the linear model says.
+    curved = np.einsum("nq,nqr,nr->n", step, np.where(free, normal, 0.0), step)
+    return step, -2.0 * np.einsum("nq,nq->n", g, step) - curved

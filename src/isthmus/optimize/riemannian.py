@@ -1,0 +1,238 @@
+r"""Quasi-Newton descent over matrices of fixed rank.
+
+The matrices :math:`F=V\operatorname{diag}(s)W^\top` of rank :math:`r` form a smooth manifold. A
+tangent vector at :math:`F` is :math:`VMW^\top+U_pW^\top+VV_p^\top` with :math:`V^\top U_p=0`,
+:math:`W^\top V_p=0`, and its length is that of the three blocks; neither :math:`F` nor its gradient
+is ever formed, only products of the gradient with :math:`V` and :math:`W` [Vandereycken2013]_. A
+free vector :math:`b` (an intercept) is carried along.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy import linalg
+
+from isthmus.typing import Array
+
+
+class FixedRank(NamedTuple):
+    """The matrix ``V diag(s) W'`` and a free vector ``b``."""
+
+    V: Array
+    s: Array
+    W: Array
+    b: Array
+
+
+FixedRank.__module__ = "isthmus.optimize"
+
+
+class Slope(NamedTuple):
+    """Value of a function of ``(F, b)`` and its gradient G as ``G W`` and ``G' V``; that in b."""
+
+    value: float
+    GW: Array
+    GtV: Array
+    gb: Array
+
+
+Slope.__module__ = "isthmus.optimize"
+
+
+class FixedRankResult(NamedTuple):
+    """Where the descent came to; ``path`` holds the values on the way."""
+
+    point: FixedRank
+    value: float
+    optimality: float
+    n_iter: int
+    converged: bool
+    path: list[float]
+
+
+FixedRankResult.__module__ = "isthmus.optimize"
+
+
+Objective = Callable[[FixedRank], Slope]
+
+
+def minimize_fixed_rank(
+    fun: Objective,
+    start: FixedRank,
+    *,
+    tol: float = 1e-6,
+    scale: float | None = None,
+    max_iter: int = 500,
+    memory: int = 10,
+    callback: Callable[[int, float, float], None] | None = None,
+) -> FixedRankResult:
+    """Minimise ``fun`` over matrices of the rank of ``start`` by Riemannian L-BFGS.
+
+    Parameters
+    ----------
+    fun : callable
+        ``fun(point)`` returns a :class:`Slope`.
+    start : FixedRank
+    tol : float
+        Stop when the length of the Riemannian gradient is at most ``tol * scale``.
+    scale : float, optional
+        A gradient that counts as large; by default that at the start.
+    max_iter, memory : int
+    callback : callable, optional
+        Called with iteration, value and optimality.
+
+    Returns
+    -------
+    FixedRankResult
+        ``optimality`` is the length of the gradient over ``scale``. Values never rise, but for
+        rounding errors.
+
+    Notes
+    -----
+    The memory of the quasi-Newton method is carried to each new point by projection on its
+    tangent space, O(memory (n_rows + n_columns) r²) an iteration besides ``fun``.
+    """
+    point, slope = start, fun(start)
+    g = riemannian_gradient(point, slope)
+    size = float(np.linalg.norm(g))
+    scale = max(size, np.finfo(float).tiny) if scale is None else scale
+    path = [slope.value]
+    steps: Array = np.empty((0, len(g)))
+    changes: Array = np.empty((0, len(g)))
+    n_iter = 0
+    while n_iter < max_iter and size > tol * scale:
+        n_iter += 1
+        direction = -_two_loop(g, steps, changes)
+        if direction @ g > -1e-10 * np.linalg.norm(direction) * size:
+            steps, changes = steps[:0], changes[:0]
+            direction = -g
+        found = _backtrack(fun, point, slope, g, direction, first=not len(steps))
+        if found is None:
+            if not len(steps):
+                break  # the gradient itself gives no descent: rounding has the last word
+            steps, changes = steps[:0], changes[:0]
+            continue
+        t, new, new_slope, new_g = found
+        carried = _transport(point, new, np.vstack([steps, changes, t * direction, g]))
+        m = len(steps)
+        s, y = carried[-2], new_g - carried[-1]
+        steps, changes = carried[:m], carried[m : 2 * m]
+        if s @ y > 1e-10 * np.linalg.norm(s) * np.linalg.norm(y):
+            steps = np.vstack([steps, s])[-memory:]
+            changes = np.vstack([changes, y])[-memory:]
+        point, slope, g = new, new_slope, new_g
+        size = float(np.linalg.norm(g))
+        path.append(slope.value)
+        if callback is not None:
+            callback(n_iter, slope.value, size / scale)
+    return FixedRankResult(point, slope.value, size / scale, n_iter, size <= tol * scale, path)
+
+
+# A tangent vector is kept flat, [M, Up, Vp, b], so that lengths are plain dot products. ---------
+
+
+def _split(xi: Array, point: FixedRank) -> tuple[Array, Array, Array, Array]:
+    """Blocks of one flat tangent vector, or of a stack of them."""
+    (o, r), d = point.V.shape, len(point.W)
+    cuts = np.cumsum([r * r, o * r, d * r])
+    M, Up, Vp, b = np.split(xi, cuts, axis=-1)
+    lead = xi.shape[:-1]
+    return M.reshape(*lead, r, r), Up.reshape(*lead, o, r), Vp.reshape(*lead, d, r), b
+
+
+def _flatten(M: Array, Up: Array, Vp: Array, b: Array) -> Array:
+    lead = M.shape[:-2]
+    return np.concatenate([part.reshape(*lead, -1) for part in (M, Up, Vp)] + [b], axis=-1)
+
+
+def _project(point: FixedRank, GW: Array, GtV: Array, gb: Array) -> Array:
+    """Tangent vector nearest to a matrix known by its products with W and V."""
+    M = point.V.T @ GW
+    Up = GW - point.V @ M
+    Vp = GtV - point.W @ np.swapaxes(M, -1, -2)
+    return _flatten(M, Up, Vp, gb)
+
+
+def riemannian_gradient(point: FixedRank, slope: Slope) -> Array:
+    """Gradient on the manifold as a flat vector, whose length is that of the slope."""
+    return _project(point, slope.GW, slope.GtV, slope.gb)
+
+
+def _transport(old: FixedRank, new: FixedRank, xi: Array) -> Array:
+    """Project tangent vectors at ``old``, the rows of ``xi``, on the tangent space at ``new``."""
+    M, Up, Vp, b = _split(xi, old)
+    left = old.V @ M + Up  # the matrix is left W' + V Vp'
+    WW, VV = old.W.T @ new.W, old.V.T @ new.V
+    GW = left @ WW + old.V @ (np.swapaxes(Vp, -1, -2) @ new.W)
+    GtV = old.W @ (np.swapaxes(left, -1, -2) @ new.V) + Vp @ VV
+    return _project(new, GW, GtV, b)
+
+
+def _retract(point: FixedRank, xi: Array) -> FixedRank:
+    """Best approximation of ``F + xi`` of the same rank, from factors of size 2r.
+
+    ``F + xi = [V, Up] [[S + M, I], [I, 0]] [W, Vp]'``; factorising the outer parts whole keeps
+    the result orthonormal also where few dimensions are left beside ``V`` or ``W``.
+    """
+    M, Up, Vp, b = _split(xi, point)
+    r = len(point.s)
+    Qa, Ra = np.linalg.qr(np.hstack([point.V, Up]))
+    Qb, Rb = np.linalg.qr(np.hstack([point.W, Vp]))
+    core = np.block([[M + np.diag(point.s), np.eye(r)], [np.eye(r), np.zeros((r, r))]])
+    u, s, vt = linalg.svd(Ra @ core @ Rb.T, full_matrices=False, check_finite=False)
+    return FixedRank(Qa @ u[:, :r], s[:r], Qb @ vt[:r].T, point.b + b)
+
+
+def _two_loop(g: Array, steps: Array, changes: Array) -> Array:
+    """Product of the quasi-Newton inverse Hessian with ``g``; the last pair is the newest."""
+    q = g.copy()
+    if not len(steps):
+        return q
+    rho = 1 / np.einsum("ij,ij->i", steps, changes)
+    a = np.empty(len(steps))
+    for i in reversed(range(len(steps))):
+        a[i] = rho[i] * (steps[i] @ q)
+        q -= a[i] * changes[i]
+    q /= rho[-1] * (changes[-1] @ changes[-1])
+    for i in range(len(steps)):
+        q += (a[i] - rho[i] * (changes[i] @ q)) * steps[i]
+    return q
+
+
+def _backtrack(
+    fun: Objective,
+    point: FixedRank,
+    slope: Slope,
+    g: Array,
+    direction: Array,
+    *,
+    first: bool,
+    max_halvings: int = 30,
+) -> tuple[float, FixedRank, Slope, Array] | None:
+    """Armijo step along the retraction; None where there is none.
+
+    Near the minimum rounding errors of the value hide its decrease; there a shorter gradient is
+    as good a proof.
+    """
+    rounding = 1e-13 * abs(slope.value)
+    descent = float(direction @ g)
+    t = 1.0
+    if first:
+        # Without curvature a gradient step has no meaning: start with the size of the point.
+        here = np.sqrt(np.sum(point.s**2) + np.sum(point.b**2))
+        t = max(float(here), 1.0) / float(np.linalg.norm(direction))
+    for _ in range(max_halvings):
+        new = _retract(point, t * direction)
+        new_slope = fun(new)
+        new_g = riemannian_gradient(new, new_slope)
+        enough = new_slope.value <= slope.value + 1e-4 * t * descent
+        if enough or (
+            new_slope.value <= slope.value + rounding and np.linalg.norm(new_g) < np.linalg.norm(g)
+        ):
+            return t, new, new_slope, new_g
+        # The parabola through what is known, kept within reason.
+        bend = new_slope.value - slope.value - t * descent
+        best = -descent * t * t / (2 * bend) if np.isfinite(bend) and bend > 0 else 0.0
+        t = min(max(best, 0.1 * t), 0.5 * t)
+    return None

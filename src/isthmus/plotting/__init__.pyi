@@ -1,0 +1,16 @@
+from isthmus.plotting.arm import arm_motion as arm_motion
+from isthmus.plotting.arm import movement_strip as movement_strip
+from isthmus.plotting.bars import error_bars as error_bars
+from isthmus.plotting.heat import heat_map as heat_map
+from isthmus.plotting.images import image_grid as image_grid
+from isthmus.plotting.imitation import imitation_strip as imitation_strip
+from isthmus.plotting.intervals import bands as bands
+from isthmus.plotting.lines import curves as curves
+from isthmus.plotting.manifold import decoded_plane as decoded_plane
+from isthmus.plotting.manifold import latent_map as latent_map
+from isthmus.plotting.manifold import manifold_through as manifold_through
+from isthmus.plotting.map import signed_map as signed_map
+from isthmus.plotting.ranks import rank_curves as rank_curves
+from isthmus.plotting.theme import PALETTE as PALETTE
+from isthmus.plotting.theme import png as png
+from isthmus.plotting.theme import style as style

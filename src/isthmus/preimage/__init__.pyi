@@ -1,0 +1,11 @@
+from isthmus.preimage.base import BasePreimage as BasePreimage
+from isthmus.preimage.candidate import CandidatePreimage as CandidatePreimage
+from isthmus.preimage.default import default_preimage as default_preimage
+from isthmus.preimage.discrete.graph import GraphPreimage as GraphPreimage
+from isthmus.preimage.discrete.sequence import SequencePreimage as SequencePreimage
+from isthmus.preimage.vectors.analytic import AnalyticPreimage as AnalyticPreimage
+from isthmus.preimage.vectors.constrained import ConstrainedPreimage as ConstrainedPreimage
+from isthmus.preimage.vectors.fixed_point import FixedPointPreimage as FixedPointPreimage
+from isthmus.preimage.vectors.gradient import GradientPreimage as GradientPreimage
+from isthmus.preimage.vectors.learned import LearnedPreimage as LearnedPreimage
+from isthmus.preimage.vectors.neighbor import NeighborPreimage as NeighborPreimage

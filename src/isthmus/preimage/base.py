@@ -1,0 +1,147 @@
+"""What all pre-images share: the objects, their coordinates, the two objectives."""
+
+from abc import ABC, abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted
+
+from isthmus._checks import check_length
+from isthmus.blocks.slices import block_slices
+from isthmus.kernels.objects import n_objects
+from isthmus.typing import Array, Objects
+
+# Work space of one block of queries.
+QUERY_BYTES = 64 * 2**20
+
+
+class BasePreimage(BaseEstimator, ABC):
+    r"""Find objects whose images lie near given points of feature space.
+
+    A point is given by its coordinates :math:`\beta` in a fitted feature map; a kernel feature
+    map turns them into an expansion :math:`\Psi=\sum_ja_j\varphi(x_j)` once. Two objectives differ
+    by the part of :math:`\varphi(z)` outside the basis:
+
+    .. math::
+        J_\text{full}(z)=\|\varphi(z)-\Psi\|^2,\qquad J_\text{coord}(z)=\|c(z)-\beta\|^2 .
+    """
+
+    __module__ = "isthmus.preimage"
+
+    #: What a solver asks of the feature map, with the words of the error message.
+    _needs_kernel_map = False
+    _needs_vectors = True
+
+    def fit(self, objects: Objects, feature_map: Any, coordinates: Array | None = None) -> Self:
+        """Keep what solving needs; return self.
+
+        Parameters
+        ----------
+        objects : objects to learn from; usually those the feature map was fitted on.
+        feature_map : fitted transformer
+            Its coordinates are what :meth:`solve` is given.
+        coordinates : ndarray of shape (n_objects, n_components), optional
+            Coordinates of ``objects`` where they are known already; by default
+            ``feature_map.transform(objects)``, and those of the training objects where the
+            feature map was fitted on a Gram matrix.
+        """
+        if self._needs_kernel_map and not hasattr(feature_map, "expansion"):
+            raise TypeError(
+                f"{type(self).__name__} needs a kernel feature map, with kernel_, objects_ and "
+                f"expansion(coordinates). {type(feature_map).__name__} has none; "
+                "LearnedPreimage and CandidatePreimage take any transformer."
+            )
+        if self._needs_vectors:
+            objects = _check_vectors(self, objects)
+        if coordinates is None:
+            coordinates = _coordinates_of(objects, feature_map)
+        coordinates = check_array(
+            coordinates, dtype=[np.float64, np.float32], input_name="coordinates", estimator=self
+        )
+        check_length(self, n_objects(objects), len(coordinates), what="coordinates as objects")
+        self._fit(objects, feature_map, coordinates)
+        self.feature_map_, self.objects_, self.coordinates_ = feature_map, objects, coordinates
+        return self
+
+    def _fit(self, objects: Objects, feature_map: Any, coordinates: Array) -> None:
+        """Anything beyond keeping the objects; raises before the fit is stored."""
+
+    def solve(self, coordinates: Array) -> Objects:
+        """Return one object for each row of ``coordinates``."""
+        check_is_fitted(self)
+        coordinates = self._check_queries(coordinates)
+        # Queries are independent: so many at once that products run at full speed, no more.
+        block_size = max(32, QUERY_BYTES // (8 * max(1, self._numbers_per_query())))
+        blocks = block_slices(len(coordinates), 1, block_size=block_size)
+        return np.concatenate([self._solve(coordinates[rows]) for rows in blocks])
+
+    @abstractmethod
+    def _solve(self, coordinates: Array) -> Objects:
+        """Objects for a block of queries, as an array."""
+
+    def _numbers_per_query(self) -> int:
+        """Size of the work space that one query takes."""
+        return 1
+
+    def objective(self, coordinates: Array, objects: Objects) -> Array:
+        """Distance that is minimised, for each pair of a point and an object, shape (n,)."""
+        check_is_fitted(self)
+        coordinates = self._check_queries(coordinates)
+        check_length(self, len(coordinates), n_objects(objects), what="objects as coordinates")
+        if getattr(self, "criterion", "coord") == "coord":
+            residual = np.asarray(self.feature_map_.transform(objects)) - coordinates
+            return np.einsum("ij,ij->i", residual, residual)
+        return self.full_objective(coordinates, objects)
+
+    def full_objective(self, coordinates: Array, objects: Objects) -> Array:
+        r""":math:`\|\varphi(z_i)-\Psi_i\|^2` of each pair, shape (n,)."""
+        feature_map = self.feature_map_
+        kernel = feature_map.kernel_
+        a = feature_map.expansion(coordinates)
+        inner = np.concatenate(
+            [
+                np.einsum("ij,ij->i", K, a[rows])
+                for rows, K in kernel.blocks(objects, feature_map.objects_)
+            ]
+        )
+        return kernel.diag(objects) - 2 * inner + feature_map.squared_norms(coordinates)
+
+    def _nearest(self, coordinates: Array, n_neighbors: int) -> tuple[Array, Array]:
+        """Distances and numbers of the objects nearest in coordinates, nearest first."""
+        search = NearestNeighbors(n_neighbors=n_neighbors, algorithm="brute")
+        return search.fit(self.coordinates_).kneighbors(coordinates)
+
+    def _check_queries(self, coordinates: Array) -> Array:
+        coordinates = check_array(
+            coordinates, dtype=[np.float64, np.float32], input_name="coordinates", estimator=self
+        )
+        expected = self.coordinates_.shape[1]
+        if coordinates.shape[1] != expected:
+            raise ValueError(
+                f"{type(self).__name__} was fitted with {expected} coordinates an object. "
+                f"Got shape {coordinates.shape} instead."
+            )
+        return coordinates
+
+
+def _check_vectors(owner: Any, objects: Objects) -> Array:
+    try:
+        return check_array(
+            objects, dtype=[np.float64, np.float32], input_name="objects", estimator=owner
+        )
+    except (TypeError, ValueError) as error:
+        raise type(error)(
+            f"{type(owner).__name__} finds vectors, so its objects must be rows of a numeric "
+            f"array; CandidatePreimage takes any object. {error}"
+        ) from error
+
+
+def _coordinates_of(objects: Objects, feature_map: Any) -> Array:
+    kernel = getattr(feature_map, "kernel_", None)
+    if kernel is None or not kernel.pairwise:
+        return np.asarray(feature_map.transform(objects))
+    # Fitted on a Gram matrix, which the objects themselves are not rows of.
+    return np.asarray(feature_map.coordinates_)

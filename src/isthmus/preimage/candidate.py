@@ -1,0 +1,64 @@
+"""Pre-images among given candidates."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import pairwise_distances_argmin
+
+from isthmus._checks import check_choice
+from isthmus.kernels.objects import object_array, take
+from isthmus.preimage.base import BasePreimage
+from isthmus.typing import Array, Objects
+
+
+class CandidatePreimage(BasePreimage):
+    r"""The candidate whose image is nearest: :math:`\arg\min_{y\in C}\|c(y)-\beta\|`.
+
+    The one pre-image that works for every type of object; exact where the candidates are all
+    there is (labels, a dictionary).
+
+    Parameters
+    ----------
+    candidates : collection of objects or None, default=None
+        None takes the objects it is fitted on.
+    criterion : {"coord", "full"}, default="coord"
+        Distance of coordinates, or of whole images: the second also counts what of
+        :math:`\varphi(y)` lies outside the basis, so it prefers candidates that the basis
+        describes well.
+
+    Examples
+    --------
+    >>> from isthmus.features import KernelPCA
+    >>> from isthmus.preimage import CandidatePreimage
+    >>> words = ["no", "yes", "no"]
+    >>> pca = KernelPCA(kernel="delta").fit(words)
+    >>> CandidatePreimage().fit(words, pca).solve(pca.transform(["yes", "no"]))
+    array(['yes', 'no'], dtype=object)
+    """
+
+    __module__ = "isthmus.preimage"
+
+    _needs_vectors = False
+
+    def __init__(self, candidates: Any = None, *, criterion: str = "coord"):
+        self.candidates = candidates
+        self.criterion = criterion
+
+    def _fit(self, objects: Objects, feature_map: Any, coordinates: Array) -> None:
+        check_choice(self, "criterion", ("coord", "full"))
+        given = self.candidates is not None
+        candidates = self.candidates if given else objects
+        points = np.asarray(feature_map.transform(candidates)) if given else coordinates
+        if self.criterion == "full":
+            # ‖φ(y) - Ψ‖² = ‖c(y) - β‖² + (squared length of φ(y) - φ̄ outside the basis):
+            # one coordinate more, which is zero for Ψ.
+            outside = feature_map.residual_norms(candidates, points)
+            points = np.column_stack([points, np.sqrt(np.maximum(outside, 0))])
+        self.candidates_, self._points = candidates, points
+
+    def _solve(self, coordinates: Array) -> Objects:
+        if self.criterion == "full":
+            coordinates = np.column_stack([coordinates, np.zeros(len(coordinates))])
+        chosen = take(self.candidates_, pairwise_distances_argmin(coordinates, self._points))
+        is_table = isinstance(chosen, np.ndarray) or hasattr(chosen, "iloc")
+        return np.asarray(chosen) if is_table else object_array(chosen)

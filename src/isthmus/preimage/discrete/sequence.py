@@ -1,0 +1,305 @@
+"""Pre-images that are sequences."""
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from isthmus._checks import check_choice, check_float, check_int
+from isthmus._progress import ProgressLine
+from isthmus.kernels.algebra.normalized import Normalized
+from isthmus.kernels.objects import check_list, object_array
+from isthmus.kernels.sequences.marginalized import alphabet_of, check_sequence, refuse_foreign
+from isthmus.preimage.base import BasePreimage
+from isthmus.preimage.discrete.base import PointDistance, largest_remainder, seeds
+from isthmus.preimage.discrete.cross_entropy import Binomial, Search, cross_entropy
+from isthmus.preimage.discrete.sequence_search import (
+    Batch,
+    Codes,
+    Products,
+    batch_of,
+    cut,
+    neighbours,
+    permutation_code,
+    rescaled_code,
+)
+from isthmus.regression.ridge.estimator import KernelRidgeCV
+from isthmus.typing import Array, IntArray, Objects
+
+
+class SequencePreimage(BasePreimage):
+    r"""Build a sequence whose image is near, from the expansion of the point [Bakir2005]_.
+
+    With :math:`\Psi=\sum_ja_j\varphi(x_j)`, lengths :math:`m_j` and counts :math:`m_{jc}` of symbol
+    :math:`c`, first the length and the symbols of the answer,
+
+    .. math:: m^*=\frac{\sum_ja_jm_j}{\sum_ja_j},\qquad
+              m^*_c=m^*\sum_ja_j\frac{m_{jc}}{m_j},
+
+    the second exact for the marginalised kernel where :math:`\Psi` is the image of a sequence; then
+    their order by the cross-entropy method over permutation codes; then a local search that
+    exchanges, moves, replaces, inserts and deletes symbols while that helps. The answer is never
+    worse than the best training sequence.
+
+    Parameters
+    ----------
+    alphabet : collection of symbols or None, default=None
+        What sequences are made of; None takes the symbols of the training sequences.
+    criterion : {"coord", "full"}, default="coord"
+        Distance of coordinates, or of whole images.
+    length : {"expansion", "regression", "search"} or int, default="expansion"
+        The formula above, a regression of lengths on coordinates, every length that was
+        observed, or one length.
+    window : int, default=0
+        Lengths at most so far from the first guess are tried too. With ``refine`` there is
+        little to gain, since the local search changes the length.
+    n_samples : int or None, default=None
+        Draws in an iteration; None takes ten times the length.
+    elite : float in (0, 1], default=0.1
+        Share of the draws from which the next distribution is learned.
+    smoothing : float in (0, 1], default=0.7
+        Weight of the new estimate against the last one.
+    patience : int, default=5
+        Iterations without a better elite after which the search ends.
+    start : {"neighbor", "uniform"}, default="neighbor"
+        Where the distribution over orders begins: at the order of the nearest training sequence,
+        or with equal chances.
+    refine : bool, default=True
+        Whether the local search follows, from the result and from training sequences.
+    n_restarts : int, default=3
+        How many of the nearest training sequences it starts from.
+    fallback : bool, default=True
+        Whether the best training sequence is the answer where the search found none nearer.
+    transition : float, default=0.0
+        Price of unusual pairs of neighbours: the mean of :math:`-\log p(b|a)` over the answer,
+        with :math:`p` counted in the training sequences, in units of this times the mean squared
+        length of the training coordinates.
+    random_state : int, RandomState or None, default=0
+        Seed of the draws; every point is searched with the same ones.
+    verbose : int, default=0
+
+    See Also
+    --------
+    CandidatePreimage : the nearest training sequence, with no search.
+
+    Notes
+    -----
+    The document stops after the cross-entropy method: ``refine=False, fallback=False``. For the
+    marginalised kernel, also normalised, candidates are evaluated by a tree of all training
+    substrings; other kernels work too and cost a row of the Gram matrix a candidate.
+
+    Examples
+    --------
+    >>> from isthmus.features import KernelPCA
+    >>> from isthmus.kernels import MarginalizedSequence
+    >>> from isthmus.preimage import SequencePreimage
+    >>> words = ["stone", "tones", "notes", "onset", "seton", "tens", "nest", "sent", "ten", "toe"]
+    >>> pca = KernelPCA(kernel=MarginalizedSequence(0.3)).fit(words)
+    >>> SequencePreimage().fit(words, pca).solve(pca.transform(["tone"]))
+    array(['tone'], dtype=object)
+    """
+
+    __module__ = "isthmus.preimage"
+
+    _needs_kernel_map = True
+    _needs_vectors = False
+
+    def __init__(
+        self,
+        alphabet: Any = None,
+        *,
+        criterion: str = "coord",
+        length: Any = "expansion",
+        window: int = 0,
+        n_samples: int | None = None,
+        elite: float = 0.1,
+        smoothing: float = 0.7,
+        patience: int = 5,
+        start: str = "neighbor",
+        refine: bool = True,
+        n_restarts: int = 3,
+        fallback: bool = True,
+        transition: float = 0.0,
+        random_state: Any = 0,
+        verbose: int = 0,
+    ):
+        self.alphabet = alphabet
+        self.criterion = criterion
+        self.length = length
+        self.window = window
+        self.n_samples = n_samples
+        self.elite = elite
+        self.smoothing = smoothing
+        self.patience = patience
+        self.start = start
+        self.refine = refine
+        self.n_restarts = n_restarts
+        self.fallback = fallback
+        self.transition = transition
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _fit(self, objects: Objects, feature_map: Any, coordinates: Array) -> None:
+        self._check_parameters()
+        objects = check_list(objects, "SequencePreimage")
+        for position, item in enumerate(objects):
+            check_sequence(item, position, "SequencePreimage")
+        alphabet = alphabet_of(objects) if self.alphabet is None else tuple(self.alphabet)
+        refuse_foreign(objects, set(alphabet), "SequencePreimage")
+        reference = feature_map.objects_
+        refuse_foreign(reference, set(alphabet), "SequencePreimage")
+
+        codes = Codes(alphabet, objects[0])
+        columns = np.column_stack([feature_map.dual_, feature_map._origin_weights])
+        products = Products(feature_map.kernel_, reference, columns, codes)
+        known = codes.encode(objects)
+        self._known, self._codes, self._products = known, codes, products
+        self._distance = PointDistance(feature_map, self.criterion)
+        self._known_products = products(batch_of(known))
+        self._lengths = np.array([len(code) for code in known])
+        self._unusual = self._transition_prices(known, coordinates)
+        self._shares, self._reference_lengths = self._compositions(feature_map, reference)
+        self._length_model = None
+        if isinstance(self.length, str) and self.length == "regression":
+            self._length_model = KernelRidgeCV().fit(coordinates, self._lengths.astype(float))
+
+    def _check_parameters(self) -> None:
+        check_choice(self, "criterion", ("coord", "full"))
+        check_choice(self, "start", ("neighbor", "uniform"))
+        if isinstance(self.length, Integral):
+            check_int(self, "length", low=1)
+        else:
+            check_choice(self, "length", ("expansion", "regression", "search"))
+        check_int(self, "window")
+        if self.n_samples is not None:
+            check_int(self, "n_samples", low=2)
+        check_float(self, "elite", high=1.0, include_low=False)
+        check_float(self, "smoothing", high=1.0, include_low=False)
+        check_int(self, "patience", low=1)
+        check_int(self, "n_restarts", low=1)
+        check_float(self, "transition")
+
+    def _transition_prices(self, known: list[IntArray], coordinates: Array) -> Array | None:
+        if self.transition == 0:
+            return None
+        counts = np.ones((len(self._codes.alphabet),) * 2)
+        for code in known:
+            np.add.at(counts, (code[:-1], code[1:]), 1)
+        prices = -np.log(counts / counts.sum(axis=1, keepdims=True))
+        return prices * (self.transition * float(np.mean(np.sum(coordinates**2, axis=1))))
+
+    def _compositions(self, feature_map: Any, reference: Objects) -> tuple[Array, Array]:
+        """Shares of the symbols in each reference sequence, and its length."""
+        n_symbols = len(self._codes.alphabet)
+        codes = self._codes.encode(reference)
+        shares = np.array([np.bincount(c, minlength=n_symbols) / len(c) for c in codes])
+        if isinstance(feature_map.kernel_, Normalized):
+            # The expansion is one of unit vectors; the formulas speak of the images themselves.
+            norms = np.sqrt(feature_map.kernel_.base.diag(reference))
+            shares = shares / norms[:, None]
+        return shares, np.array([len(c) for c in codes], dtype=float)
+
+    def _solve(self, coordinates: Array) -> Objects:
+        expansions = self.feature_map_.expansion(coordinates)
+        seed = seeds(check_random_state(self.random_state))
+        found = []
+        with ProgressLine("SequencePreimage", verbose=self.verbose) as line:
+            for beta, a in zip(coordinates, expansions, strict=True):
+                rng = np.random.default_rng(seed)
+                found.append(self._codes.decode(self._search(beta, a, rng, line)))
+        return object_array(found)
+
+    def _search(
+        self, beta: Array, a: Array, rng: np.random.Generator, line: ProgressLine
+    ) -> IntArray:
+        costs = self._costs(self._known_products, batch_of(self._known), beta)
+        nearest = np.argsort(costs, kind="stable")[: self.n_restarts]
+        best, value = self._known[nearest[0]], float(costs[nearest[0]])
+        if not self.fallback:
+            value = np.inf
+        shares = np.maximum(a @ self._shares, 0)
+        for m in self._candidate_lengths(beta, a):
+            symbols = np.repeat(np.arange(len(shares)), largest_remainder(shares, m))
+            code, cost = self._order(symbols, self._known[nearest[0]], beta, rng, line)
+            if cost < value:
+                best, value = code, cost
+        if not self.refine:
+            return best
+        starts = [best, *(self._known[i] for i in nearest)]
+        for start in {code.tobytes(): code for code in starts}.values():
+            code, cost = self._descend(start, beta, line)
+            if cost < value:
+                best, value = code, cost
+        return best
+
+    def _candidate_lengths(self, beta: Array, a: Array) -> IntArray:
+        low, high = int(self._lengths.min()), int(self._lengths.max())
+        if isinstance(self.length, Integral):
+            return np.array([int(self.length)])
+        if self.length == "search":
+            return np.unique(self._lengths)
+        if self._length_model is not None:
+            guess = float(self._length_model.predict(beta[None])[0])
+        else:
+            total = a.sum()
+            mean = self._lengths.mean()
+            guess = float(a @ self._reference_lengths / total) if abs(total) > 1e-6 else mean
+        middle = int(np.clip(np.rint(guess), low, high))
+        return np.arange(max(low, middle - self.window), min(high, middle + self.window) + 1)
+
+    def _order(
+        self,
+        symbols: IntArray,
+        like: IntArray,
+        beta: Array,
+        rng: np.random.Generator,
+        line: ProgressLine,
+    ) -> tuple[IntArray, float]:
+        """The best order of sorted ``symbols`` that the cross-entropy method finds."""
+        from isthmus.preimage.discrete.sequence_loops import decode_insertions
+
+        m = len(symbols)
+        v = np.full(m, 0.5)
+        if self.start == "neighbor":
+            v = rescaled_code(permutation_code(like)[1], m)
+
+        def cost(Z: IntArray) -> Array:
+            return self._cost(batch_of(decode_insertions(Z, symbols)), beta)
+
+        search = Search(
+            n_samples=10 * m if self.n_samples is None else self.n_samples,
+            elite=self.elite,
+            smoothing=self.smoothing,
+            patience=self.patience,
+        )
+        result = cross_entropy(cost, Binomial(np.arange(m)[::-1]), v, search, rng, line=line)
+        return decode_insertions(result.best[None], symbols)[0], result.value
+
+    def _descend(self, code: IntArray, beta: Array, line: ProgressLine) -> tuple[IntArray, float]:
+        """Steepest descent over single moves, to a sequence that no move improves."""
+        low, high = int(self._lengths.min()), int(self._lengths.max())
+        if isinstance(self.length, Integral):
+            low = high = int(self.length)
+        value = float(self._cost(batch_of([code]), beta)[0])
+        while True:
+            tables = neighbours(code, len(self._codes.alphabet), low, high)
+            batches = [batch_of(table) for table in tables]
+            costs = [self._cost(batch, beta) for batch in batches]
+            table = int(np.argmin([c.min() for c in costs])) if costs else 0
+            if not costs or not costs[table].min() < value:
+                return code, value
+            row = int(np.argmin(costs[table]))
+            code, value = cut(batches[table], row).copy(), float(costs[table][row])
+            line.update(local_search=value)
+
+    def _cost(self, batch: Batch, beta: Array) -> Array:
+        return self._costs(self._products(batch), batch, beta)
+
+    def _costs(self, products: tuple[Array, Array], batch: Batch, beta: Array) -> Array:
+        costs = self._distance(*products, beta)
+        if self._unusual is None:
+            return costs
+        from isthmus.preimage.discrete.sequence_loops import sum_transitions
+
+        return costs + sum_transitions(*batch, self._unusual)

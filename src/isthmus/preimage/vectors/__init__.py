@@ -1,0 +1,1 @@
+"""Pre-images that are vectors."""

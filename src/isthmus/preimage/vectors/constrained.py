@@ -1,0 +1,292 @@
+"""Pre-images within limits: boxes, joint ranges, any set one can project on."""
+
+from collections.abc import Callable
+from typing import Any
+from warnings import warn
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted
+
+from isthmus._checks import check_float, check_int, check_length
+from isthmus.kernels.objects import n_objects
+from isthmus.optimize.levenberg_marquardt import least_squares_rows
+from isthmus.preimage.base import BasePreimage
+from isthmus.preimage.restarts import best_of_restarts, start_table
+from isthmus.preimage.vectors.projected import Projection, projected_rows
+from isthmus.typing import Array, BoolArray, Objects
+
+# Points (m, d) to values (m, r) and Jacobians (m, r, d).
+CoordinateModel = Callable[[Array], tuple[Array, Array]]
+STALLED = 0.01  # a step of a path that brings less of what is left halves the proximity
+
+
+class ConstrainedPreimage(BasePreimage):
+    r"""Minimise :math:`\|c(z)-\beta\|^2+\lambda\|z-z_0\|^2` over the objects that are allowed.
+
+    :math:`c(z)=B^\top(k(z)-b)` are coordinates in a kernel feature map, whose Jacobian is
+    :math:`B^\top\partial k(z)/\partial z`: a least-squares problem, solved by damped Gauss-Newton
+    steps for all points at once. The second term keeps near a given object, such as the
+    posture that an arm is in; then repeated solutions make a path of small steps.
+
+    Parameters
+    ----------
+    constraint : None, (low, high), object with ``lower`` and ``upper``, or callable
+        A box, of numbers or of one bound for each entry; an arm's joint limits, where it is a
+        :class:`~isthmus.robotics.KinematicChain`; or a function that takes rows to their nearest
+        points of the allowed set (then by projected gradients, which take more steps).
+    proximity : float or "auto", default=0.0
+        :math:`\lambda`. ``"auto"`` is a hundredth of the median eigenvalue of
+        :math:`J^\top J` at the start, for every point its own.
+    n_restarts : int, default=2
+        Starting points: the training objects nearest in coordinates, each its own
+        :math:`z_0`; the best result in coordinates counts.
+    tol : float, default=1e-10
+        Relative fall of the objective, or length of a projected step, at which a point is done.
+    max_iter : int, default=100
+        For Gauss-Newton steps; projected gradients may take ten times as many.
+
+    Examples
+    --------
+    Points of the circle, from kernel components of the plane:
+
+    >>> import numpy as np
+    >>> from isthmus.features import KernelPCA
+    >>> from isthmus.kernels import Gaussian
+    >>> from isthmus.preimage import ConstrainedPreimage
+    >>> angle = np.linspace(0, 6, 40)
+    >>> X = np.column_stack([np.cos(angle), np.sin(angle)])
+    >>> pca = KernelPCA(5, kernel=Gaussian(0.5)).fit(X)
+    >>> def on_circle(Z):
+    ...     return Z / np.linalg.norm(Z, axis=1, keepdims=True)
+    >>> solver = ConstrainedPreimage(on_circle).fit(X, pca)
+    >>> z = solver.solve(0.5 * pca.transform(X[:1]) + 0.5 * pca.transform(X[5:6]))
+    >>> bool(abs(np.linalg.norm(z) - 1) < 1e-12)
+    True
+    >>> bool(angle[0] < np.arctan2(z[0, 1], z[0, 0]) < angle[5])
+    True
+
+    In a box:
+
+    >>> boxed = ConstrainedPreimage((0.0, 0.5)).fit(X, pca).solve(pca.transform(X))
+    >>> float(boxed.min()) >= 0, float(boxed.max()) <= 0.5
+    (True, True)
+    """
+
+    __module__ = "isthmus.preimage"
+
+    _needs_kernel_map = True
+
+    def __init__(
+        self,
+        constraint: Any = None,
+        *,
+        proximity: float | str = 0.0,
+        n_restarts: int = 2,
+        tol: float = 1e-10,
+        max_iter: int = 100,
+    ):
+        self.constraint = constraint
+        self.proximity = proximity
+        self.n_restarts = n_restarts
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def _fit(self, objects: Objects, feature_map: Any, coordinates: Array) -> None:
+        check_int(self, "n_restarts", low=1)
+        check_float(self, "tol", include_low=False)
+        check_int(self, "max_iter", low=1)
+        if self.proximity != "auto":
+            check_float(self, "proximity")
+        low, high, projection = self._allowed(objects)
+        # Raises where the kernel is not differentiable.
+        feature_map.kernel_.weighted_gradient(objects[:1], objects[:1], np.ones((1, 1)))
+        self._low, self._high, self._projection = low, high, projection
+        self.__dict__.pop("_model", None)
+
+    def _allowed(self, objects: Array) -> tuple[Any, Any, Projection | None]:
+        constraint, d = self.constraint, objects.shape[1]
+        if constraint is None:
+            return None, None, None
+        if hasattr(constraint, "lower") and hasattr(constraint, "upper"):
+            constraint = (constraint.lower, constraint.upper)
+        elif callable(constraint):
+            shape = np.shape(constraint(np.array(objects[:1])))
+            if shape != (1, d):
+                raise ValueError(
+                    "The 'constraint' function of ConstrainedPreimage must return rows as it is "
+                    f"given, here of shape (1, {d}). Got shape {shape} instead."
+                )
+            return None, None, constraint
+        try:
+            low, high = (np.broadcast_to(np.asarray(c, dtype=float), (d,)) for c in constraint)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                "The 'constraint' parameter of ConstrainedPreimage must be None, a function, "
+                f"something with lower and upper, or a pair (low, high) of numbers or of {d} "
+                f"bounds each. Got {constraint!r:.60} instead."
+            ) from error
+        if not (low < high).all():  # NaN fails too
+            j = int(np.flatnonzero(~(low < high))[0])
+            raise ValueError(
+                "The 'constraint' parameter of ConstrainedPreimage needs low < high for every "
+                f"entry. Got {low[j]:g} and {high[j]:g} for entry {j}."
+            )
+        return low, high, None
+
+    def _numbers_per_query(self) -> int:
+        n, r = n_objects(self.feature_map_.objects_), self.coordinates_.shape[1]
+        return self.n_restarts * 3 * n * r
+
+    def _solve(self, coordinates: Array) -> Objects:
+        starts = start_table(self, coordinates, self.n_restarts)
+        n, n_restarts = starts.shape
+        start = self.objects_[starts].reshape(n * n_restarts, -1)
+        queries = np.repeat(coordinates, n_restarts, axis=0)
+        found, converged = self._from(queries, start)
+        if not converged.all():
+            warn(
+                f"ConstrainedPreimage: {np.sum(~converged)} of {len(converged)} problems did not "
+                f"converge in {self.max_iter} iterations. Raise max_iter, or scale the objects.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        return best_of_restarts(self, coordinates, found.reshape(n, n_restarts, -1))
+
+    def solve_from(self, coordinates: Any, start: Any) -> Array:
+        """Objects for rows of ``coordinates`` from given objects ``start``, which they stay near.
+
+        ``start`` has a row for each, or is one object for all.
+        """
+        coordinates, start = self._check_start(coordinates, start)
+        return self._from(coordinates, start)[0]
+
+    def path(self, coordinates: Any, start: Any, n_steps: int = 20) -> Array:
+        r"""Objects on the way from ``start`` to one point of feature space, (steps + 1, d).
+
+        Each is the solution with :math:`z_0` the one before, so :math:`\lambda` sets the length
+        of steps; where a step brings less than a hundredth of what is left to gain,
+        :math:`\lambda` is halved. Ends early where nothing moves any more.
+        """
+        coordinates, z = self._check_start(np.atleast_2d(coordinates), np.atleast_2d(start))
+        weight = self._proximities(z)
+        way = [self._feasible(z)]
+        value = self.objective(coordinates, way[0])[0]
+        for _ in range(n_steps):
+            z, _ = self._from(coordinates, way[-1], weight)
+            new = self.objective(coordinates, z)[0]
+            stalled = value - new < STALLED * value
+            if stalled and np.linalg.norm(z - way[-1]) <= 1e-9 * (1 + np.linalg.norm(z)):
+                break
+            way.append(z)
+            value, weight = new, weight / 2 if stalled else weight
+        return np.concatenate(way)
+
+    def _check_start(self, coordinates: Any, start: Any) -> tuple[Array, Array]:
+        check_is_fitted(self)
+        coordinates = self._check_queries(coordinates)
+        start = check_array(np.atleast_2d(start), dtype=np.float64, input_name="start")
+        if start.shape[1] != self.objects_.shape[1]:
+            raise ValueError(
+                f"ConstrainedPreimage finds vectors of {self.objects_.shape[1]} entries. "
+                f"Got a start of shape {start.shape} instead."
+            )
+        if len(start) == 1:
+            start = np.repeat(start, len(coordinates), axis=0)
+        check_length(self, len(coordinates), len(start), what="rows of start as of coordinates")
+        return coordinates, start
+
+    def _from(
+        self, coordinates: Array, start: Array, weight: Array | None = None
+    ) -> tuple[Array, BoolArray]:
+        """Solutions near ``start`` and which of them converged."""
+        start = self._feasible(np.asarray(start, dtype=np.float64))
+        weight = self._proximities(start) if weight is None else weight
+        model = near_model(self._coordinates_at, start, np.sqrt(weight))
+        targets = np.hstack([coordinates, np.zeros_like(start)]).astype(np.float64)
+        if self._projection is not None:
+            found, converged = projected_rows(
+                model, start, targets, self._projection, tol=self.tol, max_iter=10 * self.max_iter
+            )
+        else:
+            result = least_squares_rows(
+                model,
+                start,
+                targets,
+                lower=self._low,
+                upper=self._high,
+                max_iter=self.max_iter,
+                tol=self.tol,
+            )
+            found, converged = result.x, result.converged
+        return found.astype(self.objects_.dtype, copy=False), converged
+
+    @property
+    def _coordinates_at(self) -> CoordinateModel:
+        """Coordinates and their Jacobians as a function of objects, made once."""
+        if not hasattr(self, "_model"):
+            self._model = coordinate_model(self.feature_map_)
+        return self._model
+
+    def __getstate__(self) -> Any:
+        # A function made on the way is not for the disk.
+        return {name: value for name, value in super().__getstate__().items() if name != "_model"}
+
+    def _feasible(self, Z: Array) -> Array:
+        if self._projection is not None:
+            return np.asarray(self._projection(Z), dtype=np.float64)
+        return Z if self._low is None else np.clip(Z, self._low, self._high)
+
+    def _proximities(self, start: Array) -> Array:
+        if self.proximity != "auto":
+            return np.full((len(start), 1), float(self.proximity))
+        J = self._coordinates_at(start)[1]
+        normal = np.matmul(J.transpose(0, 2, 1), J)
+        return 1e-2 * np.median(np.linalg.eigvalsh(normal), axis=1)[:, None]
+
+
+def coordinate_model(feature_map: Any) -> CoordinateModel:
+    """A function that gives coordinates (m, r) of points (m, d) and their Jacobians (m, r, d)."""
+    kernel, X, B = feature_map.kernel_, feature_map.objects_, feature_map.dual_
+    shift = feature_map.origin_coordinates_
+    if hasattr(kernel, "expansion_model"):
+        values_and_slopes = kernel.expansion_model(X, B)
+    else:
+        values_and_slopes = expansion_model(kernel, X, B)
+
+    def model(Z: Array) -> tuple[Array, Array]:
+        values, slopes = values_and_slopes(Z)
+        return values - shift, slopes
+
+    return model
+
+
+def expansion_model(kernel: Any, X: Array, B: Array) -> CoordinateModel:
+    r"""Values and Jacobians of the functions :math:`\sum_jB_{ji}k(x_j,z)` of any smooth kernel."""
+    r = B.shape[1]
+
+    def model(Z: Array) -> tuple[Array, Array]:
+        m, d = Z.shape
+        K = kernel._gram(Z, X)
+        # One row for each pair of a point and a function, so that one call gives all gradients.
+        J = kernel.weighted_gradient(
+            np.repeat(Z, r, axis=0), X, np.tile(B.T, (m, 1)), np.repeat(K, r, axis=0)
+        )
+        return K @ B, J.reshape(m, r, d)
+
+    return model
+
+
+def near_model(coordinates_at: Any, near: Array, roots: Array) -> Any:
+    r"""Values :math:`(c(z),\sqrt\lambda(z-z_0))` and Jacobians, for least-squares solvers."""
+    d = near.shape[1]
+
+    def model(Z: Array, rows: Any) -> tuple[Array, Array]:
+        c, J = coordinates_at(Z)
+        root = roots[rows]
+        pull = np.broadcast_to(root[:, :, None] * np.eye(d), (len(Z), d, d))
+        values = np.hstack([c, root * (Z - near[rows])])
+        return values, np.concatenate([J, pull], axis=1)
+
+    return model

@@ -1,0 +1,160 @@
+"""Pre-images by fixed-point iteration."""
+
+from typing import Any
+from warnings import warn
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from isthmus._checks import check_choice, check_float, check_int
+from isthmus.kernels.objects import n_objects
+from isthmus.preimage.base import BasePreimage
+from isthmus.preimage.restarts import best_of_restarts, start_table
+from isthmus.typing import Array, Objects
+
+
+class FixedPointPreimage(BasePreimage):
+    r"""Iterate the weighted mean that a stationary point must be [Mika1999]_.
+
+    For kernels :math:`k(\|x-z\|^2)`, at a minimum of :math:`\|\varphi(z)-\Psi\|^2`
+
+    .. math:: z=\frac{\sum_ja_j\,k'(x_j,z)\,x_j}{\sum_ja_j\,k'(x_j,z)} .
+
+    Wide kernels give the mean weighted by :math:`a`; with :math:`a\ge0` it is mean shift.
+
+    Parameters
+    ----------
+    n_restarts : int, default=2
+        Starting points: the training objects nearest in coordinates.
+    criterion : {"coord", "full"}, default="coord"
+        Which objective chooses among the restarts.
+    tol : float, default=1e-8
+        Relative length of the last step.
+    max_iter : int, default=500
+
+    Notes
+    -----
+    Coefficients of mixed sign make the plain iteration of the document unstable. Here a step that
+    raises the objective is halved, so it never rises; a start whose denominator vanishes is
+    exchanged for the next nearest object, and where all fail the nearest object is the answer.
+    The result lies in the affine span of the data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.features import KernelPCA
+    >>> from isthmus.kernels import Gaussian
+    >>> from isthmus.preimage import FixedPointPreimage
+    >>> X = np.random.default_rng(0).uniform(size=(60, 2))
+    >>> pca = KernelPCA(kernel=Gaussian(2.0)).fit(X)
+    >>> Z = FixedPointPreimage().fit(X, pca).solve(pca.transform(X[:3]))
+    >>> bool(np.abs(Z - X[:3]).max() < 1e-4)
+    True
+    """
+
+    __module__ = "isthmus.preimage"
+
+    _needs_kernel_map = True
+
+    def __init__(
+        self,
+        n_restarts: int = 2,
+        *,
+        criterion: str = "coord",
+        tol: float = 1e-8,
+        max_iter: int = 500,
+    ):
+        self.n_restarts = n_restarts
+        self.criterion = criterion
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def _fit(self, objects: Objects, feature_map: Any, coordinates: Array) -> None:
+        check_int(self, "n_restarts", low=1)
+        check_choice(self, "criterion", ("coord", "full"))
+        check_float(self, "tol", include_low=False)
+        check_int(self, "max_iter", low=1)
+        feature_map.kernel_.radial_weights(objects[:1], objects[:1])  # raises if not radial
+
+    def _numbers_per_query(self) -> int:
+        n, d = n_objects(self.feature_map_.objects_), self.objects_.shape[1]
+        return 5 * n + (2 * self.n_restarts + 8) * d
+
+    def _solve(self, coordinates: Array) -> Objects:
+        # Some more neighbours than restarts, to replace starts that degenerate.
+        starts = start_table(self, coordinates, self.n_restarts + 3)
+        n_restarts = min(self.n_restarts, starts.shape[1])
+        a = self.feature_map_.expansion(coordinates)
+        found, n_left = [], 0
+        for i in range(n_restarts):
+            z, left = weighted_mean_iteration(
+                self.feature_map_.kernel_,
+                self.feature_map_.objects_,
+                a,
+                self.objects_[starts[:, [i, *range(n_restarts, starts.shape[1])]]],
+                tol=self.tol,
+                max_iter=self.max_iter,
+            )
+            found.append(z)
+            n_left += left
+        if n_left:
+            warn(
+                f"FixedPointPreimage: {n_left} of {a.shape[0] * n_restarts} iterations did not "
+                f"converge in {self.max_iter} steps. Raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        return best_of_restarts(self, coordinates, np.stack(found, axis=1))
+
+
+def weighted_mean_iteration(
+    kernel: Any, X: Array, a: Array, starts: Array, *, tol: float, max_iter: int
+) -> tuple[Array, int]:
+    """Fixed points for all rows of ``a`` at once, and how many have not converged.
+
+    ``starts`` has shape (n, n_starts, d): the second and later ones are used where the
+    denominator of the first vanishes. Cost of a step O(n m d), two matrix products.
+    """
+    n = len(a)
+    eps = float(np.finfo(a.dtype).eps)
+    tol = max(tol, 10 * eps)
+    size = float(np.sqrt(np.mean(np.einsum("ij,ij->i", X, X))))  # lengths are measured by it
+    z = starts[:, 0].copy()
+    origin = z.copy()  # where the last accepted step began
+    value = np.full(n, np.inf)
+    tries = np.zeros(n, dtype=int)
+    rows = np.arange(n)
+    for _ in range(max_iter):
+        Z = z[rows]
+        K = kernel._gram(Z, X)
+        weights = a[rows] * kernel.radial_weights(Z, X, K)
+        J = -np.einsum("ij,ij->i", a[rows], K)  # ½ J_full up to constants: k(z, z) is one
+        rose = value[rows] + 100 * eps * np.abs(J) < J
+        stepping = np.flatnonzero(~rose)
+        backing = rows[rose]
+        z[backing] = (z[backing] + origin[backing]) / 2
+        active = rows[stepping]
+        value[active], origin[active] = J[stepping], z[active]
+        mass = weights[stepping].sum(axis=1)
+        # Weights that cancel, or have all vanished, have no mean.
+        sound = np.abs(mass) > 1e-10 * np.abs(weights[stepping]).sum(axis=1)
+        going, failing = active[sound], active[~sound]
+        new = (weights[stepping][sound] @ X) / mass[sound, None]
+        length = np.linalg.norm(new - z[going], axis=1)
+        small = length <= tol * (size + np.linalg.norm(z[going], axis=1))
+        z[going] = new
+        # A halved step that has shrunk to nothing ends the search where it began.
+        gone = np.linalg.norm(z[backing] - origin[backing], axis=1) <= tol * (
+            size + np.linalg.norm(z[backing], axis=1)
+        )
+        z[backing[gone]] = origin[backing[gone]]
+        tries[failing] += 1
+        fresh = failing[tries[failing] < starts.shape[1]]
+        z[fresh] = starts[fresh, tries[fresh]]
+        origin[fresh], value[fresh] = z[fresh], np.inf
+        spent = failing[tries[failing] >= starts.shape[1]]
+        z[spent] = starts[spent, 0]
+        rows = np.sort(np.concatenate([going[~small], backing[~gone], fresh]))
+        if not len(rows):
+            break
+    return z, len(rows)

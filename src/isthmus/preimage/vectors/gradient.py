@@ -1,0 +1,165 @@
+"""Pre-images by gradient descent."""
+
+from typing import Any
+from warnings import warn
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from isthmus._checks import check_choice, check_float, check_int
+from isthmus.kernels.objects import n_objects
+from isthmus.optimize.batched_lbfgs import minimize_rows
+from isthmus.preimage.base import BasePreimage
+from isthmus.preimage.restarts import best_of_restarts, start_table
+from isthmus.typing import Array, Objects
+
+
+class GradientPreimage(BasePreimage):
+    r"""Minimise :math:`\|\varphi(z)-\Psi\|^2` over :math:`z` by quasi-Newton steps.
+
+    Works for every kernel with a gradient. All points are optimised at once, by L-BFGS with a step
+    and a memory of its own for each; a step costs O(n m d), whatever the number of
+    components, since :math:`\Psi` is one expansion.
+
+    Parameters
+    ----------
+    criterion : {"full", "coord"}, default="full"
+        Distance of images, or of their coordinates.
+    n_restarts : int, default=2
+        Starting points: the training objects nearest in coordinates.
+    bounds : (low, high) or None, default=None
+        A box the entries of objects lie in, such as (0, 1) for pixels.
+    tol : float, default=1e-6
+        Largest entry of the projected gradient, relative to its start.
+    max_iter : int, default=200
+    verbose : int, default=0
+        1 shows a progress line on a terminal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.features import KernelPCA
+    >>> from isthmus.kernels import Polynomial
+    >>> from isthmus.preimage import GradientPreimage
+    >>> X = np.random.default_rng(0).uniform(size=(60, 2))
+    >>> pca = KernelPCA(kernel=Polynomial(2)).fit(X)
+    >>> Z = GradientPreimage().fit(X, pca).solve(pca.transform(X[:3]))
+    >>> bool(np.abs(Z - X[:3]).max() < 1e-4)
+    True
+    """
+
+    __module__ = "isthmus.preimage"
+
+    _needs_kernel_map = True
+
+    def __init__(
+        self,
+        criterion: str = "full",
+        *,
+        n_restarts: int = 2,
+        bounds: tuple[float, float] | None = None,
+        tol: float = 1e-6,
+        max_iter: int = 200,
+        verbose: int = 0,
+    ):
+        self.criterion = criterion
+        self.n_restarts = n_restarts
+        self.bounds = bounds
+        self.tol = tol
+        self.max_iter = max_iter
+        self.verbose = verbose
+
+    def _fit(self, objects: Objects, feature_map: Any, coordinates: Array) -> None:
+        check_choice(self, "criterion", ("full", "coord"))
+        check_int(self, "n_restarts", low=1)
+        check_float(self, "tol", include_low=False)
+        check_int(self, "max_iter", low=1)
+        if self.bounds is not None and not (
+            len(self.bounds) == 2 and self.bounds[0] < self.bounds[1]
+        ):
+            raise ValueError(
+                "The 'bounds' parameter of GradientPreimage must be a pair (low, high) with "
+                f"low < high, or None. Got {self.bounds!r} instead."
+            )
+        # Raises where the kernel is not differentiable.
+        feature_map.kernel_.weighted_gradient(objects[:1], objects[:1], np.ones((1, 1)))
+
+    def _numbers_per_query(self) -> int:
+        # Kernel row, its weights and gradient; steps and slopes that the solver remembers.
+        n, d = n_objects(self.feature_map_.objects_), self.objects_.shape[1]
+        return self.n_restarts * (4 * n + 24 * d)
+
+    def _solve(self, coordinates: Array) -> Objects:
+        starts = start_table(self, coordinates, self.n_restarts)
+        n, n_restarts = starts.shape
+        Z = self.objects_[starts].reshape(n * n_restarts, -1)
+        queries = np.repeat(coordinates, n_restarts, axis=0)
+        objective = full_distance if self.criterion == "full" else coordinate_distance
+        # In units of their spread, so that it does not matter what objects are measured in.
+        unit = spread_unit(self.objects_)
+        bounds = None
+        if self.bounds is not None:
+            bounds = self.bounds[0] / unit, self.bounds[1] / unit
+        result = minimize_rows(
+            in_units(objective(self.feature_map_, queries), unit),
+            Z / unit,
+            bounds=bounds,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            verbose=self.verbose,
+        )
+        if not result.converged.all():
+            warn(
+                f"GradientPreimage: {result.message}. Raise max_iter, or scale the objects.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        return best_of_restarts(self, coordinates, unit * result.x.reshape(n, n_restarts, -1))
+
+
+def spread_unit(X: Array) -> float:
+    """A power of two near the spread of the rows: dividing by it rounds nothing.
+
+    >>> spread_unit(np.array([[0.0], [10.0]]))
+    4.0
+    """
+    spread = float(np.sqrt(np.mean((X - X.mean(axis=0)) ** 2)))
+    return float(2.0 ** np.round(np.log2(spread))) if spread > 0 else 1.0
+
+
+def in_units(objective: Any, unit: float) -> Any:
+    """The objective as a function of points divided by ``unit``."""
+
+    def scaled(Z: Array, rows: Array) -> tuple[Array, Array]:
+        value, gradient = objective(unit * Z, rows)
+        return value, unit * gradient
+
+    return scaled
+
+
+def full_distance(feature_map: Any, coordinates: Array) -> Any:
+    r"""Value and gradient of :math:`k(z,z)-2\sum_ja_jk(x_j,z)` for rows of points."""
+    kernel, X = feature_map.kernel_, feature_map.objects_
+    a = feature_map.expansion(coordinates)
+
+    def value_and_gradient(Z: Array, rows: Array) -> tuple[Array, Array]:
+        K = kernel._gram(Z, X)
+        A = a[rows]
+        value = kernel.diag(Z) - 2 * np.einsum("ij,ij->i", A, K)
+        return value, kernel.diag_gradient(Z) - 2 * kernel.weighted_gradient(Z, X, A, K)
+
+    return value_and_gradient
+
+
+def coordinate_distance(feature_map: Any, coordinates: Array) -> Any:
+    r"""Value and gradient of :math:`\|c(z)-\beta\|^2` for rows of points."""
+    kernel, X, B = feature_map.kernel_, feature_map.objects_, feature_map.dual_
+    shift = feature_map.origin_coordinates_
+
+    def value_and_gradient(Z: Array, rows: Array) -> tuple[Array, Array]:
+        K = kernel._gram(Z, X)
+        residual = K @ B - shift - coordinates[rows]
+        value = np.einsum("ij,ij->i", residual, residual)
+        return value, kernel.weighted_gradient(Z, X, 2 * residual @ B.T, K)
+
+    return value_and_gradient

@@ -1,0 +1,93 @@
+"""Learned pre-images."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from isthmus.kernels.base import Kernel
+from isthmus.kernels.resolve import as_kernel
+from isthmus.kernels.vectors.dot import Linear
+from isthmus.kernels.vectors.gaussian import Gaussian
+from isthmus.preimage.base import BasePreimage
+from isthmus.regression.ridge.estimator import DEFAULT_ALPHAS, KernelRidgeCV
+from isthmus.typing import Array, Objects
+
+# Coordinates of a narrow kernel hardly vary: inverting them may take a wide one.
+GAUSSIANS = tuple(Gaussian(scale=scale) for scale in (0.5, 1.0, 2.0, 4.0))
+
+
+class LearnedPreimage(BasePreimage):
+    r"""Regress objects on their coordinates: the pre-image is then one matrix product.
+
+    With a reconstruction kernel :math:`\kappa` on coordinates :math:`c_1,\dots,c_n`,
+
+    .. math:: z(\beta)=b+\sum_i\kappa(c_i,\beta)\,B_{i\cdot},\qquad
+              B=(K_\kappa+\alpha I)^{-1}(X-b).
+
+    It needs no kernel on the objects at all, only vectors and their coordinates, so it
+    inverts precomputed kernels, landmark maps and any other transformer.
+
+    Parameters
+    ----------
+    kernel : kernel, name or "auto", default="auto"
+        :math:`\kappa`; ``"auto"`` chooses between a linear and Gaussian kernels of several
+        widths by leave-one-out.
+    alpha : float or "loo", default="loo"
+        Ridge penalty, by default chosen by leave-one-out.
+    regressor : scikit-learn regressor or None, default=None
+        Use this multi-output regressor instead of kernel ridge; ``kernel`` and ``alpha`` are
+        then ignored.
+
+    Attributes
+    ----------
+    regressor_ : the fitted regressor.
+
+    Notes
+    -----
+    ``DependencyEstimator`` fits it on coordinates predicted for rows left out, since
+    those are what it will be given; see there.
+
+    More objects than the feature map was fitted on may be given to :meth:`fit`: their
+    coordinates are known, so they are training pairs for free.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.features import KernelPCA
+    >>> from isthmus.preimage import LearnedPreimage
+    >>> X = np.random.default_rng(0).uniform(size=(100, 2))
+    >>> pca = KernelPCA(10, kernel="gaussian").fit(X)
+    >>> Z = LearnedPreimage().fit(X, pca).solve(pca.transform(X))
+    >>> bool(np.abs(Z - X).max() < 0.05)
+    True
+    """
+
+    __module__ = "isthmus.preimage"
+
+    #: Its pairs may be (coordinates predicted for an object, object): see DependencyEstimator.
+    learns_from_coordinates = True
+
+    def __init__(self, kernel: Any = "auto", *, alpha: Any = "loo", regressor: Any = None):
+        self.kernel = kernel
+        self.alpha = alpha
+        self.regressor = regressor
+
+    def _fit(self, objects: Objects, feature_map: Any, coordinates: Array) -> None:
+        if self.regressor is not None:
+            regressor = clone(self.regressor)
+        else:
+            alphas = DEFAULT_ALPHAS if self.alpha == "loo" else self.alpha
+            regressor = KernelRidgeCV(self._kernels(), alphas=alphas, max_selection=1000)
+        self.regressor_ = regressor.fit(coordinates, objects)
+
+    def _kernels(self) -> Kernel | list[Kernel]:
+        if not (isinstance(self.kernel, str) and self.kernel == "auto"):
+            return as_kernel(self.kernel)
+        if self.alpha != "loo":
+            return Gaussian()
+        return [Linear(), *GAUSSIANS]
+
+    def _solve(self, coordinates: Array) -> Objects:
+        found = np.asarray(self.regressor_.predict(coordinates))
+        return found.reshape(len(coordinates), -1)

@@ -1,0 +1,153 @@
+"""Pre-images from distances to neighbours (multidimensional scaling)."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.isotonic import IsotonicRegression
+from sklearn.neighbors import NearestNeighbors
+
+from isthmus._checks import check_choice, check_int
+from isthmus.preimage.base import BasePreimage
+from isthmus.typing import Array, Objects
+
+
+class NeighborPreimage(BasePreimage):
+    r"""Place the pre-image at the right distances from its nearest training objects.
+
+    Distances in feature space become distances between vectors, :math:`d_i^2`, through the
+    kernel (for the Gaussian :math:`d^2=-\gamma^{-1}\log k`); with the neighbours centred at
+    :math:`\bar x`, the columns of :math:`X_n`, and :math:`d_{0,i}^2` their squared distances from
+    it, the pre-image is
+
+    .. math:: z=\bar x+\tfrac12(X_n^\top)^+\big(d_0-d-\overline{d_0-d}\big).
+
+    No iteration, no kernel evaluations; the result lies in the affine span of the neighbours.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=10
+        The document takes 3; more neighbours smear an image but carry less noise.
+    distance : {"auto", "angle", "isotonic", "coordinates"}, default="auto"
+        Where the distances :math:`d_i` come from. ``"angle"``: from the kernel's formula, with
+        :math:`k(x_i,\Psi)` over the length of :math:`\Psi`, since :math:`\Psi` is shorter than
+        any image. ``"isotonic"``: from the increasing function that best predicts input
+        distances from feature distances on pairs of training objects; needs no formula, so it
+        serves precomputed and all other kernels. ``"coordinates"``: the published
+        :math:`1-\|c_i-\beta\|^2/2`, which knows neither the length of :math:`\Psi` nor the
+        components that were cut off. ``"auto"``: the first that the kernel allows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.features import KernelPCA
+    >>> from isthmus.preimage import NeighborPreimage
+    >>> X = np.random.default_rng(0).uniform(size=(60, 2))
+    >>> pca = KernelPCA(kernel="gaussian").fit(X)
+    >>> Z = NeighborPreimage(5).fit(X, pca).solve(pca.transform(X[:3] + 0.01))
+    >>> bool(np.abs(Z - X[:3] - 0.01).max() < 1e-3)
+    True
+    """
+
+    __module__ = "isthmus.preimage"
+
+    def __init__(self, n_neighbors: int = 10, *, distance: str = "auto"):
+        self.n_neighbors = n_neighbors
+        self.distance = distance
+
+    def _fit(self, objects: Objects, feature_map: Any, coordinates: Array) -> None:
+        check_int(self, "n_neighbors", low=1, high=len(objects), why="number of objects")
+        check_choice(self, "distance", ("auto", "angle", "isotonic", "coordinates"))
+        self.distance_ = self.distance
+        if self.distance == "auto":
+            self.distance_ = "angle" if _has_formula(feature_map) else "isotonic"
+        if self.distance_ == "isotonic":
+            self._relation, variance = distance_relation(coordinates, objects)
+            self._noise = variance / 4  # the equations hold half of each squared distance
+            return
+        if not hasattr(feature_map, "expansion"):
+            raise TypeError(
+                f"NeighborPreimage(distance={self.distance!r}) needs a kernel feature map. "
+                f"{type(feature_map).__name__} is none; distance='isotonic' takes any transformer."
+            )
+        kernel = feature_map.kernel_
+        kernel.squared_distances_from(np.ones(1), np.ones(1), np.ones(1))  # raises if unknown
+        self._diagonal = kernel.diag(objects)
+        # <φ(x), Ψ> = <φ(x), φ̄> + β·(c(x) + s), s the coordinates of φ̄ about zero.
+        self._origin_inner = feature_map.origin_products(objects)
+
+    def _numbers_per_query(self) -> int:
+        k = self.n_neighbors
+        return k * (4 * self.objects_.shape[1] + self.coordinates_.shape[1] + 4 * k)
+
+    def _solve(self, coordinates: Array) -> Objects:
+        feature_distances, near = self._nearest(coordinates, self.n_neighbors)
+        dtype = self.objects_.dtype
+        # Logarithms near one and narrow clouds: single precision is not enough in between.
+        X = self.objects_[near].astype(np.float64, copy=False)  # (n, k, d)
+        coordinates = coordinates.astype(np.float64, copy=False)
+        d2 = self._input_distances(coordinates, feature_distances, near)
+        mean = X.mean(axis=1, keepdims=True)
+        Xc = X - mean
+        d0 = np.einsum("nkd,nkd->nk", Xc, Xc)
+        target = 0.5 * (d0 - d2)
+        target -= target.mean(axis=1, keepdims=True)
+        # Least squares of least norm through the (k, k) Gram matrices, all queries at once.
+        G = Xc @ Xc.transpose(0, 2, 1)
+        if self.distance_ == "isotonic":
+            # Distances with an error: a ridge of its variance over that of the neighbours
+            # keeps it from being divided by the narrow directions of their cloud.
+            spread = np.maximum(d0.mean(axis=1), np.finfo(d0.dtype).tiny)
+            G[:, range(G.shape[1]), range(G.shape[1])] += (self._noise / spread)[:, None]
+        weights = np.linalg.pinv(G, rcond=1e-10, hermitian=True) @ target[:, :, None]
+        found = mean[:, 0] + np.einsum("nk,nkd->nd", weights[:, :, 0], Xc)
+        return found.astype(dtype, copy=False)
+
+    def _input_distances(self, coordinates: Array, distances: Array, near: Array) -> Array:
+        if self.distance_ == "isotonic":
+            squared = self._relation.predict((distances**2).ravel())
+            return squared.reshape(distances.shape)
+        feature_map, kernel = self.feature_map_, self.feature_map_.kernel_
+        diagonal = self._diagonal[near]
+        if self.distance_ == "coordinates":
+            inner = diagonal - distances**2 / 2
+            return kernel.squared_distances_from(inner, diagonal, diagonal)
+        inner = self._origin_inner[near] + np.einsum(
+            "nr,nkr->nk", coordinates, self.coordinates_[near] + feature_map.origin_coordinates_
+        )
+        norms = feature_map.squared_norms(coordinates)
+        return kernel.squared_distances_from(inner, diagonal, norms[:, None])
+
+
+def distance_relation(
+    coordinates: Array, objects: Array, *, n_pairs: int = 20_000
+) -> tuple[IsotonicRegression, float]:
+    """Increasing function from squared feature distances to squared input distances.
+
+    Returns it with the variance of its error between near neighbours. It is fitted on pairs of
+    training objects: half of them drawn at random, half near neighbours, where it is used.
+    """
+    n = len(objects)
+    rng = np.random.default_rng(0)
+    first = rng.integers(n, size=n_pairs)
+    second = rng.integers(n, size=n_pairs)
+    search = NearestNeighbors(n_neighbors=min(n, 20), algorithm="brute").fit(coordinates)
+    some = rng.permutation(n)[: max(1, n_pairs // 20)]
+    near = search.kneighbors(coordinates[some], return_distance=False)
+    first = np.concatenate([first, np.repeat(some, near.shape[1])])
+    second = np.concatenate([second, near.ravel()])
+    feature = ((coordinates[first] - coordinates[second]) ** 2).sum(axis=1)
+    between = ((objects[first] - objects[second]) ** 2).sum(axis=1)
+    relation = IsotonicRegression(y_min=0.0, out_of_bounds="clip").fit(feature, between)
+    error = relation.predict(feature[n_pairs:]) - between[n_pairs:]
+    return relation, float(np.mean(error**2))
+
+
+def _has_formula(feature_map: Any) -> bool:
+    kernel = getattr(feature_map, "kernel_", None)
+    if kernel is None or not hasattr(feature_map, "expansion") or kernel.pairwise:
+        return False
+    try:
+        kernel.squared_distances_from(np.ones(1), np.ones(1), np.ones(1))
+    except TypeError:
+        return False
+    return True

@@ -1,0 +1,115 @@
+"""A Gram matrix that is there, or one whose columns are made when they are asked for."""
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from isthmus.kernels.base import Kernel
+from isthmus.kernels.objects import n_objects, take
+from isthmus.typing import Array, IntArray, Objects
+
+
+class Gram(Protocol):
+    """What a reduction asks of a Gram matrix."""
+
+    def __len__(self) -> int: ...
+
+    def diag(self) -> Array:
+        """Its diagonal."""
+
+    def columns(self, indices: IntArray) -> Array:
+        """Some of its columns, (n, len(indices))."""
+
+    def dot(self, A: Array) -> Array:
+        """Its product with a matrix of few columns."""
+
+
+@dataclass
+class DenseGram:
+    """A Gram matrix in memory.
+
+    >>> import numpy as np
+    >>> DenseGram(np.eye(3)).columns(np.array([1])).ravel()
+    array([0., 1., 0.])
+    """
+
+    K: Array
+
+    def __len__(self) -> int:
+        return len(self.K)
+
+    def diag(self) -> Array:
+        """Its diagonal."""
+        return self.K.diagonal().copy()
+
+    def columns(self, indices: IntArray) -> Array:
+        """Some of its columns, (n, len(indices))."""
+        return self.K[:, indices]
+
+    def dot(self, A: Array) -> Array:
+        """Its product with a matrix of few columns."""
+        return self.K @ A
+
+
+@dataclass
+class KernelGram:
+    """The Gram matrix of objects, never formed: r columns of it cost r kernels a row."""
+
+    kernel: Kernel
+    objects: Objects
+
+    def __len__(self) -> int:
+        return n_objects(self.objects)
+
+    def diag(self) -> Array:
+        """Its diagonal."""
+        return np.array(self.kernel.diag(self.objects), dtype=float)
+
+    def columns(self, indices: IntArray) -> Array:
+        """Some of its columns, (n, len(indices))."""
+        return self.kernel._gram(self.objects, take(self.objects, indices))
+
+    def dot(self, A: Array) -> Array:
+        """Its product with a matrix of few columns, block by block of its rows."""
+        used = np.flatnonzero(np.any(A != 0, axis=1))
+        some = self.objects if len(used) == len(A) else take(self.objects, used)
+        blocks = self.kernel.blocks(self.objects, some)
+        return np.concatenate([K @ A[used] for _, K in blocks])
+
+
+def as_gram(K: Any) -> Gram:
+    """A matrix as it is, or a pair ``(kernel, objects)``, as something with columns."""
+    if isinstance(K, (DenseGram, KernelGram)):
+        return K
+    if isinstance(K, tuple) and len(K) == 2 and isinstance(K[0], Kernel):
+        kernel, objects = K
+        objects = kernel.check(objects)
+        return KernelGram(kernel.resolve(objects), objects)
+    K = np.asarray(K, dtype=float)
+    if K.ndim != 2 or K.shape[0] != K.shape[1] or not len(K):
+        raise ValueError(
+            "reduce_expansion expected a square Gram matrix, or a pair (kernel, objects). Got an "
+            f"array of shape {K.shape} instead."
+        )
+    if not np.isfinite(K.sum()):  # one pass without a copy; then look where
+        row, column = np.argwhere(~np.isfinite(K))[0]
+        raise ValueError(
+            f"reduce_expansion expected a finite Gram matrix. Got {K[row, column]} in row {row}, "
+            f"column {column}."
+        )
+    slack = 1e-8 * max(float(np.abs(K.diagonal()).max()), np.finfo(float).tiny)
+    some = np.unique(np.linspace(0, len(K) - 1, 50).astype(int))  # all of it would cost N²
+    asymmetry = float(np.abs(K[some] - K[:, some].T).max())
+    if asymmetry > slack:
+        raise ValueError(
+            "reduce_expansion expected a symmetric Gram matrix. Got one whose entries differ by "
+            f"{asymmetry:.2g} from those across the diagonal."
+        )
+    if K.diagonal().min() < -slack:
+        where = int(K.diagonal().argmin())
+        raise ValueError(
+            "reduce_expansion expected a positive semi-definite Gram matrix. Got "
+            f"{K[where, where]:.3g} on the diagonal in row {where}."
+        )
+    return DenseGram(K)

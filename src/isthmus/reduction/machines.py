@@ -1,0 +1,91 @@
+"""What a machine of scikit-learn becomes: few kernels, their coefficients, and its rule."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
+from sklearn.utils.multiclass import _ovr_decision_function
+from sklearn.utils.validation import validate_data
+
+from isthmus.kernels.base import Kernel
+from isthmus.typing import Array, Objects
+
+
+class _Compressed(BaseEstimator):
+    """``kernel_(X, objects_) @ coefficients_ + intercept_``, and what follows from it."""
+
+    kernel_: Kernel
+    objects_: Objects
+    coefficients_: Array
+    intercept_: Array
+
+    def __init__(self, estimator: Any = None):
+        self.estimator = estimator  # what was compressed; kept for its parameters
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "objects_")
+
+    def fit(self, X: Any, y: Any = None) -> "_Compressed":
+        """Refuse: a compressed machine is made by :func:`isthmus.reduction.compress`."""
+        raise TypeError(
+            f"{type(self).__name__} is made of a fitted estimator by compress(); fit the "
+            "estimator on new data and compress that."
+        )
+
+    def _values(self, X: Any) -> Array:
+        if self.kernel_.vectors:
+            X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        blocks = self.kernel_.blocks(X, self.objects_)
+        return np.concatenate([K @ self.coefficients_ for _, K in blocks]) + self.intercept_
+
+
+class CompressedRegressor(RegressorMixin, _Compressed):
+    """A regressor that evaluates few kernels."""
+
+    def predict(self, X: Any) -> Array:
+        """Return the outputs for ``X``."""
+        values = self._values(X)
+        return values[:, 0] if self.flat_ else values
+
+
+class CompressedTransformer(TransformerMixin, _Compressed):
+    """A transformer that evaluates few kernels."""
+
+    def transform(self, X: Any) -> Array:
+        """Return the coordinates of ``X``."""
+        return self._values(X)
+
+
+class CompressedClassifier(ClassifierMixin, _Compressed):
+    """A support vector classifier that evaluates few kernels, with the rule of the original."""
+
+    def decision_function(self, X: Any) -> Array:
+        """Return what ``decision_function`` of the original returns, nearly."""
+        values = self._values(X)
+        if len(self.classes_) == 2:
+            return values[:, 0]
+        if self.estimator.decision_function_shape == "ovo":
+            return values
+        return _ovr_decision_function(values < 0, -values, len(self.classes_))
+
+    def predict(self, X: Any) -> Array:
+        """Return the classes by the original's rule: a sign, or votes of all pairs."""
+        values = self._values(X)
+        n = len(self.classes_)
+        if n == 2:
+            return self.classes_[(values[:, 0] > 0).astype(int)]
+        votes = np.zeros((len(values), n), dtype=int)
+        for column, (i, j) in enumerate(pairs(n)):
+            first = values[:, column] > 0
+            votes[first, i] += 1
+            votes[~first, j] += 1
+        return self.classes_[votes.argmax(axis=1)]
+
+
+def pairs(n: int) -> list[tuple[int, int]]:
+    """Pairs of classes in the order of their machines.
+
+    >>> pairs(3)
+    [(0, 1), (0, 2), (1, 2)]
+    """
+    return [(i, j) for i in range(n) for j in range(i + 1, n)]

@@ -1,0 +1,126 @@
+r"""Pursuit of an expansion by points, one after the other.
+
+The points chosen so far span a subspace with an orthonormal basis :math:`q_1,\dots,q_r`, built
+as a pivoted Cholesky decomposition builds it: row r of the basis has the values
+:math:`\langle q_r,\varphi(x_i)\rangle` at all points. A step needs one column of the Gram matrix
+and O(N r) operations, and no system is solved before the end, where triangular ones give the
+coefficients of every model along the path.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import linalg
+
+from isthmus.reduction.gram import Gram
+from isthmus.typing import Array, IntArray
+
+# A point whose image is this near to the span of those chosen (as a share of its squared length)
+# adds nothing but coefficients that blow up.
+PIVOT = 1e-10
+
+SELECTIONS = ("least_squares", "matching", "pivot")
+
+
+class Path(NamedTuple):
+    """Points in the order chosen, what each adds, and the errors of all the models.
+
+    ``triangle`` has the chosen points in the basis, ``components`` the expansion in it (r, p).
+    """
+
+    indices: IntArray
+    triangle: Array
+    components: Array
+    errors: Array
+
+    def coefficients(self, n_points: int) -> Array:
+        """The best coefficients over the first ``n_points`` points, (n_points, p)."""
+        L = self.triangle[:n_points, :n_points]
+        return linalg.solve_triangular(L.T, self.components[:n_points], lower=False)
+
+
+def pursue(
+    gram: Gram,
+    A: Array,
+    *,
+    n_points: int,
+    tolerance: float = 0.0,
+    select: str = "least_squares",
+) -> Path:
+    r"""Choose points until there are ``n_points`` of them or the error is below ``tolerance``.
+
+    Parameters
+    ----------
+    gram : the Gram matrix of the N points.
+    A : coefficients (N, p) of p functions, approximated over the same points.
+    n_points : at most so many.
+    tolerance : squared error, as a share of the squared length of the functions.
+    select : "least_squares" takes the point after which the error is least,
+        :math:`\max_z\sum_j\langle\rho_j,\varphi(z)\rangle^2/\|\varphi(z)_\perp\|^2`;
+        "matching" divides by :math:`k(z,z)` instead, as published; "pivot" takes the
+        point farthest from the span, whatever the functions.
+    """
+    N, p = A.shape
+    residual = gram.dot(A)  # ⟨ρ_j, φ(x_i)⟩
+    total = max(float(np.sum(A * residual)), np.finfo(float).tiny)
+    lengths = gram.diag()
+    outside = lengths.copy()  # squared distances from the span
+    basis = np.empty((min(n_points, 64), N))
+    indices: list[int] = []
+    components, errors, error = [], [], 1.0
+    # The error is a difference of sums, and zero before it is; at tolerance 0 the pivots decide.
+    while len(indices) < n_points and (error > tolerance or tolerance == 0):
+        open_ = outside > PIVOT * np.maximum(lengths, np.finfo(float).tiny)
+        if not open_.any():
+            break
+        if select == "pivot":
+            score = outside.copy()
+        else:
+            score = np.einsum("ij,ij->i", residual, residual)
+            score /= np.where(open_, outside if select == "least_squares" else lengths, 1.0)
+        score[~open_] = -1.0
+        z = int(score.argmax())
+        r = len(indices)
+        if r == len(basis):
+            basis = np.concatenate([basis, np.empty((min(r, n_points - r), N))])
+        root = np.sqrt(outside[z])
+        row = gram.columns(np.array([z]))[:, 0] - basis[:r].T @ basis[:r, z]
+        row /= root
+        basis[r] = row
+        component = residual[z] / root
+        residual -= np.outer(row, component)
+        outside -= row**2
+        outside[z] = 0.0
+        indices.append(z)
+        components.append(component)
+        error = max(error - float(component @ component) / total, 0.0)
+        errors.append(error)
+    chosen = np.array(indices, dtype=np.intp)
+    return Path(
+        chosen,
+        np.tril(basis[: len(chosen), chosen].T),
+        np.array(components).reshape(len(chosen), p),
+        np.array(errors),
+    )
+
+
+def backfit(gram: Gram, A: Array, indices: IntArray) -> tuple[IntArray, Array, float]:
+    """The best coefficients over given points, those that repeat others left out.
+
+    Returns
+    -------
+    The points kept, their coefficients (|Z|, p), and the squared error as a share.
+    """
+    columns = gram.columns(indices)  # (N, |Z|)
+    right = columns.T @ A
+    K = columns[indices]
+    # Pivoted Cholesky: near-repetitions come last, and are cut off where their pivot is rounding.
+    factor, pivots, rank, _ = linalg.lapack.dpstrf(K, tol=PIVOT * K.diagonal().max(), lower=1)
+    kept = pivots[:rank] - 1
+    L = np.tril(factor)[:rank, :rank]
+    half = linalg.solve_triangular(L, right[kept], lower=True)
+    B = linalg.solve_triangular(L.T, half, lower=False)
+    total = max(float(np.sum(A * gram.dot(A))), np.finfo(float).tiny)
+    order = np.argsort(indices[kept])
+    error = max(1.0 - float(np.sum(half**2)) / total, 0.0)
+    return indices[kept][order], B[order], error

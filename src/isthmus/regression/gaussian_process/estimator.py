@@ -1,0 +1,375 @@
+"""Gaussian process regression on any objects, with how sure it is."""
+
+import copy
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from scipy import linalg
+from sklearn.exceptions import ConvergenceWarning
+
+from isthmus._checks import (
+    check_bool,
+    check_choice,
+    check_float,
+    check_int,
+    check_jobs,
+    check_piece,
+    check_scale,
+    check_seed,
+    former_fit_kept,
+)
+from isthmus._progress import ProgressLine
+from isthmus.kernels.base import Kernel
+from isthmus.kernels.objects import n_objects
+from isthmus.kernels.resolve import as_kernel
+from isthmus.regression.gaussian_process.formulas import best_variances, likelihood_value
+from isthmus.regression.gaussian_process.inducing import (
+    added,
+    inducing_fit,
+    inducing_sums,
+    inducing_value,
+)
+from isthmus.regression.gaussian_process.posterior import (
+    Posterior,
+    covariance_factor,
+    extended_factor,
+)
+from isthmus.regression.gaussian_process.prediction import FittedProcess
+from isthmus.regression.gaussian_process.training import Fit, fit_process
+from isthmus.regression.ridge.estimator import _check_outputs
+from isthmus.typing import Array
+
+APPROXIMATIONS = ("exact", "inducing", "dtc", "committee")
+
+
+class GaussianProcess(FittedProcess):
+    r"""Gaussian process regression on any objects, its parameters learned from the data.
+
+    Outputs are values of a random function with noise, :math:`y=b+f(x)+\varepsilon`, where
+    :math:`f` has the covariance :math:`s^2k(x,z)` and :math:`\varepsilon` the variance
+    :math:`\sigma^2`. Given rows, with :math:`A=K+\alpha I` and :math:`\alpha=\sigma^2/s^2`, the
+    function at new objects has
+
+    .. math:: \mu=b+K_*A^{-1}(y-b),\qquad C=s^2\,(K_{**}-K_*A^{-1}K_*^\top).
+
+    The parameters of the kernel, :math:`s` and :math:`\sigma` are those of largest marginal
+    likelihood :math:`\log N(y;b,s^2A)`, found by their gradients. ``X`` is anything the kernel can
+    compare; several outputs share the kernel, the ratio :math:`\alpha` and one Cholesky factor, and
+    have amplitudes of their own.
+
+    Parameters
+    ----------
+    kernel : kernel or name, default="gaussian"
+        Its parameters are where the search begins. ``"ard"`` has a length scale for each column.
+    noise : float or None, default=None
+        Standard deviation of the noise in units of the outputs; 0 interpolates. None learns it.
+    amplitude : float or None, default=None
+        Standard deviation of the function. None learns it, for each output unless a noise is given.
+    learn_kernel : bool, default=True
+        False leaves the kernel as it is (``"median"`` widths are put in). Kernels that know no
+        derivatives by their parameters (of strings, graphs, functions) are left so anyway.
+    criterion : {"likelihood", "loo"}, default="likelihood"
+        What is made large: the marginal likelihood, or the density of each output when it is left
+        out, which minds a wrong kernel less. Only for ``"exact"`` and ``"committee"``.
+    approximation : {"exact", "inducing", "dtc", "committee"}, default="exact"
+        For many rows, see Notes.
+    n_inducing : int, default=256
+        Objects through which everything passes in ``"inducing"`` and ``"dtc"``.
+    n_members : int, default=8
+        Parts of the rows, drawn at random, in ``"committee"``.
+    center : bool, default=True
+        Take the mean of the outputs as :math:`b`; False has 0.
+    n_restarts : int, default=4
+        Random starts besides the first one, since the likelihood has several tops.
+    coarse : bool, default=True
+        Search on a part of the rows first (a quarter, a sixteenth, … with at least 250); all
+        rows then need few steps. False runs every start on all rows.
+    max_iter : int, default=200
+        Steps of a search.
+    tol : float, default=1e-3
+        The last steps end where less is to be gained in logarithmic likelihood.
+    n_jobs : int or None, default=None
+        Processes that share the starts.
+    random_state : int, RandomState instance or None, default=None
+        Of starts, parts of rows and members.
+    verbose : int, default=0
+
+    Attributes
+    ----------
+    kernel_ : Kernel
+        With the parameters found.
+    noise_, amplitude_ : float, or ndarray of shape (n_outputs,)
+        Standard deviations of noise and function.
+    log_marginal_likelihood_ : float
+        Of all outputs; a lower bound for ``"inducing"``, the sum over members for ``"committee"``.
+    objects_ : training or inducing objects (of the first member in a committee)
+    dual_coef_ : ndarray of shape (n_objects,) or (n_objects, n_outputs)
+        The mean at ``X`` is ``kernel_(X, objects_) @ dual_coef_ + intercept_``.
+    intercept_ : float or ndarray of shape (n_outputs,)
+    converged_ : bool
+    n_iter_ : int
+        How often the criterion was computed on all rows, or from one start without ``coarse``.
+
+    See Also
+    --------
+    BayesianLinearRegression : the same with a linear kernel and few columns.
+    KernelRidgeCV : the mean alone, its penalty chosen by leave-one-out.
+
+    Notes
+    -----
+    **Large data.** ``"exact"`` costs O(n³) time and three n × n matrices. ``"inducing"`` costs
+    O(nm²) for m inducing objects, chosen among the rows where the function varies most; the
+    parameters are those of largest variational bound [Titsias2009]_, which is the likelihood where
+    m = n. ``"dtc"`` has the same predictions with parameters of largest likelihood of its low-rank
+    model, as published earlier, which is no bound. ``"committee"`` fits parts
+    of the rows with common parameters and combines them for each object [Tresp2000]_.
+
+    **Rounding errors.** Where the covariance is singular to working precision, up to 1e-4 of its
+    mean diagonal is added; then an error says so. A kernel matrix that is clearly indefinite is
+    refused.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.regression import GaussianProcess
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(0, 6, size=(60, 1))
+    >>> y = np.sin(X[:, 0]) + 0.1 * rng.normal(size=60)
+    >>> model = GaussianProcess(random_state=0).fit(X, y)
+    >>> bool(0.07 < model.noise_ < 0.13)
+    True
+    >>> mean, std = model.predict([[3.0], [30.0]], return_std=True)
+    >>> bool(std[0] < 0.2 < std[1])
+    True
+
+    Words are compared by a kernel of strings:
+
+    >>> from isthmus.kernels import Normalized, Spectrum
+    >>> words = ["aab", "aba", "bbb", "abb", "aaa", "bab"]
+    >>> lengths = GaussianProcess(Normalized(Spectrum(2)), noise=0.1).fit(words, range(6))
+    >>> lengths.predict(["aabb"]).shape
+    (1,)
+    """
+
+    __module__ = "isthmus.regression"
+
+    def __init__(
+        self,
+        kernel: Any = "gaussian",
+        *,
+        noise: float | None = None,
+        amplitude: float | None = None,
+        learn_kernel: bool = True,
+        criterion: str = "likelihood",
+        approximation: str = "exact",
+        n_inducing: int = 256,
+        n_members: int = 8,
+        center: bool = True,
+        n_restarts: int = 4,
+        coarse: bool = True,
+        max_iter: int = 200,
+        tol: float = 1e-3,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        self.kernel = kernel
+        self.noise = noise
+        self.amplitude = amplitude
+        self.learn_kernel = learn_kernel
+        self.criterion = criterion
+        self.approximation = approximation
+        self.n_inducing = n_inducing
+        self.n_members = n_members
+        self.center = center
+        self.n_restarts = n_restarts
+        self.coarse = coarse
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = check_piece(self, "kernel", as_kernel).pairwise
+        return tags
+
+    # Learning ---------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn the parameters from objects ``X`` and outputs ``y``; return self."""
+        self._check_parameters()
+        kernel = check_piece(self, "kernel", as_kernel)
+        random = check_seed(self)
+        with former_fit_kept(self):
+            X, Y, flat = self._check_data(X, y, kernel, reset=True)
+        mean = Y.mean(axis=0) if self.center else np.zeros(Y.shape[1])
+        if self.center and self.amplitude is None and len(Y) > 1 and not np.ptp(Y, axis=0).all():
+            warnings.warn(
+                f"{type(self).__name__} got outputs that are all the same: they tell nothing of "
+                "an amplitude, so its deviations vanish and mean nothing. Give amplitude and "
+                "noise.",
+                UserWarning,
+                stacklevel=2,
+            )
+        with ProgressLine(type(self).__name__, verbose=self.verbose) as line:
+            fit = fit_process(
+                self,
+                kernel.resolve(X),
+                X,
+                Y - mean,
+                rng=np.random.default_rng(random.randint(2**31 - 1)),
+                report=lambda value: line.update(log_likelihood=value),
+            )
+        if not fit.converged:
+            warnings.warn(
+                f"The search of {type(self).__name__} for parameters ended after max_iter = "
+                f"{self.max_iter} steps. Raise max_iter, or give the kernel, noise or amplitude.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        self._flat = flat
+        self.kernel_, self.converged_ = fit.kernel, fit.converged
+        self.n_iter_ = fit.n_evaluations
+        self._set_posterior(fit, mean)
+        return self
+
+    def _check_parameters(self) -> None:
+        for name in ("noise", "amplitude"):
+            if getattr(self, name) is not None:
+                check_float(self, name, include_low=name == "noise")
+        check_choice(self, "criterion", ("likelihood", "loo"))
+        check_choice(self, "approximation", APPROXIMATIONS)
+        for name, low in (("n_inducing", 1), ("n_members", 1), ("n_restarts", 0), ("max_iter", 1)):
+            check_int(self, name, low=low)
+        check_float(self, "tol")
+        for name in ("learn_kernel", "center", "coarse"):
+            check_bool(self, name)
+        check_jobs(self)
+        low_rank = self.approximation in ("inducing", "dtc")
+        if low_rank and self.criterion == "loo":
+            raise ValueError(
+                "The 'criterion' parameter of GaussianProcess must be 'likelihood' for "
+                f"approximation={self.approximation!r}. Got 'loo' instead."
+            )
+        if low_rank and self.noise == 0:
+            raise ValueError(
+                "The 'noise' parameter of GaussianProcess must be above 0 for "
+                f"approximation={self.approximation!r}: few inducing objects cannot interpolate."
+            )
+
+    def _check_data(
+        self, X: Any, y: Any, kernel: Kernel, *, reset: bool
+    ) -> tuple[Any, Array, bool]:
+        X = self._check_inputs(X, kernel, reset=reset)
+        Y = np.asarray(_check_outputs(self, y, n_objects(X)), dtype=np.float64)
+        if kernel.vectors:
+            check_scale(self, X)
+        check_scale(self, Y, what="y")
+        return X, Y.reshape(len(Y), -1), Y.ndim == 1
+
+    def _set_posterior(self, fit: Fit, mean: Array) -> None:
+        self._members, self._sums = fit.members, fit.sums
+        self._targets = None if fit.sums is not None else [Y + mean for Y in fit.targets]
+        self._alpha, self._mean, self._variances = fit.alpha, mean, fit.variances
+        self.log_marginal_likelihood_ = fit.value
+        self._publish()
+
+    def _publish(self) -> None:
+        """Fitted attributes from what the posterior is made of."""
+        amplitude = np.sqrt(self._variances)
+        noise = amplitude * np.sqrt(self._alpha)
+        self.amplitude_, self.noise_ = (
+            float(value[0]) if self._flat else value for value in (amplitude, noise)
+        )
+        self.intercept_ = float(self._mean[0]) if self._flat else self._mean
+        self.objects_ = self._members[0].objects
+        dual = self._members[0].dual
+        self.dual_coef_ = dual[:, 0] if self._flat else dual
+
+    def partial_fit(self, X: Any, y: Any) -> Self:
+        """Take in more rows with the parameters as they are; the first call is :meth:`fit`.
+
+        The Cholesky factor grows by the new rows, O(n²) for each, and the answer is that of a
+        fit on all rows with this kernel and ratio of noise; inducing objects stay and their sums
+        grow; a committee gets a new member. Mean and amplitudes follow, unless they were given.
+        """
+        if not hasattr(self, "_members"):
+            return self.fit(X, y)
+        if self.kernel_.pairwise:
+            raise TypeError(
+                "GaussianProcess.partial_fit needs objects: rows of a Gram matrix do not know the "
+                "new columns. Give the whole matrix to Precomputed(gram), and indices."
+            )
+        X, Y, flat = self._check_data(X, y, self.kernel_, reset=False)
+        if flat != self._flat or Y.shape[1] != len(self._mean):
+            raise ValueError(
+                f"GaussianProcess.partial_fit needs outputs of {len(self._mean)} columns as in "
+                f"fit. Got {Y.shape[1]}."
+            )
+        if self._targets is None:
+            self._more_sums(X, Y)
+        else:
+            self._more_rows(X, Y)
+        self._publish()
+        return self
+
+    def _more_rows(self, X: Any, Y: Array) -> None:
+        """Another member of a committee, or a larger factor; then condition on all outputs."""
+        assert self._targets is not None
+        factors = [(member.objects, member.L) for member in self._members]
+        if self.approximation == "committee":
+            factors.append((X, covariance_factor(self.kernel_, X, self._alpha)))
+            targets = [*self._targets, Y]
+        else:
+            factors = [extended_factor(self.kernel_, *factors[0], X, self._alpha)]
+            targets = [np.concatenate([*self._targets, Y])]
+        if self.center:
+            self._mean = np.concatenate(targets).mean(axis=0)
+        centred = [piece - self._mean for piece in targets]
+        self._targets = targets
+        self._members = [
+            Posterior(objects, linalg.cho_solve((L, True), piece, check_finite=False), L)
+            for (objects, L), piece in zip(factors, centred, strict=True)
+        ]
+        parts = [member.as_part() for member in self._members]
+        if self.amplitude is None and not self.noise:
+            self._variances = best_variances(parts, centred)
+        self.log_marginal_likelihood_ = likelihood_value(parts, centred, self._variances)
+
+    def _more_sums(self, X: Any, Y: Array) -> None:
+        (member,) = self._members
+        if self._sums is None:
+            raise TypeError("This GaussianProcess was compressed and takes in no more rows.")
+        # The mean stays: what was summed is relative to it.
+        new = inducing_sums(self.kernel_, X, member.objects, Y - self._mean, member.L)
+        self._sums = added(self._sums, new)
+        fit = inducing_fit(self._sums, self._alpha)
+        dual = linalg.solve_triangular(member.L, fit.u, lower=True, trans=1, check_finite=False)
+        self._members = [Posterior(member.objects, dual, member.L, fit.L_B)]
+        if self.amplitude is None and not self.noise:
+            self._variances = fit.fits / self._sums.n_rows
+        self.log_marginal_likelihood_ = inducing_value(
+            self._sums, fit, self._alpha, self._variances, self.approximation == "inducing"
+        )
+
+    # Reduced sets: see isthmus.reduction.compress ----------------------------------------
+
+    def _kernel_expansion(self) -> tuple[Kernel, Any, Array]:
+        """The expansion that means are made of: kernel, objects, coefficients."""
+        if self.kernel_.pairwise or len(self._members) > 1:
+            raise ValueError(
+                "GaussianProcess can be compressed where one expansion over objects makes its "
+                "mean: not on a Gram matrix, and not as a committee."
+            )
+        return self.kernel_, self.objects_, self._members[0].dual
+
+    def _with_kernel_expansion(self, objects: Any, coefficients: Array) -> "GaussianProcess":
+        model = copy.copy(self)
+        dual = np.reshape(coefficients, (n_objects(objects), -1))
+        model._members = [Posterior(objects, dual, np.empty((0, 0)))]
+        model._targets = model._sums = None
+        model._publish()
+        return model

@@ -1,0 +1,174 @@
+r"""Gaussian processes through few inducing objects, as functions on arrays.
+
+With :math:`K_{mm}=LL^\top`, :math:`V=L^{-1}K_{mn}` and :math:`Q=V^\top V` the outputs have the
+covariance :math:`s^2A`, :math:`A=Q+\alpha I`. All that is needed of :math:`n` rows are the sums
+:math:`VV^\top`, :math:`VY`, :math:`\sum y^2` and :math:`\sum k(x,x)`: blocks of rows add up.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import linalg
+from scipy.linalg import lapack
+
+from isthmus.blocks.slices import block_slices
+from isthmus.kernels.base import Kernel
+from isthmus.kernels.objects import take
+from isthmus.regression.gaussian_process.formulas import LOG_2_PI, cholesky
+from isthmus.regression.gaussian_process.search import Evaluation, Found
+from isthmus.typing import Array, IntArray, Objects
+
+# Relative to the mean diagonal; always there, so that the bound is smooth in the parameters.
+JITTER = 1e-8
+
+
+class Sums(NamedTuple):
+    """What is known of the rows: sums of them, and how many there were."""
+
+    P: Array  # VV'
+    r: Array  # VY
+    squares: Array  # Σ y²
+    trace: float  # Σ k(x, x)
+    n_rows: int
+
+
+def added(a: Sums, b: Sums) -> Sums:
+    """The sums over the rows of both."""
+    return Sums(a.P + b.P, a.r + b.r, a.squares + b.squares, a.trace + b.trace, a.n_rows + b.n_rows)
+
+
+class Fitted(NamedTuple):
+    """The posterior of the inducing values."""
+
+    L_B: Array  # lower factor of B = I + VV'/α
+    u: Array  # B⁻¹VY/α = VA⁻¹Y
+    fits: Array  # y'A⁻¹y
+    log_det: float  # of A
+
+
+def inducing_factor(kernel: Kernel, Z: Objects, gram: Array | None = None) -> Array:
+    """Lower Cholesky factor of the inducing objects' Gram matrix."""
+    K = np.array(kernel._gram(Z, Z) if gram is None else gram, dtype=np.float64)
+    K.flat[:: len(K) + 1] += JITTER * np.mean(np.diagonal(K))
+    return cholesky(K)[0]
+
+
+def inducing_sums(kernel: Kernel, X: Objects, Z: Objects, Y: Array, L: Array) -> Sums:
+    """The sums over rows, block by block."""
+    m, q = len(L), Y.shape[1]
+    P, r, trace = np.zeros((m, m)), np.zeros((m, q)), 0.0
+    for rows in block_slices(len(Y), 2 * m):
+        some = take(X, rows)
+        V = _whitened(L, kernel._gram(some, Z))
+        P += V @ V.T
+        r += V @ Y[rows]
+        trace += float(np.sum(kernel.diag(some)))
+    return Sums(P, r, np.einsum("ij,ij->j", Y, Y), trace, len(Y))
+
+
+def _whitened(L: Array, K: Array) -> Array:
+    return linalg.solve_triangular(L, K.T, lower=True, check_finite=False)
+
+
+def inducing_fit(sums: Sums, alpha: float) -> Fitted:
+    """Condition the inducing values on the rows."""
+    B = sums.P / alpha
+    B.flat[:: len(B) + 1] += 1
+    L_B, _ = cholesky(B)
+    u = linalg.cho_solve((L_B, True), sums.r, check_finite=False) / alpha
+    fits = (sums.squares - np.einsum("ij,ij->j", sums.r, u)) / alpha
+    log_det = 2 * float(np.log(np.diagonal(L_B)).sum()) + sums.n_rows * float(np.log(alpha))
+    return Fitted(L_B, u, np.maximum(fits, np.finfo(np.float64).tiny), log_det)
+
+
+def inducing_value(sums: Sums, fit: Fitted, alpha: float, variances: Array, bound: bool) -> float:
+    r"""Lower bound of the log marginal likelihood [Titsias2009]_, or that of the DTC model.
+
+    .. math:: \sum_j\log N(y_j;0,s_j^2A)-\frac q{2\alpha}\operatorname{tr}(K-Q),
+
+    without the last term for DTC.
+    """
+    n, q = sums.n_rows, len(variances)
+    value = -0.5 * float(np.sum(fit.fits / variances + n * np.log(variances)))
+    value -= 0.5 * q * (fit.log_det + n * LOG_2_PI)
+    return value - 0.5 * q / alpha * _missing(sums) if bound else value
+
+
+def _missing(sums: Sums) -> float:
+    return max(sums.trace - float(np.trace(sums.P)), 0.0)
+
+
+def inducing_score(found: Found, X: Objects, Z: Objects, Y: Array, *, bound: bool) -> Evaluation:
+    r"""The value and its derivatives, in two passes over blocks of rows.
+
+    With :math:`W=\frac12\sum_ja_ja_j^\top/s_j^2-\frac q2A^{-1}+\frac q{2\alpha}I`, the derivative
+    by :math:`Q`, and :math:`T=K_{mm}^{-1}K_{mn}`, those by :math:`K_{nm}` and :math:`K_{mm}` are
+    :math:`2WT^\top` and :math:`-TWT^\top`, and neither needs an n × n matrix.
+    """
+    kernel, alpha = found.kernel, found.alpha
+    K_mm = kernel._gram(Z, Z)
+    L = inducing_factor(kernel, Z, K_mm)
+    sums = inducing_sums(kernel, X, Z, Y, L)
+    fit = inducing_fit(sums, alpha)
+    n, q, m = len(Y), Y.shape[1], len(L)
+    s2 = fit.fits / n if found.variances is None else found.variances
+    value = inducing_value(sums, fit, alpha, s2, bound)
+
+    B_inverse = lapack.dpotri(fit.L_B, lower=1)[0]
+    B_inverse = np.tril(B_inverse) + np.tril(B_inverse, -1).T
+    # V'(I - B⁻¹)L⁻¹, or -V'B⁻¹L⁻¹ without the bound's trace
+    middle = (np.eye(m) if bound else 0.0) - B_inverse
+    right = linalg.solve_triangular(L, middle, lower=True, trans=1, check_finite=False)
+    Ta = linalg.solve_triangular(L, fit.u, lower=True, trans=1, check_finite=False)
+    by_kernel = np.zeros(len(kernel.log_parameters()))
+    a_squares = np.zeros(q)
+    for rows in block_slices(n, 4 * m):
+        some = take(X, rows)
+        K = kernel._gram(some, Z)
+        V = _whitened(L, K)
+        a = (Y[rows] - V.T @ fit.u) / alpha
+        a_squares += np.einsum("ij,ij->j", a, a)
+        if len(by_kernel):
+            G = (a / s2) @ Ta.T
+            G += (q / alpha) * (V.T @ right.T)
+            by_kernel += kernel.parameter_gradient(some, Z, G, K)
+            if bound:
+                ones = np.full(len(a), -0.5 * q / alpha)
+                by_kernel += kernel.diag_parameter_gradient(some, ones)
+    if len(by_kernel):
+        inner = linalg.solve_triangular(
+            L, (sums.P @ middle).T, lower=True, trans=1, check_finite=False
+        )
+        inner = linalg.solve_triangular(L, inner.T, lower=True, trans=1, check_finite=False)
+        G_mm = -0.5 * ((Ta / s2) @ Ta.T + (q / alpha) * (inner + inner.T) / 2)
+        by_kernel += kernel.parameter_gradient(Z, Z, G_mm, K_mm)
+        jitter = np.full(m, JITTER * float(np.trace(G_mm)) / m)
+        by_kernel += kernel.diag_parameter_gradient(Z, jitter)
+    trace_inverse = (n - m + float(np.trace(B_inverse))) / alpha
+    by_noise = 0.5 * alpha * (float(np.sum(a_squares / s2)) - q * trace_inverse)
+    if bound:
+        by_noise += 0.5 * q / alpha * _missing(sums)
+    by_amplitude = 0.0
+    if found.variances is not None:
+        by_amplitude = 0.5 * float(np.sum(fit.fits / s2 - n))
+    return Evaluation(value, by_kernel, by_noise, by_amplitude)
+
+
+def spread_out(gram: Array, n_points: int) -> IntArray:
+    """Objects of largest remaining variance, greedily: the first pivots of a Cholesky factor.
+
+    >>> import numpy as np
+    >>> x = np.array([0.0, 0.1, 5.0, 5.1])[:, None]
+    >>> sorted(spread_out(np.exp(-((x - x.T) ** 2)), 2).tolist())
+    [0, 2]
+    """
+    _, pivots, rank, _ = lapack.dpstrf(np.asfortranarray(gram), lower=1)
+    return np.asarray(pivots[: min(n_points, max(int(rank), 1))]) - 1
+
+
+def candidate_rows(n_rows: int, n_points: int, rng: np.random.Generator) -> IntArray:
+    """Rows among which inducing objects are chosen."""
+    n_candidates = min(n_rows, max(4 * n_points, 1000))
+    if n_candidates == n_rows:
+        return np.arange(n_rows)
+    return np.sort(rng.choice(n_rows, n_candidates, replace=False))

@@ -1,0 +1,226 @@
+"""From data to a fitted process: levels of the search, then the factors at its end."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import linalg
+
+from isthmus.kernels.base import Kernel
+from isthmus.kernels.objects import take
+from isthmus.regression.gaussian_process.formulas import (
+    CRITERIA,
+    best_variances,
+    factored,
+    likelihood_value,
+    refuse_indefinite,
+)
+from isthmus.regression.gaussian_process.inducing import (
+    Sums,
+    candidate_rows,
+    inducing_factor,
+    inducing_fit,
+    inducing_score,
+    inducing_sums,
+    inducing_value,
+    spread_out,
+)
+from isthmus.regression.gaussian_process.posterior import Posterior
+from isthmus.regression.gaussian_process.search import (
+    ROWS_FACTOR,
+    Coordinates,
+    Criterion,
+    Evaluation,
+    Found,
+    Search,
+    refined,
+    search,
+)
+from isthmus.typing import Array, IntArray, Objects
+
+# Fewer rows than this tell too little about the parameters.
+FEWEST_ROWS = 250
+# Rows of the exact search before one through inducing objects.
+MOST_COARSE_ROWS = 1000
+
+
+class Fit(NamedTuple):
+    """A process with its parameters and what it has seen."""
+
+    kernel: Kernel
+    alpha: float
+    variances: Array
+    members: list[Posterior]
+    targets: list[Array]  # of the members, centred
+    sums: Sums | None
+    value: float
+    n_evaluations: int
+    converged: bool
+
+
+class Rows(NamedTuple):
+    """Some rows: their objects, outputs, and the Gram matrix where it is always the same."""
+
+    objects: Objects
+    reference: Objects
+    Y: Array
+    gram: Array | None
+
+    def covariance(self, kernel: Kernel) -> Array:
+        """Gram matrix that the caller may overwrite."""
+        if self.gram is not None:
+            return self.gram.copy()
+        # A kernel of Gram matrices, or a function, may hand out its own.
+        return np.array(kernel._gram(self.objects, self.reference), dtype=np.float64)
+
+
+def rows_at(kernel: Kernel, X: Objects, Y: Array, at: IntArray | None, gram: Array | None) -> Rows:
+    """The rows numbered ``at``; all of them without a copy where it is None."""
+    if at is None:
+        return Rows(X, kernel.reference(X) if kernel.pairwise else X, Y, gram)
+    some = take(X, at)
+    reference = kernel.reference(X, at) if kernel.pairwise else some
+    return Rows(some, reference, Y[at], None if gram is None else gram[np.ix_(at, at)])
+
+
+def exact_criterion(name: str, members: Sequence[Rows]) -> Criterion:
+    """The criterion of rows, or of independent parts of them."""
+    function = CRITERIA[name]
+    targets = [rows.Y for rows in members]
+
+    def criterion(found: Found) -> Evaluation:
+        grams = [rows.covariance(found.kernel) for rows in members]
+        learning = members[0].gram is None and len(found.kernel.log_parameters()) > 0
+        kept = [K.copy() for K in grams] if learning else grams
+        score = function(grams, targets, found.alpha, found.variances)
+        by_kernel = np.zeros(len(found.kernel.log_parameters()))
+        if learning:
+            for rows, W, K in zip(members, score.weights, kept, strict=True):
+                by_kernel += found.kernel.parameter_gradient(rows.objects, rows.objects, W, K)
+        return Evaluation(score.value, by_kernel, score.by_noise, score.by_amplitude)
+
+    return criterion
+
+
+def level_sizes(n: int, largest: int) -> list[int]:
+    """Numbers of rows from the coarsest level on, each a quarter of the next.
+
+    >>> level_sizes(4000, 4000)
+    [250, 1000, 4000]
+    """
+    sizes = [min(n, largest)]
+    while sizes[0] // ROWS_FACTOR >= FEWEST_ROWS:
+        sizes.insert(0, sizes[0] // ROWS_FACTOR)
+    return sizes
+
+
+def fit_process(
+    model: Any,
+    kernel: Kernel,
+    X: Objects,
+    Y: Array,
+    *,
+    rng: np.random.Generator,
+    report: Callable[[float], None],
+) -> Fit:
+    """Search the parameters of ``model`` and condition on the rows; ``Y`` is centred."""
+    at = Coordinates(
+        kernel,
+        learn_kernel=bool(model.learn_kernel),
+        noise=None if model.noise is None else float(model.noise),
+        amplitude=None if model.amplitude is None else float(model.amplitude),
+        output_variances=np.mean(Y**2, axis=0),
+    )
+    settings: dict[str, Any] = {
+        "max_iter": model.max_iter,
+        "tol": float(model.tol),
+        "report": report,
+    }
+    starts: dict[str, Any] = {
+        "n_restarts": model.n_restarts,
+        "rng": rng,
+        "n_jobs": model.n_jobs,
+        **settings,
+    }
+    n, order = len(Y), rng.permutation(len(Y))
+
+    def some(size: int, gram: Array | None = None) -> Rows:
+        return rows_at(kernel, X, Y, None if size == n else np.sort(order[:size]), gram)
+
+    if model.approximation in ("inducing", "dtc"):
+        sizes = level_sizes(n, MOST_COARSE_ROWS)
+        levels = [exact_criterion("likelihood", [some(size)]) for size in sizes]
+        found = search(levels, at, **starts)
+        chosen = candidate_rows(n, model.n_inducing, rng)
+        candidates = rows_at(kernel, X, Y, chosen, None)
+        pivots = spread_out(candidates.covariance(at.found(found.theta).kernel), model.n_inducing)
+        picked = chosen[np.sort(pivots)]
+        Z = kernel.reference(X, picked) if kernel.pairwise else take(X, picked)
+        return _inducing_fit(model, X, Z, Y, at, found, levels[-1], settings)
+
+    gram = None
+    if not at.n_kernel and model.approximation == "exact":
+        gram = rows_at(kernel, X, Y, None, None).covariance(kernel)
+        refuse_indefinite(gram)
+    n_members = min(model.n_members, n) if model.approximation == "committee" else 1
+    members = [some(n, gram)]
+    if n_members > 1:
+        parts = np.array_split(order, n_members)
+        members = [rows_at(kernel, X, Y, np.sort(part), None) for part in parts]
+    sizes = level_sizes(n, n)[:-1] if model.coarse else []
+    levels = [exact_criterion(model.criterion, [some(size, gram)]) for size in sizes]
+    levels.append(exact_criterion(model.criterion, members))
+    return _exact_fit(members, at, search(levels, at, **starts))
+
+
+def _exact_fit(members: Sequence[Rows], at: Coordinates, found: Search) -> Fit:
+    best = at.found(found.theta)
+    targets = [rows.Y for rows in members]
+    parts = [factored(rows.covariance(best.kernel), best.alpha, rows.Y) for rows in members]
+    variances = best_variances(parts, targets) if best.variances is None else best.variances
+    return Fit(
+        best.kernel,
+        best.alpha,
+        variances,
+        [Posterior(rows.reference, p.dual, p.L) for rows, p in zip(members, parts, strict=True)],
+        targets,
+        None,
+        likelihood_value(parts, targets, variances),
+        found.n_evaluations,
+        found.converged,
+    )
+
+
+def _inducing_fit(
+    model: Any,
+    X: Objects,
+    Z: Objects,
+    Y: Array,
+    at: Coordinates,
+    found: Search,
+    coarse: Criterion,
+    settings: dict[str, Any],
+) -> Fit:
+    bound = model.approximation == "inducing"
+
+    def criterion(at_found: Found) -> Evaluation:
+        return inducing_score(at_found, X, Z, Y, bound=bound)
+
+    found = refined(coarse, criterion, at, found, **settings)
+    best = at.found(found.theta)
+    L = inducing_factor(best.kernel, Z)
+    sums = inducing_sums(best.kernel, X, Z, Y, L)
+    fit = inducing_fit(sums, best.alpha)
+    variances = fit.fits / len(Y) if best.variances is None else best.variances
+    dual = linalg.solve_triangular(L, fit.u, lower=True, trans=1, check_finite=False)
+    return Fit(
+        best.kernel,
+        best.alpha,
+        variances,
+        [Posterior(Z, dual, L, fit.L_B)],
+        [],
+        sums,
+        inducing_value(sums, fit, best.alpha, variances, bound),
+        found.n_evaluations,
+        found.converged,
+    )

@@ -1,0 +1,84 @@
+"""Bandwidths of local polynomial regression by exact leave-one-out."""
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.optimize import minimize, minimize_scalar
+from scipy.spatial import cKDTree
+
+from isthmus.smoothers.local_polynomial import Polynomial, left_out_error
+from isthmus.typing import Array, IntArray
+
+Report = Callable[[float], None]
+# Bandwidths tried before the best is refined, and evaluations of the refinement.
+N_GRID, N_REFINE = 18, 14
+# The widest bandwidth, in standard deviations of the inputs: a global fit.
+WIDEST = 30.0
+
+
+def common_factor(
+    fit: Polynomial, X: Array, Y: Array, which: IntArray, report: Report
+) -> tuple[float, float]:
+    """Bandwidth, in units of ``X``, and its leave-one-out error: grid, then Brent."""
+
+    def error(log_h: float) -> float:
+        value = left_out_error(fit, X / np.exp(log_h), Y, which)[0]
+        report(value)
+        return value
+
+    grid = np.log(np.geomspace(_narrowest(X), WIDEST * np.sqrt(X.shape[1]), N_GRID))
+    errors = np.array([error(t) for t in grid])
+    best = int(errors.argmin())
+    low, high = grid[max(best - 1, 0)], grid[min(best + 1, N_GRID - 1)]
+    found = minimize_scalar(
+        error, bounds=(low, high), method="bounded", options={"maxiter": N_REFINE, "xatol": 1e-3}
+    )
+    if found.fun < errors[best]:
+        return float(np.exp(found.x)), float(found.fun)
+    return float(np.exp(grid[best])), float(errors[best])
+
+
+def _narrowest(X: Array) -> float:
+    """Half the smallest typical distance to a neighbour."""
+    sample = X[:: max(1, len(X) // 1000)]
+    distances = cKDTree(X).query(sample, k=2)[0][:, 1]
+    positive = distances[distances > 0]
+    return 0.5 * float(np.quantile(positive, 0.1)) if len(positive) else 1e-3
+
+
+def separate_factors(
+    fit: Polynomial,
+    X: Array,
+    Y: Array,
+    which: IntArray,
+    start: float,
+    report: Report,
+    max_iter: int = 60,
+) -> tuple[Array, float]:
+    """One bandwidth a column of ``X``, by gradient descent of the leave-one-out error.
+
+    Begins at a common bandwidth and never ends above its error. A column that
+    does not matter gets a bandwidth at the upper bound, which switches it off.
+    """
+    narrowest = np.log(_narrowest(X) / 10)
+    widest = np.log(100 * WIDEST)
+
+    def value_and_slope(log_h: Array) -> tuple[float, Array]:
+        value, slope = left_out_error(fit, X / np.exp(log_h), Y, which, gradient=True)
+        report(value)
+        assert slope is not None
+        return value, slope
+
+    log_start = np.full(X.shape[1], np.log(start))
+    found = minimize(
+        value_and_slope,
+        log_start,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(narrowest, widest)] * X.shape[1],
+        options={"maxiter": max_iter, "ftol": 1e-5},
+    )
+    first = left_out_error(fit, X / start, Y, which)[0]
+    if found.fun < first:
+        return np.exp(found.x), float(found.fun)
+    return np.exp(log_start), first

@@ -1,0 +1,241 @@
+"""Local polynomial regression: Nadaraya-Watson, local linear, local quadratic."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from isthmus._checks import (
+    check_choice,
+    check_float,
+    check_int,
+    check_piece,
+    check_scale,
+    check_seed,
+    former_fit_kept,
+    refusal,
+)
+from isthmus._progress import ProgressLine
+from isthmus.regression.local.bandwidth import common_factor, separate_factors
+from isthmus.smoothers.density_kernels import density_kernel as as_density_kernel
+from isthmus.smoothers.local_polynomial import (
+    Polynomial,
+    Smoothed,
+    jacobians,
+    left_out_error,
+    smooth,
+)
+from isthmus.typing import Array, IntArray
+
+CHOICES = ("loo", "loo-ard")
+
+
+class LocalPolynomialRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
+    r"""Regression by a polynomial fitted around every query, its bandwidth by leave-one-out.
+
+    At a query :math:`x` the polynomial :math:`p` of the given degree minimises
+
+    .. math:: \sum_i K\big((x_i-x)/h\big)\,\|y_i-p(x_i-x)\|^2, \qquad f(x)=p(0).
+
+    Degree 0 is the Nadaraya-Watson estimator, a weighted mean of outputs; degree
+    1 takes away its bias at the border, degree 2 also the bias of curved functions.
+
+    The degree is lowered at queries whose neighbours cannot bear it: where they lie too
+    few or too close to a line, or so far away that noise of the outputs would be
+    amplified more than fivefold. Far from all data the nearest output is left. The error
+    of a bandwidth is the exact leave-one-out error, at the cost of one pass.
+
+    Parameters
+    ----------
+    degree : {0, 1, 2}, default=1
+        Degree of the local polynomial.
+    bandwidth : {"loo", "loo-ard"}, float or array-like of shape (n_features,), default="loo"
+        A number is in units of the inputs. ``"loo"`` chooses one factor of the
+        standard deviations of the inputs, ``"loo-ard"`` then one bandwidth for each
+        input by gradient descent: inputs that do not matter are switched off.
+    density_kernel : str or DensityKernel, default="gaussian"
+        What weighs the neighbours, see :func:`~isthmus.smoothers.density_kernel`. The
+        compact kernels leave queries without neighbours, with a warning.
+    cross_terms : bool, default=True
+        Whether degree 2 has products of two inputs. Without them there are 2q + 1
+        terms instead of (q + 1)(q + 2)/2, but the axes of the inputs matter.
+    ridge : float, default=1e-8
+        Share of the mean diagonal that is added to all terms but the constant, for
+        neighbours that lie on a line or a plane.
+    max_selection : int, default=2000
+        The bandwidth is chosen by leaving out each of at most so many rows
+        (all other rows still predict them).
+    random_state : int, RandomState instance or None, default=None
+        Draws those rows where there are more.
+    verbose : int, default=0
+        Above 0, a line with the error reached so far.
+
+    Attributes
+    ----------
+    bandwidth_ : ndarray of shape (n_features,)
+    loo_error_ : float
+        Mean squared leave-one-out error, summed over outputs.
+    loo_score_ : float
+        Share of the variance of the outputs that leave-one-out predicts.
+    X_fit_, Y_fit_ : the training data
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.regression import LocalPolynomialRegression
+    >>> x = np.linspace(0, 3, 40)[:, None]
+    >>> y = np.sin(2 * x[:, 0])
+    >>> model = LocalPolynomialRegression(2).fit(x, y)
+    >>> bool(abs(model.predict([[1.0]])[0] - np.sin(2.0)) < 1e-3)
+    True
+    >>> bool(abs(model.jacobian([[1.0]])[0, 0] - 2 * np.cos(2.0)) < 1e-2)
+    True
+    """
+
+    __module__ = "isthmus.regression"
+
+    def __init__(
+        self,
+        degree: int = 1,
+        *,
+        bandwidth: Any = "loo",
+        density_kernel: Any = "gaussian",
+        cross_terms: bool = True,
+        ridge: float = 1e-8,
+        max_selection: int = 2000,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        self.degree = degree
+        self.bandwidth = bandwidth
+        self.density_kernel = density_kernel
+        self.cross_terms = cross_terms
+        self.ridge = ridge
+        self.max_selection = max_selection
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any) -> "LocalPolynomialRegression":
+        """Keep the data and choose the bandwidth; return self."""
+        fit = self._polynomial()
+        check_int(self, "max_selection", low=2)
+        check_seed(self)
+        with former_fit_kept(self):
+            X, Y = validate_data(
+                self, X, y, multi_output=True, y_numeric=True, dtype="float64", ensure_min_samples=2
+            )
+            Y = np.asarray(Y, dtype=float)
+            check_scale(self, X)
+            check_scale(self, Y, what="y")
+            given = self._given_bandwidth(X.shape[1])
+        flat = Y.ndim == 1
+        Y = Y[:, None] if flat else Y
+        spread = X.std(axis=0)
+        spread[spread == 0] = 1.0
+        which = self._left_out_rows(len(X))
+        # Leave-one-out does not change under a shift of the outputs, rounding errors do.
+        centered = Y - Y.mean(axis=0)
+
+        if given is not None:
+            bandwidth = given
+            error = left_out_error(fit, X / bandwidth, centered, which)[0]
+        else:
+            with ProgressLine(type(self).__name__, verbose=self.verbose) as line:
+                factor, error = common_factor(
+                    fit, X / spread, centered, which, lambda e: line.update(loo_error=e)
+                )
+                bandwidth = factor * spread
+                if self.bandwidth == "loo-ard":
+                    factors, error = separate_factors(
+                        fit, X / spread, centered, which, factor,
+                        lambda e: line.update(loo_error=e),
+                    )  # fmt: skip
+                    bandwidth = factors * spread
+        variance = float(np.mean(np.sum(centered[which] ** 2, axis=1)))
+        self.bandwidth_, self.loo_error_ = bandwidth, error
+        self.loo_score_ = 1.0 - error / variance if variance > 0 else 1.0
+        self.X_fit_, self.Y_fit_, self._flat = X, Y, flat
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Return the outputs for ``X``, shape (n_samples,) or (n_samples, n_outputs).
+
+        Warns where a compact kernel reaches no training row; the output of the
+        nearest one is returned there.
+        """
+        X, dtype = self._queries(X)
+        values = self._smoothed(X).values.astype(dtype, copy=False)
+        return values[:, 0] if self._flat else values
+
+    def jacobian(self, X: Any) -> Array:
+        """Return the derivatives of :meth:`predict` by the inputs.
+
+        Shape (n_samples, n_features), or (n_samples, n_outputs, n_features) for outputs
+        of two dimensions.
+        """
+        X, dtype = self._queries(X)
+        h = self.bandwidth_
+        found = jacobians(self._polynomial(), self.X_fit_ / h, self.Y_fit_, X / h) / h
+        found = found.astype(dtype, copy=False)
+        return found[:, 0] if self._flat else found
+
+    def degree_used(self, X: Any) -> IntArray:
+        """Return the degree at each row of ``X``: lower where neighbours are few."""
+        n_terms = self._smoothed(self._queries(X)[0]).n_terms
+        return np.where(n_terms == 1, 0, np.where(n_terms == self.n_features_in_ + 1, 1, 2))
+
+    def _queries(self, X: Any) -> tuple[Array, Any]:
+        """Queries in double precision, and the precision they came in."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        return X.astype(np.float64, copy=False), X.dtype
+
+    def _smoothed(self, X: Array) -> Smoothed:
+        h = self.bandwidth_
+        mean = self.Y_fit_.mean(axis=0)
+        found = smooth(self._polynomial(), self.X_fit_ / h, self.Y_fit_ - mean, X / h)
+        found.values += mean
+        if found.n_alone:
+            warnings.warn(
+                f"{found.n_alone} of {len(X)} queries have no training row within the bandwidth "
+                f"of the {self.density_kernel!r} kernel; they get the output of the nearest one. "
+                "A wider bandwidth or the 'gaussian' kernel reaches them.",
+                UserWarning,
+                stacklevel=3,
+            )
+        return found
+
+    def _polynomial(self) -> Polynomial:
+        return Polynomial(
+            check_piece(self, "density_kernel", as_density_kernel),
+            check_int(self, "degree", low=0, high=2),
+            bool(check_choice(self, "cross_terms", (True, False))),
+            check_float(self, "ridge"),
+        )
+
+    def _left_out_rows(self, n: int) -> IntArray:
+        most = int(self.max_selection)
+        if n <= most:
+            return np.arange(n)
+        return np.sort(check_seed(self).permutation(n)[:most])
+
+    def _given_bandwidth(self, q: int) -> Array | None:
+        """The bandwidths as an array, or None where they are to be chosen."""
+        if isinstance(self.bandwidth, str):
+            check_choice(self, "bandwidth", CHOICES)
+            return None
+        try:
+            given = np.asarray(self.bandwidth, dtype=float)
+            if isinstance(self.bandwidth, bool):
+                raise TypeError
+            if given.ndim > 1 or (given.ndim == 1 and len(given) != q):
+                raise ValueError
+            given = np.broadcast_to(given, (q,)).copy()
+            if not np.all(np.isfinite(given) & (given > 0)):
+                raise ValueError
+        except (TypeError, ValueError):
+            expected = f"'loo', 'loo-ard', a float in (0, inf) or {q} of them, one for each input"
+            raise ValueError(refusal(self, "bandwidth", expected, self.bandwidth)) from None
+        return given

@@ -1,0 +1,1 @@
+"""Bayesian regression of limited rank."""

@@ -1,0 +1,257 @@
+r"""Rank-constrained ridge regression in closed form, as functions on arrays.
+
+With centred rows, scatter matrices :math:`S_{xx}=X^\top X`, :math:`S_{yx}=Y^\top X` and
+:math:`A=S_{xx}+\alpha I`, the minimiser of :math:`\|Y-XF^\top\|^2+\alpha\|F\|^2` over matrices of
+rank :math:`r` is
+
+.. math:: F_{(r)}=U_rU_r^\top F_*,\qquad F_*=S_{yx}A^{-1},\qquad
+          U_r=\text{the first }r\text{ eigenvectors of }S_{yx}A^{-1}S_{yx}^\top .
+
+One eigendecomposition thus holds the answers for all ranks, and the moments are a sum over rows.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import reduce
+from typing import NamedTuple
+
+import numpy as np
+from scipy import linalg
+
+from isthmus.blocks.moments import Moments, map_block, merge
+from isthmus.blocks.slices import block_slices
+from isthmus.linalg.ridge import solve_positive
+from isthmus.linalg.signs import fix_signs
+from isthmus.typing import Array
+
+# Rows of a block: its centred copy stays in the cache of one core, and products still run at
+# full speed.
+BLOCK_ROWS = 1024
+
+
+class Scatter(NamedTuple):
+    """Second moments of inputs and outputs about their means."""
+
+    xx: Array
+    yx: Array
+    yy_diagonal: Array
+
+
+class RankPath(NamedTuple):
+    r"""Rank-constrained ridge solutions of all ranks for one penalty.
+
+    ``basis[:, :r] @ basis[:, :r].T @ ridge`` is the one of rank ``r``; ``gain[j]`` is what
+    direction ``j`` takes off the penalised squared error.
+    """
+
+    ridge: Array
+    basis: Array
+    gain: Array
+
+    def coef(self, rank: int) -> Array:
+        """The solution of one rank, shape (n_outputs, n_features)."""
+        U = self.basis[:, :rank]
+        return U @ (U.T @ self.ridge)
+
+
+def joint_moments(X: Array, Y: Array, weights: Array | None = None) -> Moments:
+    """Moments of the rows of ``[X, Y]``, block by block, in double precision."""
+    blocks = block_slices(len(X), X.shape[1] + Y.shape[1], block_size=BLOCK_ROWS)
+    return reduce(
+        merge,
+        (
+            map_block(
+                np.concatenate([X[rows], Y[rows]], axis=1, dtype=np.float64),
+                None if weights is None else weights[rows],
+            )
+            for rows in blocks
+        ),
+    )
+
+
+def about_origin(moments: Moments) -> Moments:
+    """The same sums about zero instead of the mean, for a fit without intercept."""
+    mean = moments.mean
+    scatter = moments.scatter + moments.count * mean[:, None] * mean
+    return Moments(moments.count, np.zeros_like(mean), scatter)
+
+
+def scatter_of(moments: Moments, n_features: int) -> Scatter:
+    """The parts of joint moments that a regression needs."""
+    d = n_features
+    S = moments.scatter
+    return Scatter(S[:d, :d], S[d:, :d], np.diagonal(S)[d:])
+
+
+def rank_paths(
+    scatter: Scatter, alphas: Sequence[float], *, max_rank: int | None = None
+) -> Iterator[RankPath]:
+    """Yield the solutions of all ranks for each penalty.
+
+    One penalty costs a Cholesky factorisation, several share one eigendecomposition of
+    the inputs' scatter: O(d³ + d²o), and O(o²d + o³) more for each.
+    """
+    S_xx, S_yx = scatter.xx, scatter.yx
+    if len(alphas) == 1:
+        A = S_xx + alphas[0] * np.eye(len(S_xx))
+        yield _path(S_yx, solve_positive(A, S_yx.T).T, max_rank)
+        return
+    eigenvalues, T = linalg.eigh(S_xx, check_finite=False)
+    floor = len(S_xx) * np.finfo(float).eps * max(float(eigenvalues[-1]), np.finfo(float).tiny)
+    B = S_yx @ T
+    for alpha in alphas:
+        # Directions in which the inputs do not vary carry rounding errors alone.
+        shrink = np.where(eigenvalues > floor, 1 / np.maximum(eigenvalues + alpha, floor), 0)
+        yield _path(S_yx, (B * shrink) @ T.T, max_rank)
+
+
+def _path(S_yx: Array, ridge: Array, max_rank: int | None) -> RankPath:
+    M = ridge @ S_yx.T
+    o, d = S_yx.shape
+    R = min(o, d) if max_rank is None else min(o, d, max_rank)
+    gain, U = linalg.eigh((M + M.T) / 2, subset_by_index=[o - R, o - 1], check_finite=False)
+    return RankPath(ridge, fix_signs(U[:, ::-1]), np.maximum(gain[::-1], 0))
+
+
+def squared_errors(path: RankPath, scatter: Scatter) -> Array:
+    """Sum of squared errors of each rank on data with the given moments, shape (n_ranks,).
+
+    The moments are to be about the point that the model maps to the mean output.
+    """
+    G = path.basis.T @ path.ridge
+    fitted = np.einsum("rd,rd->r", G @ scatter.xx, G)
+    cross = np.einsum("rd,rd->r", path.basis.T @ scatter.yx, G)
+    return scatter.yy_diagonal.sum() + np.cumsum(fitted - 2 * cross)
+
+
+def factors(coef: Array, basis: Array) -> tuple[Array, Array, Array]:
+    """Thin factors ``V, s, W`` of ``coef = V diag(s) W'``, whose columns ``basis`` span."""
+    u, s, Wt = linalg.svd(basis.T @ coef, full_matrices=False, check_finite=False)
+    V = basis @ u
+    signed = fix_signs(V)
+    signs = np.sign(np.einsum("or,or->r", signed, V))
+    return signed, s, Wt.T * signs
+
+
+def row_space(X: Array) -> tuple[Array, Array]:
+    """Coordinates ``Z`` of the rows in their own span, and ``lift`` with ``X = Z (lift' X)``.
+
+    For more columns than rows: ridge and rank do not depend on the orthonormal basis, so the
+    problem in ``Z`` (n, k) has the solution ``(coef_z @ lift.T) @ X``. O(n²d + n³).
+    """
+    eigenvalues, U = linalg.eigh(X @ X.T, check_finite=False)
+    keep = eigenvalues > len(X) * np.finfo(float).eps * eigenvalues[-1]
+    if not keep.any():
+        keep[-1] = True
+    sigma = np.sqrt(np.maximum(eigenvalues[keep], np.finfo(float).tiny))
+    return U[:, keep] * sigma, U[:, keep] / sigma
+
+
+# Choosing rank and penalty ---------------------------------------------------------------
+
+
+def fold_errors(
+    parts: Sequence[Moments],
+    n_features: int,
+    alphas: Sequence[float],
+    *,
+    fit_intercept: bool,
+) -> Array:
+    """Held-out squared error of every penalty and rank, shape (n_folds, n_alphas, n_ranks).
+
+    ``parts`` are the moments of disjoint sets of rows; each is held out once, and what it costs
+    is one fit on the merged others. No row is looked at again.
+    """
+    errors = []
+    for held_out, test in enumerate(parts):
+        train = reduce(merge, (p for i, p in enumerate(parts) if i != held_out))
+        errors.append(held_out_errors(train, test, n_features, alphas, fit_intercept=fit_intercept))
+    return np.array(errors)
+
+
+def held_out_errors(
+    train: Moments,
+    test: Moments,
+    n_features: int,
+    alphas: Sequence[float],
+    *,
+    fit_intercept: bool,
+) -> Array:
+    """Squared error on ``test`` of fits to ``train``, shape (n_alphas, n_ranks)."""
+    if not fit_intercept:
+        train, test = about_origin(train), about_origin(test)
+    shift = test.mean - train.mean
+    moved = Moments(test.count, train.mean, test.scatter + test.count * shift[:, None] * shift)
+    target = scatter_of(moved, n_features)
+    paths = rank_paths(scatter_of(train, n_features), alphas)
+    return np.array([squared_errors(path, target) for path in paths])
+
+
+def leave_one_out_errors(
+    X: Array,
+    Y: Array,
+    weights: Array | None,
+    alphas: Sequence[float],
+    *,
+    fit_intercept: bool,
+) -> Array:
+    r"""Exact squared error of every row left out, shape (n_samples, n_alphas, n_ranks).
+
+    Leaving a row out changes :math:`M=S_{yx}A^{-1}S_{yx}^\top` by a matrix of rank two: with its
+    leverage :math:`h`, output :math:`y` and fitted ridge value :math:`\hat y`,
+
+    .. math:: M_{-i}=M-\hat yy^\top-y\hat y^\top+h\,yy^\top
+              +\frac{(\hat y-hy)(\hat y-hy)^\top}{1-h},\qquad
+              \hat y_{-i}=\frac{\hat y-hy}{1-h},
+
+    so each costs the eigenvectors of a matrix of the size of the outputs and no new fit. ``X`` and
+    ``Y`` are centred by their weighted means where an intercept is fitted.
+    """
+    n, d = X.shape
+    w = np.ones(n) if weights is None else weights
+    # With row i the means go too: relative to the other rows, i lies W / (W - w) times as far.
+    far = w.sum() / (w.sum() - w) if fit_intercept else np.ones(n)
+    root = np.sqrt(w * far)
+    Xw = X * np.sqrt(w)[:, None]
+    Yw = Y * np.sqrt(w)[:, None]
+    scatter = Scatter(Xw.T @ Xw, Yw.T @ Xw, np.einsum("ij,ij->j", Yw, Yw))
+    R = min(d, Y.shape[1])
+    errors = np.empty((n, len(alphas), R))
+    for k, (alpha, path) in enumerate(zip(alphas, rank_paths(scatter, alphas), strict=True)):
+        Xs = X * root[:, None]
+        A = scatter.xx + alpha * np.eye(d)
+        h = np.einsum("ij,ij->i", Xs, solve_positive(A, Xs.T).T)
+        h = np.minimum(h, 1 - 1e-12)
+        Ys, fitted = _in_basis(Y * root[:, None], Xs @ path.ridge.T, path.basis)
+        M = np.zeros((Ys.shape[1],) * 2)
+        M[np.arange(R), np.arange(R)] = path.gain
+        for rows in block_slices(n, M.size):
+            y, f = Ys[rows], fitted[rows]
+            left = (f - h[rows, None] * y) / np.sqrt(1 - h[rows, None])
+            fy = f[:, :, None] * y[:, None, :]
+            Mi = M - fy - fy.transpose(0, 2, 1)
+            Mi += h[rows, None, None] * y[:, :, None] * y[:, None, :]
+            Mi += left[:, :, None] * left[:, None, :]
+            U = np.linalg.eigh(Mi)[1][:, :, : -R - 1 : -1]
+            predicted = np.einsum("ip,ipr->ir", left / np.sqrt(1 - h[rows, None]), U)
+            true = np.einsum("ip,ipr->ir", y, U)
+            error = (y**2).sum(axis=1)[:, None] + np.cumsum(
+                predicted**2 - 2 * predicted * true, axis=1
+            )
+            # Undo the scaling of the row: root² = w far, the error itself lies far times as far.
+            scale = np.divide(far[rows], w[rows], out=far[rows] ** 2, where=w[rows] > 0)
+            errors[rows, k] = error * scale[:, None]
+    return errors
+
+
+def _in_basis(Y: Array, fitted: Array, U: Array) -> tuple[Array, Array]:
+    """Outputs and fits in the coordinates that matter for their leave-one-out problem.
+
+    The columns of ``U`` span all fits; of the rest of an output only its length matters, which
+    becomes one more coordinate.
+    """
+    o, R = U.shape
+    inside = Y @ U
+    if o == R:
+        return inside, fitted @ U
+    outside = np.linalg.norm(Y - inside @ U.T, axis=1)
+    return np.c_[inside, outside], np.c_[fitted @ U, np.zeros(len(Y))]

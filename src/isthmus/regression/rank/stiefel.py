@@ -1,0 +1,304 @@
+"""Stiefel regression: a map of limited rank under any loss."""
+
+import warnings
+from dataclasses import replace
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from sklearn.cross_decomposition import PLSRegression
+from sklearn.exceptions import ConvergenceWarning
+
+from isthmus._checks import (
+    check_bool,
+    check_choice,
+    check_float,
+    check_floats,
+    check_int,
+    check_piece,
+    check_table,
+    former_fit_kept,
+    refusal,
+)
+from isthmus._progress import ProgressLine
+from isthmus.losses.residuals import Absolute, Loss, Squared, as_loss
+from isthmus.optimize.riemannian import FixedRank
+from isthmus.regression.rank.reduced_rank import (
+    RankLimitedRegressor,
+    ReducedRankRegression,
+    check_folds,
+)
+from isthmus.regression.rank.stiefel_formulas import (
+    Problem,
+    closed_form_start,
+    fill_missing,
+    minimize_in_stages,
+    prepare,
+    residual_spread,
+    to_descent,
+    truncated,
+)
+from isthmus.regression.rank.stiefel_published import descend_in_stages
+from isthmus.typing import Array
+
+STARTS = ("auto", "identity", "ridge", "pls")
+INIT = f"{', '.join(map(repr, STARTS))} or a tuple (V, s, W) of arrays of numbers"
+
+
+class StiefelRegression(RankLimitedRegressor):
+    r"""Linear regression of limited rank under a loss of choice.
+
+    .. math:: \min_{V,s,W,b}\ \sum_{ij}w_{ij}\,\rho\bigl(y_{ij},[V\operatorname{diag}(s)W^\top x_i
+              +b]_j\bigr)+\alpha\|s\|^2,\qquad V^\top V=W^\top W=I_r .
+
+    The columns of ``V`` and ``W`` are points of Stiefel manifolds, hence the name. For the squared
+    loss the global minimum has a closed form; a robust loss keeps a few wild outputs from
+    bending the map, and the logistic one makes it a joint classifier of many yes/no outputs.
+
+    Parameters
+    ----------
+    rank : int, None or "cv", default=None
+        Number of combinations of inputs from which all outputs are predicted. None and ``"cv"``
+        choose it by cross-validation of the closed form, for other losses than the
+        squared one on outputs whose far values were brought near.
+    loss : str or Loss, default="squared"
+        ``"squared"``, ``"absolute"``, ``"huber"``, ``"epsilon"``, ``"logistic"``, ``"quantile"``
+        or one of the pieces of :mod:`isthmus.regression`, whose parameters can be set.
+    alpha : float or sequence of float, default=0.0
+        Penalty of the squared strengths; of a sequence one is chosen like the rank.
+    solver : {"auto", "riemannian", "published"}, default="auto"
+        ``"auto"`` takes the closed form where there is one (squared loss, no missing outputs), else
+        Riemannian L-BFGS on matrices of fixed rank. ``"published"`` is the original scheme:
+        descent on geodesics of the two bases, kept for comparison; it stops when the value falls
+        by less than 1e-9 of itself.
+    init : {"auto", "identity", "ridge", "pls"} or tuple (V, s, W), default="auto"
+        Where an iteration starts: from the closed form of the squared loss (``"auto"``; for the
+        published solver the identity), from the truncated ridge or partial least squares map.
+    cv : int, "loo" or splitter, default=5
+        How rank and penalty are chosen, see :class:`ReducedRankRegression`.
+    fit_intercept : bool, default=True
+        Fit a constant ``b`` together with the map, under the same loss.
+    tol : float, default=1e-5
+        Required optimality, see ``optimality_``.
+    max_iter : int, default=1000
+        Iterations, for each stage where the loss is approached in stages.
+    verbose : int, default=0
+        One line of progress on a terminal.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_outputs, n_features)
+        The map :math:`F=V\operatorname{diag}(s)W^\top`.
+    intercept_ : ndarray of shape (n_outputs,)
+    V_, s_, W_ : ndarrays of shape (n_outputs, rank_), (rank_,), (n_features, rank_)
+    rank_, alpha_ : int, float
+    loss_ : Loss
+        The loss with its numbers, such as the width of the Huber loss.
+    optimality_ : float
+        Length of the gradient along the matrices of this rank, relative to the slopes of the loss
+        where nothing is explained; zero for the closed form, by construction.
+    n_iter_ : int
+    loss_path_ : ndarray
+        The value on the way; it never rises within a stage.
+    objective_ : float
+        Loss and penalty at the end, without any smoothing.
+
+    Notes
+    -----
+    An output that is NaN is missing and has weight zero; a row without any outputs is dropped.
+    The iteration costs O(n(d + o)r) a step. Outliers among the *inputs* are not guarded against.
+
+    Examples
+    --------
+    One wild output hardly moves the map:
+
+    >>> import numpy as np
+    >>> from isthmus.regression import StiefelRegression
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 5))
+    >>> F = rng.normal(size=(4, 2)) @ rng.normal(size=(2, 5))
+    >>> Y = X @ F.T + 0.1 * rng.normal(size=(200, 4))
+    >>> Y[0, 0] = 1000
+    >>> for loss in ("squared", "absolute"):
+    ...     error = np.linalg.norm(StiefelRegression(2, loss=loss).fit(X, Y).coef_ - F)
+    ...     print(loss, bool(error < 0.1))
+    squared False
+    absolute True
+    """
+
+    __module__ = "isthmus.regression"
+
+    def __init__(
+        self,
+        rank: int | str | None = None,
+        *,
+        loss: Any = "squared",
+        alpha: Any = 0.0,
+        solver: str = "auto",
+        init: Any = "auto",
+        cv: Any = 5,
+        fit_intercept: bool = True,
+        tol: float = 1e-5,
+        max_iter: int = 1000,
+        verbose: int = 0,
+    ):
+        self.rank = rank
+        self.loss = loss
+        self.alpha = alpha
+        self.solver = solver
+        self.init = init
+        self.cv = cv
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.max_iter = max_iter
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the map from rows ``X`` to outputs ``y``, in which NaN stands for missing."""
+        loss = check_piece(self, "loss", as_loss)
+        check_choice(self, "solver", ("auto", "riemannian", "published"))
+        tol = check_float(self, "tol", include_low=False)
+        max_iter = check_int(self, "max_iter", low=1)
+        check_floats(self, "alpha")
+        check_bool(self, "fit_intercept")
+        check_folds(self)
+        self._check_init()
+        with former_fit_kept(self):
+            X, Y, weights = self._check_data(X, y, sample_weight, missing=True)
+            loss.check_outputs(Y)
+            if not self._chooses_rank():
+                self._check_rank(X.shape[1], Y.shape[1])
+            dtype = X.dtype
+            X, Y, weights = _with_outputs(self, X, Y, weights)
+        missing = bool(np.isnan(Y).any())
+
+        closed = ReducedRankRegression(
+            self.rank, alpha=self.alpha, cv=self.cv, fit_intercept=self.fit_intercept
+        )
+        if self.solver == "auto" and isinstance(loss, Squared) and not missing:
+            closed.fit(X, Y, weights)
+            return self._take_closed_form(closed, loss, len(X) if weights is None else weights)
+        rank, alpha = self.rank, self.alpha
+        if self._chooses_rank() or not isinstance(alpha, Real):
+            closed.fit(X, loss.working_outputs(fill_missing(Y), weights), weights)
+            rank, alpha = closed.rank_, closed.alpha_
+        assert rank is not None  # given, or chosen above
+        alpha = float(alpha)
+        row_weights = np.ones(len(X)) if weights is None else weights
+        problem = prepare(X, Y, row_weights, alpha, fit_intercept=bool(self.fit_intercept))
+        rank = min(int(rank), problem.Z.shape[1])
+        start = closed_form_start(problem, loss, rank)
+        spread = residual_spread(problem, start)
+        loss = loss.resolve(spread)
+        with ProgressLine(type(self).__name__, verbose=self.verbose) as line:
+
+            def show(step: int, value: float, optimality: float) -> None:
+                line.update(step=step, objective=value, optimality=optimality)
+
+            if self.solver == "published":
+                if isinstance(loss, Absolute):
+                    loss = replace(loss, smoothing="tanh")
+                start = self._start(problem, X, start, rank, default="identity")
+                result, path = descend_in_stages(
+                    problem, loss.stages(spread), X, start, max_iter=max_iter, callback=show
+                )
+            else:
+                start = self._start(problem, X, start, rank, default="closed")
+                result, path = minimize_in_stages(
+                    problem,
+                    loss.stages(spread),
+                    to_descent(problem, start),
+                    tol=tol,
+                    max_iter=max_iter,
+                    callback=show,
+                )
+        self.optimality_, self.n_iter_ = result.optimality, max(1, result.n_iter)
+        self.loss_path_ = np.array(path)
+        if not result.converged:
+            warnings.warn(
+                f"StiefelRegression stopped with optimality {self.optimality_:.1e} after "
+                f"{self.n_iter_} iterations (wanted: {tol:.1e}). Raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        V, s, W, b = result.point
+        coef = (V * s) @ (W.T @ problem.back)
+        offset = problem.unit * b
+        value = loss.evaluate(problem.Y, (problem.Z @ (W * s)) @ V.T + offset)[0]
+        self.objective_ = float(np.sum(value * problem.weights) + alpha * np.sum(coef**2))
+        self.alpha_, self.loss_ = alpha, loss
+        self._set_map(coef, V, problem.x_mean, offset, dtype)
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Return the outputs for the rows of ``X``; probabilities under the logistic loss."""
+        P = self._raw_predictions(X)
+        P = self.loss_.response(P)
+        return P[:, 0] if self._flat else P
+
+    def _take_closed_form(self, closed: ReducedRankRegression, loss: Loss, weights: Any) -> Self:
+        for name in ("coef_", "intercept_", "V_", "s_", "W_", "rank_", "alpha_"):
+            setattr(self, name, getattr(closed, name))
+        error = closed.rank_path_[closed.rank_ - 1] * np.sum(weights)
+        self.objective_ = float(error + closed.alpha_ * np.sum(closed.s_**2))
+        self.loss_, self.optimality_, self.n_iter_ = loss, 0.0, 1
+        self.loss_path_ = np.array([self.objective_])
+        return self
+
+    def _chooses_rank(self) -> bool:
+        return self.rank is None or (isinstance(self.rank, str) and self.rank == "cv")
+
+    def _check_init(self) -> None:
+        if isinstance(self.init, str):
+            check_choice(self, "init", STARTS)
+        elif not isinstance(self.init, tuple) or len(self.init) != 3:
+            raise TypeError(refusal(self, "init", INIT, self.init))
+
+    def _start(
+        self, problem: Problem, X: Array, closed: FixedRank, rank: int, *, default: str
+    ) -> FixedRank:
+        """The starting map in the units of the inputs."""
+        o, d = problem.Y.shape[1], X.shape[1]
+        init = self.init
+        if isinstance(init, str) and init == "auto":
+            init = default
+        offset = problem.unit * closed.b
+        coef = (closed.V * closed.s) @ (closed.W.T @ problem.back)
+        if init == "identity":
+            return FixedRank(np.eye(o, rank), np.ones(rank), np.eye(d, rank), offset)
+        if init == "ridge":
+            coef = (problem.Y - offset).T @ problem.Z @ problem.back
+        elif init == "pls":
+            coef = PLSRegression(rank, scale=False).fit(X, problem.Y).coef_
+        elif isinstance(init, tuple):
+            V, s, W = (
+                check_table(self, "init", expected=INIT, value=part, ensure_2d=False)
+                for part in init
+            )
+            if V.shape != (o, rank) or s.shape != (rank,) or W.shape != (d, rank):
+                raise ValueError(
+                    "The 'init' parameter of StiefelRegression must hold arrays of shapes "
+                    f"{(o, rank)}, {(rank,)} and {(d, rank)}. Got {V.shape}, {s.shape} and "
+                    f"{W.shape} instead."
+                )
+            return FixedRank(V, s, W, offset)
+        return FixedRank(*truncated(coef, rank), offset)
+
+
+def _with_outputs(
+    owner: Any, X: Array, Y: Array, weights: Array | None
+) -> tuple[Array, Array, Array | None]:
+    """Rows that have an output and a weight; every output must be seen at least once."""
+    observed = ~np.isnan(Y)
+    keep = observed.any(axis=1)
+    if weights is not None:
+        keep &= weights > 0
+    unseen = np.flatnonzero(~observed[keep].any(axis=0))
+    if len(unseen):
+        raise ValueError(
+            f"{type(owner).__name__} needs at least one value of every output. "
+            f"Output {unseen[0]} is missing in all rows."
+        )
+    if keep.all():
+        return X, Y, weights
+    return X[keep], Y[keep], None if weights is None else weights[keep]

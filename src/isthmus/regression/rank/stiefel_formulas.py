@@ -1,0 +1,201 @@
+r"""Rank-constrained regression with any smooth loss, as functions on arrays.
+
+The descent runs in coordinates in which the squared loss is a sphere: with
+:math:`\sum_iw_ix_ix_i^\top=T\Lambda T^\top` the inputs become
+:math:`z=(\Lambda+\alpha)^{-1/2}T^\top x`, and the map
+:math:`F=\tilde F(\Lambda+\alpha)^{-1/2}T^\top`. Other losses bend that sphere only as far as their
+slopes vary, so that collinear inputs cost no iterations.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy import linalg
+
+from isthmus.blocks.slices import block_slices
+from isthmus.losses.residuals import Loss, robust_spread
+from isthmus.optimize.riemannian import FixedRank, FixedRankResult, Slope, minimize_fixed_rank
+from isthmus.regression.rank.reduced_rank_formulas import BLOCK_ROWS
+from isthmus.typing import Array
+
+# Stages before the last only bring a good start.
+STAGE_TOL = 1e-3
+
+
+class Problem(NamedTuple):
+    """Data in the coordinates of the descent.
+
+    ``Z`` (n, k) are the inputs, ``Y`` (n, o) the outputs with zeros where they are missing,
+    ``weights`` (n, 1) or (n, o) with zeros there, ``damp`` (k,) the penalty of each coordinate;
+    ``F = F_z @ back``, ``F_z = F @ forth``. ``unit`` is the intercept of a unit ``b``.
+    """
+
+    Z: Array
+    Y: Array
+    weights: Array
+    damp: Array
+    back: Array
+    forth: Array
+    x_mean: Array
+    unit: float
+    alpha: float
+
+
+def prepare(
+    X: Array, Y: Array, row_weights: Array, alpha: float, *, fit_intercept: bool
+) -> Problem:
+    """Centre and whiten the inputs; missing outputs (NaN) get weight zero."""
+    n, d = X.shape
+    missing = np.isnan(Y)
+    weights = row_weights[:, None]
+    if missing.any():
+        weights = weights * ~missing
+        Y = np.where(missing, 0.0, Y)
+    x_mean = row_weights @ X / row_weights.sum() if fit_intercept else np.zeros(d)
+    Xc = np.asarray(X - x_mean, dtype=np.float64)
+    root = np.sqrt(row_weights)[:, None]
+    Xw = Xc * root
+    if d <= n:
+        eigenvalues, T = linalg.eigh(Xw.T @ Xw, check_finite=False)
+    else:
+        eigenvalues, U = linalg.eigh(Xw @ Xw.T, check_finite=False)
+    keep = eigenvalues > len(eigenvalues) * np.finfo(float).eps * eigenvalues[-1]
+    keep[-1] = True  # constant inputs: one coordinate that is zero
+    eigenvalues = np.maximum(eigenvalues[keep], np.finfo(float).tiny)
+    T = T[:, keep] if d <= n else Xw.T @ (U[:, keep] / np.sqrt(eigenvalues))
+    size = np.sqrt(eigenvalues + alpha)
+    return Problem(
+        Z=Xc @ (T / size),
+        Y=Y,
+        weights=weights,
+        damp=alpha / size**2,
+        back=T.T / size[:, None],
+        forth=T * size,
+        x_mean=x_mean,
+        unit=1 / np.sqrt(row_weights.sum()) if fit_intercept else 0.0,
+        alpha=alpha,
+    )
+
+
+def objective(problem: Problem, loss: Loss) -> Callable[[FixedRank], Slope]:
+    r"""The function :math:`\sum_{ij}w_{ij}\,\rho(y_{ij},p_{ij})+\alpha\|F\|^2` and its slopes.
+
+    O(n(k + o)r): the map and its gradient are never formed, and the rows are taken in blocks
+    that stay in the cache.
+    """
+    Z, Y, weights, damp, unit = (
+        problem.Z,
+        problem.Y,
+        problem.weights,
+        problem.damp,
+        problem.unit,
+    )
+    uniform = weights.shape[1] == 1 and bool((weights == 1).all())
+
+    def slope_at(point: FixedRank) -> Slope:
+        V, s, W, b = point
+        DW = damp[:, None] * W
+        WDW = W.T @ DW
+        total = float(s**2 @ np.diagonal(WDW))
+        GW = 2 * (V * s) @ WDW
+        GtV = 2 * DW * s
+        gb = np.zeros_like(b)
+        for rows in block_slices(len(Z), Y.shape[1], block_size=BLOCK_ROWS):
+            ZW = Z[rows] @ W
+            value, M = loss.evaluate(Y[rows], (ZW * s) @ V.T + unit * b)
+            if not uniform:
+                value, M = value * weights[rows], M * weights[rows]
+            total += float(value.sum())
+            GW += M.T @ ZW
+            GtV += Z[rows].T @ (M @ V)
+            gb += M.sum(axis=0)
+        return Slope(total, GW, GtV, unit * gb)
+
+    return slope_at
+
+
+def slope_scale(problem: Problem, loss: Loss) -> float:
+    """Length of the loss' slopes where nothing is explained: the unit of optimality."""
+    Y, weights = problem.Y, problem.weights
+    counts = np.broadcast_to(weights > 0, Y.shape).sum(axis=0)
+    middle = Y.sum(axis=0) / np.maximum(counts, 1)
+    M = loss.evaluate(Y, np.broadcast_to(middle, Y.shape))[1] * weights
+    return max(float(np.linalg.norm(M)), np.finfo(float).tiny)
+
+
+def fill_missing(Y: Array) -> Array:
+    """Put the median of its output in the place of what is missing."""
+    missing = np.isnan(Y)
+    return np.where(missing, np.nanmedian(Y, axis=0), Y) if missing.any() else Y
+
+
+def closed_form_start(problem: Problem, loss: Loss, rank: int) -> FixedRank:
+    """The closed form of the squared loss on outputs without their far values."""
+    Z, weights, unit = problem.Z, problem.weights, problem.unit
+    observed = np.broadcast_to(weights > 0, problem.Y.shape)
+    filled = fill_missing(np.where(observed, problem.Y, np.nan))
+    weights = weights.max(axis=1)
+    working = loss.working_outputs(filled, weights)
+    mean = weights @ working / weights.sum() if unit else np.zeros(working.shape[1])
+    C = ((working - mean) * weights[:, None]).T @ Z
+    b = mean / unit if unit else mean
+    return FixedRank(*truncated(C, rank), b)
+
+
+def truncated(coef: Array, rank: int) -> tuple[Array, Array, Array]:
+    """Factors of the best approximation of a matrix of the given rank."""
+    u, s, vt = linalg.svd(coef, full_matrices=False, check_finite=False)
+    return u[:, :rank], s[:rank], vt[:rank].T
+
+
+def to_descent(problem: Problem, point: FixedRank) -> FixedRank:
+    """A map in the units of the inputs, in the coordinates of the descent."""
+    V, s, W, offset = point
+    b = offset / problem.unit if problem.unit else offset
+    return FixedRank(*truncated((V * s) @ (W.T @ problem.forth), len(s)), b)
+
+
+def residual_spread(problem: Problem, point: FixedRank) -> float:
+    """Robust spread of the residuals of a map, at least a millionth of that of the outputs."""
+    V, s, W, b = point
+    E = problem.Y - (problem.Z @ (W * s)) @ V.T - problem.unit * b
+    weights = np.broadcast_to(problem.weights, E.shape)
+    equal = bool((problem.weights == 1).all())
+    spread = robust_spread(E.ravel(), None if equal else weights.ravel())
+    mean = np.average(problem.Y, axis=0, weights=weights)
+    size = np.sqrt(np.average((problem.Y - mean) ** 2, weights=weights))
+    # Outputs without noise are fitted to rounding errors, which are no scale to work on.
+    return max(spread, 1e-6 * float(size))
+
+
+def minimize_in_stages(
+    problem: Problem,
+    stages: tuple[Loss, ...],
+    start: FixedRank,
+    *,
+    tol: float,
+    max_iter: int,
+    callback: Callable[[int, float, float], None] | None = None,
+) -> tuple[FixedRankResult, list[float]]:
+    """Minimise smooth losses in turn, each from where the last ended.
+
+    Returns the result of the last, whose ``n_iter`` counts all, and the values on the way.
+    """
+    path: list[float] = []
+    n_iter = 0
+    point = start
+    for number, loss in enumerate(stages):
+        last = number == len(stages) - 1
+        result = minimize_fixed_rank(
+            objective(problem, loss),
+            point,
+            tol=tol if last else max(tol, STAGE_TOL),
+            scale=slope_scale(problem, loss),
+            max_iter=max_iter,
+            callback=callback,
+        )
+        point = result.point
+        n_iter += result.n_iter
+        path += result.path
+    return result._replace(n_iter=n_iter), path

@@ -1,0 +1,1 @@
+"""Ridge regression: kernel, Bayesian, shrunken."""

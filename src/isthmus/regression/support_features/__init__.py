@@ -1,0 +1,1 @@
+"""Few features that separate or predict."""

@@ -1,0 +1,320 @@
+"""Imitation: from pictures of a person to postures of an arm."""
+
+import copy
+from typing import Any, Self
+
+import numpy as np
+from scipy.spatial import cKDTree
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, clone
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from isthmus._checks import check_float, check_int, check_length, former_fit_kept
+from isthmus.features.kernel_pca.estimator import KernelPCA
+from isthmus.kernels.resolve import as_kernel
+from isthmus.kernels.vectors.dot import Linear
+from isthmus.kernels.vectors.gaussian import Gaussian
+from isthmus.kernels.vectors.histogram import HistogramIntersection
+from isthmus.preimage.candidate import CandidatePreimage
+from isthmus.preimage.default import default_preimage
+from isthmus.preimage.vectors.constrained import ConstrainedPreimage
+from isthmus.regression.rank.reduced_rank import ReducedRankRegression
+from isthmus.robotics.extractor import FusedExtractor
+from isthmus.robotics.joint_path import density_corrected_path, evenly_sampled, neighbour_threshold
+from isthmus.robotics.pose.features import PoseFeatures
+from isthmus.robotics.pose.kernel import PoseKernel
+from isthmus.typing import Array, BoolArray
+
+# Penalties to choose from, as shares of the largest eigenvalue of the inputs' scatter.
+PENALTIES = np.logspace(-4, 0, 9)
+# Width of the default Gaussian between places of joints, as a share of the chain's reach.
+WIDTH = 450.0 / 1030.0
+# Weight of staying near a known posture, as a share of the mean squared length of components.
+NEARNESS = 0.05
+
+
+class ImitationModel(MultiOutputMixin, RegressorMixin, BaseEstimator):
+    r"""Learn which posture of an arm goes with a picture of a person, from few pairs.
+
+    Pictures become histograms (:class:`PoseFeatures`), and these kernel components, for
+    which pictures without a posture count too. Postures become components of a
+    :class:`PoseKernel`. A regression of limited rank joins the two; what it takes of
+    the pictures is fused with their components into one expansion (``extractor_``), which
+    :func:`isthmus.reduction.compress` shortens. A pre-image brings predicted components back to
+    joint values [Bakir2005]_.
+
+    Without a chain the outputs are plain vectors under a linear kernel, and tables of numbers
+    do for pictures: the same method for anything that is seen and to be done.
+
+    Parameters
+    ----------
+    chain : KinematicChain or None, default=None
+        The arm that imitates; postures are vectors of its joint values.
+    features : transformer or None, default=None
+        Makes rows of numbers of pictures. None is ``PoseFeatures()`` for pictures, and takes a
+        table as it is. Give one with ``background`` and ``skin_pixels``: colour tells much.
+    x_kernel : kernel, name or None, default=None
+        Compares rows. None is :class:`~isthmus.kernels.HistogramIntersection` for pictures and a
+        Gaussian for tables.
+    y_kernel : kernel, name or None, default=None
+        Compares postures. None is a :class:`PoseKernel` with a Gaussian base of 0.44 times
+        the chain's reach, 450 mm for the PA-10; linear without a chain.
+    x_components, y_components : int, float or None, default=0.95
+        Components, or the share of variance they hold, as for ``KernelPCA``.
+    rank : int or None, default=None
+        Rank of the regression; None chooses by cross-validation.
+    alpha : float, sequence of float or None, default=None
+        Its penalty; of several one is chosen with the rank. None tries nine shares of the largest
+        eigenvalue of the inputs' scatter, from 1e-4 to 1. The published one is 0.
+    cv : int, default=5
+        Folds of the cross-validation.
+    preimage : pre-image, "nearest" or None, default=None
+        How components become postures. None finds joint values within the limits of the chain
+        (:class:`~isthmus.preimage.ConstrainedPreimage`); ``"nearest"``, as published, takes the
+        known posture that is nearest.
+    threshold : float or None, default=None
+        How far from known postures a :meth:`path` may stray, as a distance of components.
+        None is the distance within which 95 % of the known ones have a neighbour.
+
+    Attributes
+    ----------
+    features_ : the fitted transformer, or None
+    x_features_, y_features_ : fitted ``KernelPCA``
+    regressor_ : fitted ``ReducedRankRegression``
+    extractor_ : FusedExtractor
+        ``transform(rows)`` gives the ``rank_`` coordinates that predictions are made of.
+    preimage_ : the fitted pre-image
+    neutral_ : ndarray
+        The prediction for a picture that says nothing, such as one without any skin.
+    rank_, alpha_ : what was chosen.
+
+    See Also
+    --------
+    isthmus.structured.DependencyEstimator : the same square with any piece in any slot.
+
+    Examples
+    --------
+    >>> from isthmus.datasets import make_imitation_scenes
+    >>> from isthmus.robotics import ImitationModel, PoseFeatures, pa10
+    >>> scenes = make_imitation_scenes(60, random_state=0)
+    >>> features = PoseFeatures(30, skin_pixels=scenes.skin_pixels, max_contexts=200)
+    >>> model = ImitationModel(pa10(), features=features)
+    >>> model = model.fit(scenes.images[:40], scenes.postures[:40], unlabelled=scenes.images)
+    >>> model.predict(scenes.images[40:]).shape
+    (20, 7)
+    """
+
+    __module__ = "isthmus.robotics"
+
+    def __init__(
+        self,
+        chain: Any = None,
+        *,
+        features: Any = None,
+        x_kernel: Any = None,
+        y_kernel: Any = None,
+        x_components: Any = 0.95,
+        y_components: Any = 0.95,
+        rank: int | None = None,
+        alpha: Any = None,
+        cv: int = 5,
+        preimage: Any = None,
+        threshold: float | None = None,
+    ):
+        self.chain = chain
+        self.features = features
+        self.x_kernel = x_kernel
+        self.y_kernel = y_kernel
+        self.x_components = x_components
+        self.y_components = y_components
+        self.rank = rank
+        self.alpha = alpha
+        self.cv = cv
+        self.preimage = preimage
+        self.threshold = threshold
+
+    def fit(self, X: Any, y: Any, unlabelled: Any = None) -> Self:
+        """Learn from pictures ``X`` and postures ``y``.
+
+        Parameters
+        ----------
+        X : pictures, or an array of shape (n, n_features)
+        y : array of shape (n, n_joints)
+        unlabelled : more pictures or rows, whose postures are not known
+            Where given, the codebook and the kernel components are made of these alone.
+        """
+        if y is None:
+            raise ValueError("ImitationModel requires y to be passed, but the target y is None.")
+        check_int(self, "cv", low=2)
+        if self.threshold is not None:
+            check_float(self, "threshold")
+        with former_fit_kept(self):
+            Y, flat = self._check_outputs(y)
+            features, rows, others = self._fitted_features(X, unlabelled)
+            check_length(self, len(rows), len(Y), what="postures as pictures")
+
+        pictures = features is not None
+        kernel = self.x_kernel
+        if kernel is None:
+            kernel = HistogramIntersection() if pictures else Gaussian()
+        x_features = KernelPCA(self.x_components, kernel=kernel).fit(others)
+        y_features = KernelPCA(self.y_components, kernel=self._output_kernel()).fit(Y)
+        inputs, targets = x_features.transform(rows), y_features.transform(Y)
+        regressor = ReducedRankRegression(self.rank, alpha=self._penalties(inputs), cv=self.cv)
+        regressor.fit(inputs, targets)
+        preimage = self._output_preimage(y_features).fit(Y, y_features, targets)
+
+        self.features_, self.x_features_, self.y_features_ = features, x_features, y_features
+        self.regressor_, self.preimage_, self._flat = regressor, preimage, flat
+        self.rank_, self.alpha_ = regressor.rank_, regressor.alpha_
+        self.extractor_ = FusedExtractor.of(x_features, regressor)
+        self._origin = regressor.intercept_  # of a picture at the mean of all pictures
+        self._tree = cKDTree(targets)
+        self._postures = Y
+        self.neutral_ = self._solve(self._origin[None])[0]
+        return self
+
+    def predict_coordinates(self, X: Any) -> Array:
+        """Return the predicted components of the postures, shape (n, n_components)."""
+        check_is_fitted(self)
+        return self._coordinates(self._rows(X))
+
+    def predict(self, X: Any) -> Array:
+        """Return the posture for each picture, shape (n, n_joints)."""
+        postures = self._solve(self.predict_coordinates(X))
+        return postures[:, 0] if self._flat else postures
+
+    def is_known(self, X: Any) -> BoolArray:
+        """Whether each picture shows what the model can read: a figure with an outline and skin."""
+        check_is_fitted(self)
+        return self._known(self._rows(X))
+
+    def path(self, start: Any, goal: Any, n_steps: int | None = None) -> Array:
+        """Postures from ``start`` to ``goal`` along known ones.
+
+        The straight way in joint values is bent, again and again, to the known posture that
+        is nearest where the way strays farthest from all of them. With ``n_steps`` the way is
+        cut into so many equal steps; else its way points are returned.
+        """
+        check_is_fitted(self)
+        threshold = (
+            self.threshold if self.threshold is not None else neighbour_threshold(self._tree)
+        )
+        way = density_corrected_path(
+            self._check_posture("start", start),
+            self._check_posture("goal", goal),
+            self._postures,
+            self.y_features_.transform,
+            tree=self._tree,
+            threshold=threshold,
+        )
+        return way if n_steps is None else evenly_sampled(way, n_steps)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+    # Parts ------------------------------------------------------------------------------
+
+    def _fitted_features(self, X: Any, unlabelled: Any) -> tuple[Any, Array, Array]:
+        """The fitted transformer, rows of the pairs, and rows to make components of."""
+        if self.features is None and not _are_pictures(X):
+            rows = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
+            others = rows
+            if unlabelled is not None:
+                others = validate_data(self, unlabelled, dtype=rows.dtype, reset=False)
+            return None, rows, others
+        features = PoseFeatures() if self.features is None else clone(self.features)
+        most = X if unlabelled is None else unlabelled
+        # A fitted transformer that is frozen has no fit_transform.
+        once = getattr(features, "fit_transform", None)
+        others = np.asarray(once(most) if once else features.fit(most, None).transform(most))
+        rows = others if unlabelled is None else np.asarray(features.transform(X))
+        return features, rows, others
+
+    def _rows(self, X: Any) -> Array:
+        if self.features_ is None:
+            return np.asarray(validate_data(self, X, dtype=[np.float64, np.float32], reset=False))
+        return np.asarray(self.features_.transform(X))
+
+    def _known(self, rows: Array) -> BoolArray:
+        if not hasattr(self.features_, "blocks_"):
+            return np.ones(len(rows), dtype=bool)
+        blocks = [b for b in self.features_.blocks_.values() if b.stop > b.start]
+        return np.all([rows[:, block].any(axis=1) for block in blocks], axis=0)
+
+    def _coordinates(self, rows: Array) -> Array:
+        seen = self.extractor_.transform(rows)
+        seen[~self._known(rows)] = 0.0
+        return (seen * self.regressor_.s_) @ self.regressor_.V_.T + self._origin
+
+    def _solve(self, coordinates: Array) -> Array:
+        solver = self.preimage_
+        if isinstance(solver, ConstrainedPreimage):
+            nearest = self._tree.query(coordinates)[1]
+            return solver._from(coordinates, self._postures[nearest])[0]
+        if isinstance(solver, CandidatePreimage) and solver.candidates is None:
+            return self._postures[self._tree.query(coordinates)[1]]
+        return np.asarray(solver.solve(coordinates))
+
+    def _output_kernel(self) -> Any:
+        if self.y_kernel is not None:
+            return as_kernel(self.y_kernel)
+        if self.chain is None:
+            return Linear()
+        return PoseKernel(self.chain, base=Gaussian.from_width(WIDTH * self.chain.reach))
+
+    def _output_preimage(self, y_features: KernelPCA) -> Any:
+        if isinstance(self.preimage, str):
+            if self.preimage != "nearest":
+                raise ValueError(
+                    "The 'preimage' parameter of ImitationModel must be a pre-image, 'nearest' "
+                    f"or None. Got {self.preimage!r} instead."
+                )
+            return CandidatePreimage()
+        if self.preimage is not None:
+            return clone(self.preimage)
+        if self.chain is None:
+            return default_preimage(y_features.kernel_)
+        # A joint that the components hardly see stays as in the nearest known posture.
+        spread = float(np.sum(y_features.eigenvalues_)) / len(y_features.objects_)
+        # A command is wanted now: a fraction of a degree in few steps.
+        return ConstrainedPreimage(self.chain, proximity=NEARNESS * spread, tol=1e-5, max_iter=20)
+
+    def _penalties(self, inputs: Array) -> Any:
+        if self.alpha is not None:
+            return self.alpha
+        largest = np.linalg.norm(inputs - inputs.mean(axis=0), ord=2) ** 2
+        return [float(a) for a in PENALTIES * largest]
+
+    def _check_outputs(self, y: Any) -> tuple[Array, bool]:
+        Y = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y", estimator=self)
+        flat = Y.ndim == 1
+        Y = Y.reshape(len(Y), -1)
+        if self.chain is not None and Y.shape[1] != self.chain.n_joints:
+            raise ValueError(
+                f"ImitationModel expected postures of {self.chain.n_joints} joints. "
+                f"Got y of shape {np.shape(y)} instead."
+            )
+        return Y, flat
+
+    def _check_posture(self, name: str, q: Any) -> Array:
+        posture = np.asarray(q, dtype=float)
+        if posture.shape != (self._postures.shape[1],) or not np.isfinite(posture).all():
+            raise ValueError(
+                f"ImitationModel.path expected {name} to be one posture of "
+                f"{self._postures.shape[1]} finite joint values. Got {q!r:.60} instead."
+            )
+        return posture
+
+    # Reduced sets: see isthmus.reduction.compress ---------------------------------------
+
+    def _compressible_part(self) -> tuple["ImitationModel", str]:
+        return copy.copy(self), "extractor_"
+
+
+def _are_pictures(X: Any) -> bool:
+    if isinstance(X, np.ndarray):
+        return X.ndim >= 3
+    return isinstance(X, (list, tuple)) and len(X) > 0 and np.ndim(X[0]) == 3

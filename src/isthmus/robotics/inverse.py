@@ -1,0 +1,199 @@
+"""Joint values that bring the end of a chain to a target."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from isthmus.robotics.chain import KinematicChain
+from isthmus.typing import Array, BoolArray, IntArray
+
+
+@dataclass(frozen=True)
+class InverseKinematics:
+    """Postures found for targets; a single target gives fields without the first axis.
+
+    Attributes
+    ----------
+    q : ndarray of shape (n, n_joints)
+        Joint values within the limits; the nearest found where the target was not reached.
+    reached : ndarray of shape (n,), bool
+        Whether the target is met within the tolerance.
+    position_error : ndarray of shape (n,)
+        Distance left to the target, in units of the chain.
+    angle_error : ndarray of shape (n,)
+        Angle left to the wanted orientation in radians; 0 for a target without one.
+    n_iter : ndarray of shape (n,), int
+        Steps taken in all starts together.
+    """
+
+    __module__ = "isthmus.robotics"
+
+    q: Array
+    reached: BoolArray
+    position_error: Array
+    angle_error: Array
+    n_iter: IntArray
+
+
+def inverse_kinematics(
+    chain: KinematicChain,
+    target: Any,
+    *,
+    start: Any = None,
+    preferred: Any = None,
+    n_restarts: int = 30,
+    max_iter: int = 100,
+    tol: float = 1e-9,
+    random_state: Any = 0,
+) -> InverseKinematics:
+    r"""Find joint values within the limits that bring the last frame to each target.
+
+    Damped least squares [Sugihara2011]_: with the error e of position (in units of the reach of the
+    chain) and orientation (a rotation vector), the step is
+
+    .. math:: \Delta q = J^\top (J J^\top + \mu \|e\|^2 I)^{-1} e,
+
+    taken if the error falls. The damping fades at the target, where the iteration becomes
+    Newton's, and keeps steps short near singular postures. A joint at its limit that wants out is
+    held. If a start does not lead to the target, others are tried, first near it, then anywhere.
+
+    A chain with more joints than the target has conditions leaves a choice. With ``preferred``
+    the posture is moved along the solutions to the one nearest to it,
+
+    .. math:: \min_q \|q - q_\mathrm{pref}\|^2 \quad\text{such that}\quad
+              x(q) = x_\mathrm{target},\ q_\min \le q \le q_\max,
+
+    by :math:`\Delta q = J^+ e + (I - J^+ J)(q_\mathrm{pref} - q)` with a line search: a local
+    minimum.
+
+    Parameters
+    ----------
+    chain : KinematicChain
+        The arm.
+    target : array-like of shape (n, 3), (n, 4, 4), (3,) or (4, 4)
+        Positions of the origin of the last frame, or whole poses.
+    start : array-like of shape (n_joints,) or (n, n_joints), default=None
+        Where to begin. None: ``preferred``, or the middle of the joint ranges.
+    preferred : array-like of shape (n_joints,) or (n, n_joints), default=None
+        Posture to stay near. None: any that reaches the target.
+    n_restarts : int, default=30
+        Further starts for a target not reached.
+    max_iter : int, default=100
+        Steps from each start.
+    tol : float, default=1e-9
+        A target is reached when the distance left is below ``tol`` times the reach of the chain
+        and the angle left below ``tol`` radians.
+    random_state : int, RandomState instance or None, default=0
+        For the further starts. They are the same for all targets, so that the answer for a
+        target does not depend on its company.
+
+    Returns
+    -------
+    InverseKinematics
+        Postures, whether each target is ``reached``, and what error is left.
+
+    See Also
+    --------
+    follow : Joint paths for a whole trajectory, with a say in the posture.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.robotics import inverse_kinematics, pa10
+    >>> arm = pa10()
+    >>> found = inverse_kinematics(arm, [[400.0, 200.0, 600.0], [2000.0, 0.0, 0.0]])
+    >>> found.reached
+    array([ True, False])
+    >>> arm.forward(found.q)[0, :3, 3].round(3)
+    array([400., 200., 600.])
+    >>> found.position_error[1].round(6)  # 2000 away, 1030 long
+    np.float64(970.0)
+    """
+    from isthmus.robotics.inverse_loops import solve_targets
+
+    poses, with_rotation, one = _targets(target)
+    n = len(poses)
+    n_restarts = _count("n_restarts", n_restarts, 0)
+    max_iter = _count("max_iter", max_iter, 1)
+    if not (np.isfinite(tol) and tol > 0):
+        raise ValueError(
+            "The 'tol' argument of inverse_kinematics must be a float in (0, inf). "
+            f"Got {tol!r} instead."
+        )
+    wanted = _postures(chain, "preferred", preferred, n, chain.center)
+    starts = _postures(chain, "start", start, n, wanted)
+    # A joint without limit may as well begin within one turn.
+    low, high = np.maximum(chain.lower, -np.pi), np.minimum(chain.upper, np.pi)
+    others = check_random_state(random_state).uniform(
+        np.minimum(low, high), np.maximum(low, high), (n_restarts, chain.n_joints)
+    )
+    Q, errors = np.empty((n, chain.n_joints)), np.zeros((n, 2))
+    reached, steps = np.zeros(n, dtype=bool), np.zeros(n, dtype=np.int64)
+    solve_targets(
+        poses,
+        with_rotation,
+        chain.tables,
+        (chain.lower, chain.upper),
+        starts,
+        others,
+        wanted,
+        (float(tol), max_iter, preferred is not None),
+        (Q, errors, reached, steps),
+    )
+    at: Any = 0 if one else slice(None)
+    return InverseKinematics(Q[at], reached[at], errors[at, 0], errors[at, 1], steps[at])
+
+
+def _targets(target: Any) -> tuple[Array, bool, bool]:
+    """Poses (n, 4, 4), whether their orientation counts, and whether it was a single one."""
+    given = np.asarray(target, dtype=float)
+    position = given.shape[-1:] == (3,) and given.ndim in (1, 2)
+    pose = given.shape[-2:] == (4, 4) and given.ndim in (2, 3)
+    if not position and not pose:
+        raise ValueError(
+            "The 'target' argument of inverse_kinematics must be positions of shape (n, 3) or "
+            f"poses of shape (n, 4, 4). Got shape {given.shape} instead."
+        )
+    if not np.isfinite(given).all():
+        raise ValueError("The 'target' argument of inverse_kinematics has NaN or infinity.")
+    if position:
+        points = np.atleast_2d(given)
+        poses = np.tile(np.eye(4), (len(points), 1, 1))
+        poses[:, :3, 3] = points
+        return poses, False, given.ndim == 1
+    poses = np.ascontiguousarray(given.reshape(-1, 4, 4))
+    turns = poses[:, :3, :3]
+    skew = np.abs(turns @ turns.transpose(0, 2, 1) - np.eye(3)).max(axis=(1, 2))
+    wrong = np.flatnonzero((skew > 1e-6) | (np.linalg.det(turns) < 0))
+    if len(wrong):
+        raise ValueError(
+            "The 'target' argument of inverse_kinematics must hold rigid motions: the upper left "
+            f"3 x 3 block of target {wrong[0]} is not a rotation."
+        )
+    return poses, True, given.ndim == 2
+
+
+def _postures(chain: KinematicChain, name: str, values: Any, n: int, default: Array) -> Array:
+    """One posture for each target."""
+    given = np.asarray(default if values is None else values, dtype=float)
+    if given.shape not in ((chain.n_joints,), (n, chain.n_joints)):
+        raise ValueError(
+            f"The {name!r} argument of inverse_kinematics must have shape ({chain.n_joints},) "
+            f"or ({n}, {chain.n_joints}). Got shape {given.shape} instead."
+        )
+    if not np.isfinite(given).all():
+        raise ValueError(f"The {name!r} argument of inverse_kinematics has NaN or infinity.")
+    return np.array(np.broadcast_to(given, (n, chain.n_joints)), order="C")
+
+
+def _count(name: str, value: Any, low: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"The {name!r} argument of inverse_kinematics must be an int.")
+    if value < low:
+        raise ValueError(
+            f"The {name!r} argument of inverse_kinematics must be an int in [{low}, inf). "
+            f"Got {value!r} instead."
+        )
+    return int(value)

@@ -1,0 +1,1 @@
+"""Features and kernels of poses."""

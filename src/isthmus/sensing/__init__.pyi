@@ -1,0 +1,12 @@
+from isthmus.sensing.bases import orthonormal_basis as orthonormal_basis
+from isthmus.sensing.camera import SinglePixelCamera as SinglePixelCamera
+from isthmus.sensing.certificate import Certificate as Certificate
+from isthmus.sensing.matrices import sensing_matrix as sensing_matrix
+from isthmus.sensing.pursuit import basis_pursuit as basis_pursuit
+from isthmus.sensing.quality import RestrictedIsometry as RestrictedIsometry
+from isthmus.sensing.quality import guaranteed_sparsity as guaranteed_sparsity
+from isthmus.sensing.quality import mutual_coherence as mutual_coherence
+from isthmus.sensing.quality import phase_transition as phase_transition
+from isthmus.sensing.quality import recovery_constants as recovery_constants
+from isthmus.sensing.quality import restricted_isometry as restricted_isometry
+from isthmus.sensing.sampling import sinc_reconstruct as sinc_reconstruct

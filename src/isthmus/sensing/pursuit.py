@@ -1,0 +1,230 @@
+"""The sparsest vector that explains the measurements, by the l1 norm."""
+
+import warnings
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
+from sklearn.exceptions import ConvergenceWarning
+
+from isthmus._checks import refusal
+from isthmus.sensing.certificate import Certificate, certify
+from isthmus.sensing.first_order import first_order
+from isthmus.sensing.homotopy import homotopy
+from isthmus.sensing.linear_program import linear_program
+from isthmus.sensing.matrices import written_out
+from isthmus.sensing.root import noise_root
+from isthmus.typing import Array
+
+SOLVERS = ("auto", "homotopy", "root", "first-order", "linear-program")
+# Operators with no more entries than this are written out: the exact path is then fast.
+_SMALL = 4e6
+_FEASIBLE = 1e-7
+
+
+def basis_pursuit(
+    A: Any,
+    b: Any,
+    *,
+    noise: float = 0.0,
+    solver: str = "auto",
+    tol: float = 1e-6,
+    max_iter: int | None = None,
+    return_certificate: bool = False,
+    verbose: int = 0,
+) -> Any:
+    r"""Find the vector of least l1 norm that agrees with the measurements ``b``.
+
+    .. math:: \min_x\|x\|_1\quad\text{subject to}\quad\|Ax-b\|_2\le\epsilon
+
+    Where the truth is sparse and ``A`` measures well, this is the truth, although there are fewer
+    equations than unknowns [CandesRombergTao2006]_, [Donoho2006]_; rule of thumb: four to six
+    measurements for each non-zero entry.
+
+    Parameters
+    ----------
+    A : array, sparse matrix or LinearOperator of shape (m, n)
+        With a dictionary, the product: ``basis_pursuit(Phi @ D, y)`` gives coefficients ``a``, and
+        ``D @ a`` is the signal.
+    b : array of shape (m,)
+    noise : float, default=0.0
+        The :math:`\epsilon` above: how far :math:`Ax` may be from ``b``.
+    solver : {"auto", "homotopy", "root", "first-order", "linear-program"}
+        ``"homotopy"`` follows the Lasso path on a matrix written out, exact; ``"root"`` finds the
+        end of the path by a few exact Lasso problems, for ``noise > 0``;
+        ``"first-order"`` needs products only, for operators with n up to millions;
+        ``"linear-program"`` is the reference for ``noise=0``. ``"auto"`` takes the first one, or
+        with noise the second, for arrays and for operators of up to 4e6 entries (should ties
+        lead it in circles, another one), else the third.
+    tol : float, default=1e-6
+        Relative duality gap and residual at which first-order steps may stop. They mostly stop
+        earlier: with a solution that is exact to 1e-9 and proved to be so.
+    max_iter : int or None
+        Steps of the solver; None for 10 m + 100 (homotopy) or 5000 (first-order).
+    return_certificate : bool, default=False
+        Return also the :class:`Certificate`.
+    verbose : int
+        1 shows a progress line on a terminal.
+
+    Returns
+    -------
+    x : ndarray of shape (n,)
+    certificate : Certificate
+        Only with ``return_certificate``: the residual, and by how much the l1 norm can at most
+        exceed the minimum.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the certificate is worse than ``tol``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.sensing import basis_pursuit, sensing_matrix
+    >>> x = np.zeros(200)
+    >>> x[[10, 50, 120]] = 3.0, -2.0, 0.5
+    >>> A = sensing_matrix("gaussian", 30, 200, random_state=0)
+    >>> bool(np.allclose(basis_pursuit(A, A @ x), x))
+    True
+    >>> noisy = A @ x + 0.01 * np.random.default_rng(0).normal(size=30)
+    >>> found = basis_pursuit(A, noisy, noise=0.06)
+    >>> bool(np.linalg.norm(found - x) < 0.2)
+    True
+    """
+    A, b = _checked(A, b)
+    m, n = A.shape
+    for name, value in (("noise", noise), ("tol", tol)):
+        if not isinstance(value, Real) or not np.isfinite(value) or value < 0:
+            raise ValueError(refusal("basis_pursuit", name, "a float in [0.0, inf)", value))
+    if not isinstance(solver, str) or solver not in SOLVERS:
+        expected = f"one of {', '.join(map(repr, SOLVERS))}"
+        raise ValueError(refusal("basis_pursuit", "solver", expected, solver))
+    if solver == "linear-program" and noise:
+        raise ValueError("The solver 'linear-program' takes no noise; use 'homotopy'.")
+    if solver == "root" and not noise:
+        raise ValueError("The solver 'root' needs noise above 0; use 'homotopy'.")
+
+    operator = not isinstance(A, np.ndarray)
+    dense = not operator or m * n <= _SMALL
+    exact = "root" if noise else "homotopy"
+    chosen = solver if solver != "auto" else exact if dense else "first-order"
+    if chosen != "first-order" and operator:
+        A = written_out(A, what=f"The solver {chosen!r} of basis_pursuit", limit=5e8)
+    size = float(np.linalg.norm(b))
+    if size <= noise or not np.any(A.T @ b):
+        x = np.zeros(n)
+        certificate = Certificate(size, 0.0, 0, chosen)
+        if size > max(noise, 0.0):
+            _refuse_range(size, noise)
+        return (x, certificate) if return_certificate else x
+
+    x, certificate, reached = _solve(A, b, noise, chosen, tol, max_iter, verbose)
+    if solver == "auto" and dense:
+        for other in ("homotopy", "first-order") if noise else ("linear-program",):
+            if reached and certificate.gap <= tol:
+                break
+            x, certificate, reached = _solve(A, b, noise, other, tol, None, verbose)
+    off = certificate.residual - noise
+    if reached and certificate.solver != "first-order" and off > _FEASIBLE * size:
+        _refuse_range(certificate.residual, noise)
+    if certificate.gap > tol or off > max(tol, _FEASIBLE) * size:
+        warnings.warn(
+            f"basis_pursuit stopped after {certificate.n_iter} steps ({certificate.solver}) with "
+            f"residual {certificate.residual:.1e} and duality gap {certificate.gap:.1e} above "
+            f"tol={tol:g}. Raise max_iter; where no vector explains b, give noise.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    return (x, certificate) if return_certificate else x
+
+
+def _solve(
+    A: Any, b: Array, noise: float, solver: str, tol: float, max_iter: int | None, verbose: int
+) -> tuple[Array, Certificate, bool]:
+    reached = True
+    if solver == "homotopy":
+        x, y, n_iter, reached = homotopy(A, b, noise, max_iter=max_iter, verbose=verbose)
+    elif solver == "root":
+        x, y, n_iter, reached = noise_root(A, b, noise, verbose=verbose)
+    elif solver == "linear-program":
+        x, y, n_iter = linear_program(A, b)
+    else:
+        x, y, n_iter, reached = first_order(
+            A,
+            b,
+            noise,
+            norm2=squared_norm(A),
+            tol=tol,
+            max_iter=5000 if max_iter is None else max_iter,
+            verbose=verbose,
+        )
+    return x, certify(A, b, noise, x, y, n_iter=n_iter, solver=solver), reached
+
+
+def squared_norm(A: Any) -> float:
+    r"""An upper bound of :math:`\|A\|^2`, tight to a few percent; exact where :math:`AA^\top=cI`.
+
+    Such rows show at once: a random vector is an eigenvector of a matrix only if all are.
+
+    >>> import numpy as np
+    >>> round(squared_norm(3 * np.eye(4)[:2]), 12)
+    9.0
+    """
+    random = np.random.default_rng(0)
+    v = random.normal(size=A.shape[0])
+    v /= np.linalg.norm(v)
+    image = A @ (A.T @ v)
+    c = float(v @ image)
+    if np.linalg.norm(image - c * v) <= 1e-10 * c:
+        return c
+    best = c
+    for _ in range(50):
+        v = image / np.linalg.norm(image)
+        image = A @ (A.T @ v)
+        new = float(np.linalg.norm(image))
+        if new <= best * (1 + 1e-3):
+            best = max(best, new)
+            break
+        best = new
+    return 1.05 * best  # power iterations come from below
+
+
+def _checked(A: Any, b: Any) -> tuple[Any, Array]:
+    if np.iscomplexobj(b) or np.dtype(getattr(A, "dtype", None) or float).kind == "c":
+        raise ValueError(
+            "basis_pursuit works with real numbers: stack real and imaginary parts of the rows."
+        )
+    b = _as_numbers("b", b)
+    if isinstance(A, LinearOperator) or sparse.issparse(A):
+        A = aslinearoperator(A)
+    else:
+        A = _as_numbers("A", A)
+        if A.ndim != 2:
+            raise ValueError(f"basis_pursuit needs a matrix A. Got an array of shape {A.shape}.")
+        if not np.isfinite(A).all():
+            raise ValueError("basis_pursuit needs a finite matrix A. Got NaN or infinity in it.")
+    if b.ndim != 1 or len(b) != A.shape[0]:
+        raise ValueError(
+            "basis_pursuit needs one measurement for each row of A: "
+            f"expected b of shape ({A.shape[0]},), got {b.shape}."
+        )
+    if not np.isfinite(b).all():
+        raise ValueError("basis_pursuit needs finite measurements b. Got NaN or infinity in it.")
+    return A, b
+
+
+def _as_numbers(name: str, value: Any) -> Array:
+    try:
+        return np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(refusal("basis_pursuit", name, "an array of numbers", value)) from error
+
+
+def _refuse_range(residual: float, noise: float) -> None:
+    raise ValueError(
+        f"basis_pursuit: no vector brings A x within noise={noise:g} of b; the best comes within "
+        f"{residual:.3g}. Give noise at least that, or check A and b."
+    )

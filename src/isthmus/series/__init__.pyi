@@ -1,0 +1,15 @@
+from isthmus.series.alignment import alignment_matrix as alignment_matrix
+from isthmus.series.alignment import edit_matrix as edit_matrix
+from isthmus.series.alignment import local_alignment_matrix as local_alignment_matrix
+from isthmus.series.averages import barycenter as barycenter
+from isthmus.series.bands import Itakura as Itakura
+from isthmus.series.bands import SakoeChiba as SakoeChiba
+from isthmus.series.hidden_markov import HiddenMarkovModel as HiddenMarkovModel
+from isthmus.series.nearest import Neighbors as Neighbors
+from isthmus.series.nearest import nearest_series as nearest_series
+from isthmus.series.time_windows import TimeWindows as TimeWindows
+from isthmus.series.time_windows import decorrelation_lag as decorrelation_lag
+from isthmus.series.time_windows import functional_distance as functional_distance
+from isthmus.series.warping import dtw as dtw
+from isthmus.series.warping import dtw_matrix as dtw_matrix
+from isthmus.series.warping import dtw_path as dtw_path

@@ -1,0 +1,206 @@
+"""Hidden Markov models: as much of them as the Fisher kernel needs."""
+
+from collections.abc import Hashable, Iterator, Sequence
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+
+from isthmus._checks import check_int, refusal
+from isthmus.series.collection import Packed, pack
+from isthmus.series.symbols import Codes
+from isthmus.typing import Array, Objects
+
+# Probabilities and scales do not fall below these, so that a likelihood never vanishes.
+LEAST_PROBABILITY = 1e-6
+LEAST_SCALE = 1e-3
+
+
+class HiddenMarkovModel:
+    r"""A chain of hidden states that emits symbols or normal vectors, fitted by EM.
+
+    Parameters
+    ----------
+    n_states : int, default=3
+    alphabet : sequence of symbols or None, default=None
+        With an alphabet objects are sequences of its symbols, otherwise time series with normal
+        emissions of diagonal covariance.
+    max_iter : int, default=30
+        Rounds of expectation and maximisation (Baum-Welch).
+    random_state : int, default=0
+        Of the first guess.
+
+    Attributes
+    ----------
+    start_, transition_ : ndarrays of shape (n_states,) and (n_states, n_states)
+    emission_ : ndarray of shape (n_states, n_symbols), with an alphabet
+    means_, scales_ : ndarrays of shape (n_states, channels), without one
+    log_likelihoods_ : list of float
+        Of the training objects before each round; it never falls.
+
+    Examples
+    --------
+    >>> from isthmus.series import HiddenMarkovModel
+    >>> model = HiddenMarkovModel(2, alphabet="ab").fit(["aaaabbbb", "aaabbb", "aabb"])
+    >>> model.scores(["ab", "ba"]).shape
+    (2, 10)
+    """
+
+    __module__ = "isthmus.series"
+
+    def __init__(
+        self,
+        n_states: int = 3,
+        *,
+        alphabet: Sequence[Hashable] | None = None,
+        max_iter: int = 30,
+        random_state: int = 0,
+    ):
+        self.n_states = n_states
+        self.alphabet = alphabet
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def __repr__(self) -> str:
+        return f"HiddenMarkovModel({self.n_states}, alphabet={self.alphabet!r})"
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name."""
+        names = ("n_states", "alphabet", "max_iter", "random_state")
+        return {name: getattr(self, name) for name in names}
+
+    def __sklearn_clone__(self) -> "HiddenMarkovModel":
+        # As a part of a kernel, which is cloned before use, a fitted model stays fitted.
+        return deepcopy(self)
+
+    def fit(self, X: Objects, y: Any = None) -> "HiddenMarkovModel":
+        """Estimate all probabilities from a collection of objects; return self."""
+        k = check_int(self, "n_states", low=1)
+        check_int(self, "max_iter", low=0)
+        if self.random_state is not None:
+            check_int(self, "random_state", low=0)
+        self._check_alphabet()
+        packed = self._packed(X)
+        model = HiddenMarkovModel(**self.get_params())
+        model._guess(packed, np.random.default_rng(self.random_state))
+        history: list[float] = []
+        for _ in range(self.max_iter):
+            start, moves, gammas, total = np.zeros(k), np.zeros((k, k)), [], 0.0
+            for _, gamma, moved, value in model._passes(packed):
+                start += gamma[0]
+                moves += moved
+                gammas.append(gamma)
+                total += value
+            history.append(total)
+            model.start_ = _distribution(start)
+            model.transition_ = _distribution(moves)
+            model._update_emissions(packed.values, np.concatenate(gammas))
+        self.__dict__.update({n: v for n, v in vars(model).items() if n.endswith("_")})
+        self.log_likelihoods_ = history
+        return self
+
+    def scores(self, X: Objects) -> Array:
+        r"""Gradients of the log likelihood of each object, shape (n, n_parameters).
+
+        Probabilities are parametrised by softmax and scales by their logarithm. With posteriors
+        :math:`\gamma_t(i)` of states and :math:`\bar\xi_{ij}` of moves the parts are
+        :math:`\gamma_1(i)-\pi_i`; :math:`\bar\xi_{ij}-A_{ij}\sum_j\bar\xi_{ij}`;
+        :math:`\sum_{t:x_t=v}\gamma_t(i)-B_{iv}\sum_t\gamma_t(i)`, or
+        :math:`\sum_t\gamma_t(i)(x_t-\mu_i)/s_i^2` and
+        :math:`\sum_t\gamma_t(i)[((x_t-\mu_i)/s_i)^2-1]`.
+        """
+        return np.array(
+            [
+                np.concatenate(
+                    [
+                        gamma[0] - self.start_,
+                        (moves - self.transition_ * moves.sum(axis=1)[:, None]).ravel(),
+                        *self._emission_scores(x, gamma),
+                    ]
+                )
+                for x, gamma, moves, _ in self._passes(self._packed(X))
+            ]
+        )
+
+    def log_likelihood(self, X: Objects) -> Array:
+        """Logarithm of the probability (density) of each object, shape (n,)."""
+        return np.array([total for *_, total in self._passes(self._packed(X))])
+
+    def _check_alphabet(self) -> None:
+        given, expected = self.alphabet, "None or a sequence of symbols, not empty"
+        if given is None:
+            return
+        if not isinstance(given, Sequence) or isinstance(given, bytes):
+            raise TypeError(refusal(self, "alphabet", expected, given))
+        if not given:
+            raise ValueError(refusal(self, "alphabet", expected, given))
+
+    def _packed(self, X: Objects) -> Packed:
+        if self.alphabet is None:
+            return pack(X, owner="HiddenMarkovModel")
+        return Codes("HiddenMarkovModel", self.alphabet).pack(X)
+
+    def _passes(self, packed: Packed) -> Iterator[tuple[Array, Array, Array, float]]:
+        """Elements, state posteriors, move posteriors and log likelihood of each object."""
+        from isthmus.series.hidden_markov_loops import posteriors
+
+        for s, n in zip(packed.starts, packed.lengths, strict=True):
+            x = packed.values[s : s + n]
+            logs = self._log_emissions(x)
+            top = logs.max(axis=1)
+            likelihoods = np.exp(logs - top[:, None])
+            gamma, moves, total = posteriors(self.start_, self.transition_, likelihoods)
+            yield x, gamma, moves, float(total + top.sum())
+
+    def _guess(self, packed: Packed, rng: np.random.Generator) -> None:
+        k = self.n_states
+        self.start_ = np.full(k, 1 / k)
+        self.transition_ = _distribution(np.full((k, k), 0.2 / k) + 0.8 * np.eye(k))
+        values = packed.values
+        if self.alphabet is not None:
+            n_symbols = len(dict.fromkeys(self.alphabet))
+            self.emission_ = _distribution(rng.uniform(0.5, 1.5, size=(k, n_symbols)))
+            return
+        # States in the order in which a series goes through its parts.
+        place = np.concatenate([np.linspace(0, 1, n, endpoint=False) for n in packed.lengths])
+        part = (place * k).astype(int)
+        spread = values.std(axis=0) + LEAST_SCALE
+        self.means_ = np.array(
+            [
+                values[part == i].mean(axis=0) if (part == i).any() else values.mean(0)
+                for i in range(k)
+            ]
+        ) + 0.01 * spread * rng.normal(size=(k, values.shape[1]))
+        self.scales_ = np.tile(spread, (k, 1))
+
+    def _log_emissions(self, x: Array) -> Array:
+        if self.alphabet is not None:
+            return np.log(self.emission_[:, x[:, 0].astype(int)]).T
+        z = (x[:, None] - self.means_) / self.scales_
+        return -0.5 * (z**2).sum(axis=2) - np.log(self.scales_ * np.sqrt(2 * np.pi)).sum(axis=1)
+
+    def _update_emissions(self, values: Array, gamma: Array) -> None:
+        if self.alphabet is not None:
+            hits = np.eye(self.emission_.shape[1])[values[:, 0].astype(int)]
+            self.emission_ = _distribution(gamma.T @ hits)
+            return
+        mass = gamma.sum(axis=0)[:, None] + np.finfo(float).tiny
+        self.means_ = gamma.T @ values / mass
+        square = np.einsum("ti,tic->ic", gamma, (values[:, None] - self.means_) ** 2)
+        self.scales_ = np.maximum(np.sqrt(square / mass), LEAST_SCALE)
+
+    def _emission_scores(self, x: Array, gamma: Array) -> list[Array]:
+        if self.alphabet is not None:
+            hits = np.eye(self.emission_.shape[1])[x[:, 0].astype(int)]
+            return [(gamma.T @ hits - self.emission_ * gamma.sum(axis=0)[:, None]).ravel()]
+        z = (x[:, None] - self.means_) / self.scales_
+        return [
+            np.einsum("ti,tic->ic", gamma, z / self.scales_).ravel(),
+            np.einsum("ti,tic->ic", gamma, z**2 - 1).ravel(),
+        ]
+
+
+def _distribution(weights: Array) -> Array:
+    """Rows that sum to one, none of them without some probability."""
+    positive = np.maximum(weights, 0) + LEAST_PROBABILITY * max(float(weights.max()), 1e-300)
+    return np.asarray(positive / positive.sum(axis=-1, keepdims=True))

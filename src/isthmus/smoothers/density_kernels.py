@@ -1,0 +1,162 @@
+"""Density kernels: radial profiles F(s) of a squared distance s, with F(0) = 1.
+
+They weigh neighbours, unlike the kernels of :mod:`isthmus.kernels`, which are
+inner products; only the Gaussian and the Student profile happen to be both.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from isthmus.typing import Array
+
+Profile = Callable[[Array], Array]
+
+
+@dataclass(frozen=True)
+class DensityKernel:
+    r"""A radial density kernel :math:`K(x) = F(\|x\|^2)` with :math:`F(0) = 1`.
+
+    Parameters
+    ----------
+    name : str
+        Its name, one of those of :func:`density_kernel`.
+    support : float
+        The squared radius outside which the profile is zero: 1 or infinity.
+    n_derivatives : float
+        How many continuous derivatives the profile has: 0 for the Epanechnikov
+        kernel, whose slope jumps at the end of its support.
+    profile, slope, curvature : callable
+        :math:`F(s)`, :math:`H(s) = -2F'(s)` and :math:`4F''(s)`, elementwise.
+    log_profile : callable
+        :math:`\log F(s)`; minus infinity outside the support.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.smoothers import density_kernel
+    >>> quartic = density_kernel("quartic")
+    >>> quartic.profile(np.array([0.0, 0.5, 2.0])).tolist()
+    [1.0, 0.25, 0.0]
+    >>> quartic.slope(np.array([0.0, 0.5, 2.0])).tolist()
+    [4.0, 2.0, 0.0]
+    """
+
+    __module__ = "isthmus.smoothers"
+
+    name: str
+    support: float
+    n_derivatives: float
+    profile: Profile
+    slope: Profile
+    curvature: Profile
+    log_profile: Profile
+
+    @property
+    def compact(self) -> bool:
+        """Whether the support is bounded."""
+        return bool(np.isfinite(self.support))
+
+    def __reduce__(self) -> tuple[Callable[[str], "DensityKernel"], tuple[str]]:
+        # The profiles are closures, which pickle cannot write; the name says all.
+        return density_kernel, (self.name,)
+
+
+def _gaussian() -> DensityKernel:
+    def profile(s: Array) -> Array:
+        return np.exp(-0.5 * s)
+
+    # F = exp(-s/2), so -2F' = F and 4F'' = F.
+    return DensityKernel("gaussian", np.inf, np.inf, profile, profile, profile, lambda s: -0.5 * s)
+
+
+def _student() -> DensityKernel:
+    # F = 1/(1+s): Student's t with one degree of freedom, the Cauchy profile.
+    return DensityKernel(
+        "student",
+        np.inf,
+        np.inf,
+        lambda s: 1.0 / (1.0 + s),
+        lambda s: 2.0 / (1.0 + s) ** 2,
+        lambda s: 8.0 / (1.0 + s) ** 3,
+        lambda s: -np.log1p(s),
+    )
+
+
+def _truncated_power(name: str, k: int) -> DensityKernel:
+    """The profile [1 - s]_+^k, which has k - 1 continuous derivatives."""
+
+    def rest(s: Array) -> Array:
+        return np.maximum(1.0 - s, 0.0)
+
+    def profile(s: Array) -> Array:
+        return rest(s) ** k
+
+    def slope(s: Array) -> Array:
+        # At k = 1, 0**0 = 1 would give a slope outside the support.
+        return np.where(s < 1.0, 2.0 * k * rest(s) ** (k - 1), 0.0)
+
+    def curvature(s: Array) -> Array:
+        return np.where(s < 1.0, 4.0 * k * (k - 1) * rest(s) ** max(k - 2, 0), 0.0)
+
+    def log_profile(s: Array) -> Array:
+        with np.errstate(divide="ignore"):
+            return k * np.log(rest(s))
+
+    return DensityKernel(name, 1.0, k - 1, profile, slope, curvature, log_profile)
+
+
+_KERNELS = {
+    kernel.name: kernel
+    for kernel in (
+        _gaussian(),
+        _truncated_power("epanechnikov", 1),
+        _truncated_power("quartic", 2),
+        _truncated_power("triweight", 3),
+        _student(),
+    )
+}
+DENSITY_KERNELS = tuple(_KERNELS)
+
+
+def density_kernel(kernel: str | DensityKernel) -> DensityKernel:
+    r"""Return the density kernel of that name; a density kernel is returned as it is.
+
+    With :math:`s` the squared distance in units of the bandwidth and
+    :math:`[a]_+ = \max(a, 0)`, the profiles :math:`F(s)` are
+
+    =============== ========================= ============ ======================
+    name            :math:`F(s)`              support      smoothness
+    =============== ========================= ============ ======================
+    "gaussian"      :math:`e^{-s/2}`          everywhere   all derivatives
+    "epanechnikov"  :math:`[1 - s]_+`         s < 1        continuous
+    "quartic"       :math:`[1 - s]_+^2`       s < 1        one derivative
+    "triweight"     :math:`[1 - s]_+^3`       s < 1        two derivatives
+    "student"       :math:`1 / (1 + s)`       everywhere   all derivatives
+    =============== ========================= ============ ======================
+
+    Parameters
+    ----------
+    kernel : str or DensityKernel
+        A name of the table, or an object with the same attributes.
+
+    Returns
+    -------
+    DensityKernel
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.smoothers import density_kernel
+    >>> float(density_kernel("student").profile(np.array(3.0)))
+    0.25
+    """
+    if isinstance(kernel, DensityKernel):
+        return kernel
+    if not isinstance(kernel, str) or kernel not in _KERNELS:
+        raise ValueError(
+            f"The density kernel must be one of {', '.join(map(repr, _KERNELS))} "
+            f"or a DensityKernel. Got {kernel!r} instead."
+        )
+    return _KERNELS[kernel]

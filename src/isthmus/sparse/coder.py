@@ -1,0 +1,282 @@
+"""Sparse codes over a given dictionary, as a transformer."""
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from isthmus._checks import (
+    check_bool,
+    check_choice,
+    check_float,
+    check_int,
+    check_jobs,
+    check_scale,
+    check_table,
+    former_fit_kept,
+)
+from isthmus.sparse.l1.feature_sign import sign_search
+from isthmus.sparse.pursuit.matching import _in_blocks, orthogonal_matching_pursuit
+from isthmus.typing import Array, BoolArray, IntArray
+
+# The default penalty, as a share of the typical length of a signal.
+_PENALTY_SHARE = 0.1
+
+
+class CodesMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
+    """What estimators with atoms ``components_`` share: the way back, and names of features."""
+
+    components_: Array
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    def inverse_transform(self, X: Any) -> Array:
+        """Return the signals that the codes ``X`` stand for, ``X @ components_``."""
+        check_is_fitted(self)
+        codes = check_array(X, dtype=[np.float64, np.float32], input_name="X", estimator=self)
+        if codes.shape[1] != len(self.components_):
+            raise ValueError(
+                f"{type(self).__name__} has {len(self.components_)} atoms, so codes must have as "
+                f"many columns. Got {codes.shape[1]} instead."
+            )
+        return (codes @ self.components_).astype(codes.dtype, copy=False)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+class SparseCoder(CodesMixin, BaseEstimator):
+    r"""Codes of signals over a given dictionary, with few non-zeros.
+
+    Either :math:`\min_c\frac12\|x-cD\|^2+\alpha\|c\|_1`, solved exactly, or the best code with a
+    given number of non-zeros or a given error, sought greedily. A signal is then ``code @ D``.
+
+    Parameters
+    ----------
+    dictionary : array of shape (n_atoms, n_features) or "dct", default="dct"
+        Atoms are rows, of any lengths. ``"dct"`` makes cosines, twice as many as features.
+    algorithm : {"auto", "feature_sign", "coordinate_descent", "pursuit"}, default="auto"
+        ``"feature_sign"`` (:func:`feature_sign_search`) is exact. ``"coordinate_descent"`` ends at
+        a duality gap of ``gap_tol``; it can be faster where codes have hundreds of non-zeros and
+        few digits do. ``"pursuit"`` (:func:`orthogonal_matching_pursuit`) counts non-zeros. Auto
+        is ``"pursuit"`` where ``n_nonzero`` or ``tol`` is given, else ``"feature_sign"``.
+    alpha : float or None, default=None
+        Penalty. None takes a tenth of the root mean square length of the signals in ``fit``.
+    n_nonzero : int or None, default=None
+        Most non-zeros of a code, for the pursuit.
+    tol : float or None, default=None
+        Norm of the residual at which the pursuit ends.
+    positive : bool, default=False
+        Only coefficients that are not negative; not for the pursuit.
+    gap_tol : float, default=1e-4
+        For coordinate descent, relative to half the squared length of the signal.
+    n_jobs : int or None, default=None
+        Threads. The codes do not depend on it.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_atoms, n_features)
+        The dictionary.
+    algorithm_ : str
+    alpha_ : float or None
+        The penalty used; None for the pursuit.
+
+    See Also
+    --------
+    SparseDictionary : learns the dictionary for this penalty.
+    KSVD : learns the dictionary for this number of non-zeros.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.sparse import SparseCoder
+    >>> t = np.arange(16)
+    >>> X = np.cos(np.pi * (t + 0.5) * np.array([[3], [5]]) / 16)
+    >>> coder = SparseCoder(alpha=0.01).fit(X)
+    >>> codes = coder.transform(X)
+    >>> np.count_nonzero(codes, axis=1)
+    array([1, 1])
+    >>> bool(np.abs(coder.inverse_transform(codes) - X).max() < 0.01)
+    True
+    """
+
+    __module__ = "isthmus.sparse"
+
+    def __init__(
+        self,
+        dictionary: Any = "dct",
+        *,
+        algorithm: str = "auto",
+        alpha: float | None = None,
+        n_nonzero: int | None = None,
+        tol: float | None = None,
+        positive: bool = False,
+        gap_tol: float = 1e-4,
+        n_jobs: int | None = None,
+    ):
+        self.dictionary = dictionary
+        self.algorithm = algorithm
+        self.alpha = alpha
+        self.n_nonzero = n_nonzero
+        self.tol = tol
+        self.positive = positive
+        self.gap_tol = gap_tol
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Take the dictionary and, where it is not given, the penalty; return self."""
+        algorithm = self._check_parameters()
+        with former_fit_kept(self):
+            X = validate_data(self, X, dtype=np.float64)
+            check_scale(self, X)
+            atoms = self._atoms(X.shape[1])
+        alpha = None if algorithm == "pursuit" else penalty(self, X)
+        self.components_, self.algorithm_, self.alpha_ = atoms, algorithm, alpha
+        return self
+
+    def _check_parameters(self) -> str:
+        """The algorithm; parameters of the others are looked at too."""
+        algorithm: str = check_choice(
+            self, "algorithm", ("auto", "feature_sign", "coordinate_descent", "pursuit")
+        )
+        if self.alpha is not None:
+            check_float(self, "alpha", include_low=False)
+        if self.n_nonzero is not None:
+            check_int(self, "n_nonzero", low=1)
+        if self.tol is not None:
+            check_float(self, "tol")
+        check_float(self, "gap_tol", include_low=False)
+        check_jobs(self)
+        positive = check_bool(self, "positive")
+        if algorithm == "auto":
+            counted = self.n_nonzero is not None or self.tol is not None
+            algorithm = "pursuit" if counted else "feature_sign"
+        if algorithm == "pursuit" and positive:
+            raise ValueError(
+                "SparseCoder(algorithm='pursuit') cannot keep coefficients positive. "
+                "Take algorithm='feature_sign'."
+            )
+        return algorithm
+
+    def transform(self, X: Any) -> Array:
+        """Return the codes of the rows of ``X``, shape (n_signals, n_atoms)."""
+        check_is_fitted(self)
+        X, dtype = double_rows(self, X)
+        if self.algorithm_ == "pursuit":
+            codes = orthogonal_matching_pursuit(
+                X, self.components_, n_nonzero=self.n_nonzero, tol=self.tol, n_jobs=self.n_jobs
+            )
+            return np.asarray(codes, dtype=dtype)
+        return penalised_codes(self, X).astype(dtype, copy=False)
+
+    def _atoms(self, n_features: int) -> Array:
+        if isinstance(self.dictionary, str) and self.dictionary == "dct":
+            return cosine_atoms(2 * n_features, n_features)
+        atoms = check_table(
+            self, "dictionary", expected="an array of numbers, an atom a row, or 'dct'"
+        )
+        if atoms.shape[1] != n_features:
+            raise ValueError(
+                f"The 'dictionary' parameter of SparseCoder must have atoms of as many features "
+                f"as X, as rows. Got {atoms.shape[1]} and {n_features}."
+            )
+        return atoms
+
+
+def double_rows(owner: Any, X: Any) -> tuple[Array, Any]:
+    """Rows for a fitted ``owner`` in double precision, and the precision they came in."""
+    X = validate_data(owner, X, dtype=[np.float64, np.float32], order="C", reset=False)
+    return X.astype(np.float64, copy=False), X.dtype
+
+
+def cosine_atoms(n_atoms: int, n_features: int) -> Array:
+    """Sampled cosines of unit length, slowest first; a basis where the numbers are equal.
+
+    >>> import numpy as np
+    >>> bool(np.allclose(cosine_atoms(5, 5) @ cosine_atoms(5, 5).T, np.eye(5)))
+    True
+    """
+    places = np.arange(n_features) + 0.5
+    atoms = np.cos(np.pi * np.arange(n_atoms)[:, None] * places / n_atoms)
+    lengths = np.linalg.norm(atoms, axis=1, keepdims=True)
+    return atoms / np.where(lengths > 1e-9, lengths, 1.0)
+
+
+def penalty(owner: Any, X: Array) -> float:
+    """The penalty ``alpha`` of ``owner``, or a tenth of the typical length of the signals."""
+    if owner.alpha is not None:
+        return check_float(owner, "alpha", include_low=False)
+    typical = float(np.sqrt(np.mean(np.einsum("ij,ij->i", X, X))))
+    return _PENALTY_SHARE * (typical or 1.0)
+
+
+def penalised_codes(coder: SparseCoder, X: Array) -> Array:
+    """Codes under the L1 penalty of a fitted coder; a warning where the optimum was not reached."""
+    D, alpha = coder.components_, coder.alpha_
+    assert alpha is not None
+    codes = np.zeros((len(X), len(D)))
+    search = sign_search if coder.algorithm_ == "feature_sign" else coordinate_descent
+    settings: dict[str, Any] = {} if search is sign_search else {"tol": coder.gap_tol}
+    _, finished = search(
+        X,
+        D,
+        alpha,
+        codes,
+        positive=bool(coder.positive),
+        n_jobs=coder.n_jobs,
+        **settings,
+    )
+    if not finished.all():
+        warnings.warn(
+            f"SparseCoder did not reach the optimum of {np.sum(~finished)} of {len(X)} signals. "
+            "Atoms may be nearly dependent; a larger alpha helps.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+    return codes
+
+
+def coordinate_descent(
+    X: Array,
+    D: Array,
+    alpha: float,
+    codes: Array,
+    *,
+    positive: bool = False,
+    tol: float = 1e-4,
+    max_iter: int = 10_000,
+    n_jobs: int | None = None,
+) -> tuple[IntArray, BoolArray]:
+    """Change ``codes`` from starts to near optima; return sweeps and which ended. No checks."""
+    # Imported here: numba takes a good part of a second.
+    from isthmus.sparse.l1.coordinate_loops import descend_block
+
+    G = D @ D.T
+    n_sweeps = np.zeros(len(X), dtype=np.int64)
+    finished = np.zeros(len(X), dtype=np.bool_)
+    squares = np.einsum("ij,ij->i", X, X)
+
+    def code(rows: slice) -> None:
+        descend_block(
+            G,
+            X[rows] @ D.T,
+            squares[rows],
+            alpha,
+            tol,
+            max_iter,
+            positive,
+            codes[rows],
+            n_sweeps[rows],
+            finished[rows],
+        )
+
+    _in_blocks(code, len(X), n_jobs)
+    return n_sweeps, finished

@@ -1,0 +1,1 @@
+"""Dictionaries learned from signals."""

@@ -1,0 +1,378 @@
+"""K-SVD, in memory, in mini-batches and on streams."""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_array, gen_batches
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from isthmus._checks import (
+    check_bool,
+    check_choice,
+    check_float,
+    check_int,
+    check_jobs,
+    check_scale,
+    check_seed,
+    check_table,
+    former_fit_kept,
+)
+from isthmus._progress import ProgressLine
+from isthmus.sparse.coder import double_rows
+from isthmus.sparse.dictionary.ksvd.formulas import (
+    Codes,
+    approximate_sweep,
+    coded,
+    exact_sweep,
+    initial_atoms,
+    poor_atoms,
+    replace_atoms,
+)
+from isthmus.sparse.dictionary.ksvd.stream import (
+    CodeSums,
+    atoms_from_sums,
+    forget_atoms,
+    map_block,
+    merge,
+)
+from isthmus.sparse.pursuit.matching import as_dense, count_limit, pursue, residual_goals, unit_rows
+from isthmus.typing import Array
+
+# Sweeps that change the error by less than this share of it change nothing.
+_STILL = 1e-9
+
+
+class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    r"""Learn a dictionary in which signals have codes with few non-zeros.
+
+    .. math:: \min_{D,C}\ \|X-CD\|_F^2\quad\text{subject to}\quad\|c_i\|_0\le S,\ \|d_j\|=1
+
+    A sweep codes all signals by orthogonal pursuit, then improves one atom after the other
+    together with its coefficients: the best rank-one fit of what the other atoms leave of the
+    signals that use it [Aharon2006]_. It generalises k-means, which is the case of one non-zero
+    that must be 1.
+
+    Parameters
+    ----------
+    n_atoms : int or None, default=None
+        Size of the dictionary; None takes twice the number of features.
+    n_nonzero : int or None, default=None
+        Non-zeros of a code. None without ``tol`` takes a tenth of the features, at least one.
+    tol : float or None, default=None
+        Norm of the residual at which a code is good enough, however few atoms it has.
+    max_iter : int, default=20
+        Sweeps, or passes over the mini-batches. The problem is not convex and K-SVD has no other
+        natural end; it stops earlier where a sweep changes nothing.
+    update : {"power", "exact"}, default="power"
+        How an atom is improved: by ``n_power`` power steps, or by a singular value decomposition.
+    n_power : int, default=3
+        Power steps of an atom and sweep; 1 is the approximate K-SVD of [Rubinstein2008]_.
+    rule : {"residual", "correlation"}, default="residual"
+        How the pursuit picks atoms, see :func:`orthogonal_matching_pursuit`; the second is the
+        published one.
+    monotone : bool, default=False
+        Keep the last code of a signal, fitted anew, where the pursuit finds a worse one. The
+        error then never rises (but for replaced atoms), and ends in worse minima.
+    min_usage : int, default=4
+        Atoms used by fewer signals are replaced by the signals represented worst, up to the last
+        sweep; 0 replaces none. Less is asked where there are few signals.
+    max_coherence : float, default=0.99
+        Of two atoms with a larger :math:`|\langle d_i,d_j\rangle|` one is replaced.
+    batch_size : int or None, default=None
+        Learn from mini-batches of so many signals, as :meth:`partial_fit` does: two passes often
+        do, and the residuals of all signals need not be held.
+    decay : float, default=5.0
+        Mini-batches and streams: what was seen when the stream had n of its N signals counts
+        :math:`(n/N)^\text{decay}`, since it was coded with a worse dictionary. 0 forgets nothing.
+    init : array of shape (n_atoms, n_features) or None, default=None
+        Atoms to start from; None draws signals.
+    n_jobs : int or None, default=None
+        Threads of the pursuits. Results do not depend on it.
+    random_state : int, RandomState or None
+        Draws the first atoms, and the order in which atoms are improved.
+    verbose : int, default=0
+        One line of progress on a terminal.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_atoms, n_features)
+        The atoms, of unit length.
+    objective_ : ndarray
+        Mean squared residual norm of a signal after each sweep; with mini-batches and streams
+        that of each block before anything was learned from it.
+    n_iter_ : int
+        Sweeps, passes, or blocks of a stream.
+    n_seen_ : int
+        Signals seen, with repetition.
+
+    See Also
+    --------
+    orthogonal_matching_pursuit : codes over a given dictionary, also of signals with gaps.
+    sklearn.decomposition.MiniBatchDictionaryLearning : an L1 penalty instead of a count.
+
+    Notes
+    -----
+    A sweep of N signals of length p takes O(N(pk + kS²) + NpS) for k atoms. The stream needs
+    O(k² + kp) memory: the power step of an atom depends on the past through two sums only.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.sparse import KSVD
+    >>> rng = np.random.default_rng(0)
+    >>> planted = np.linalg.qr(rng.normal(size=(6, 6)))[0]
+    >>> codes = np.where(rng.random((300, 6)) < 0.3, rng.normal(size=(300, 6)), 0)
+    >>> X = codes @ planted
+    >>> model = KSVD(6, n_nonzero=2, random_state=0).fit(X)
+    >>> found = np.abs(model.components_ @ planted.T).max(axis=0) > 0.99
+    >>> int(found.sum())
+    6
+    >>> model.inverse_transform(model.transform(X)).shape
+    (300, 6)
+    """
+
+    __module__ = "isthmus.sparse"
+
+    _rng: np.random.RandomState
+
+    def __init__(
+        self,
+        n_atoms: int | None = None,
+        *,
+        n_nonzero: int | None = None,
+        tol: float | None = None,
+        max_iter: int = 20,
+        update: str = "power",
+        n_power: int = 3,
+        rule: str = "residual",
+        monotone: bool = False,
+        min_usage: int = 4,
+        max_coherence: float = 0.99,
+        batch_size: int | None = None,
+        decay: float = 5.0,
+        init: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        self.n_atoms = n_atoms
+        self.n_nonzero = n_nonzero
+        self.tol = tol
+        self.max_iter = max_iter
+        self.update = update
+        self.n_power = n_power
+        self.rule = rule
+        self.monotone = monotone
+        self.min_usage = min_usage
+        self.max_coherence = max_coherence
+        self.batch_size = batch_size
+        self.decay = decay
+        self.init = init
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    # Learning -----------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the dictionary from the rows of ``X``; return self."""
+        self._check_parameters()
+        rng = check_seed(self)
+        with former_fit_kept(self):
+            X = validate_data(self, X, dtype=np.float64, order="C", ensure_min_samples=2)
+            check_scale(self, X)
+            D = self._first_atoms(X, rng)
+        if self.batch_size is not None:
+            self._fit_batches(X, D, rng)
+        else:
+            self._fit_sweeps(X, D, rng)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Learn from a further block of signals in constant memory; return self.
+
+        The first block should hold a few times as many signals as there are atoms.
+        """
+        first = not hasattr(self, "components_")
+        self._check_parameters()
+        rng = check_seed(self) if first else self._rng
+        X = validate_data(self, X, dtype=np.float64, order="C", reset=first)
+        check_scale(self, X)
+        D = self._first_atoms(X, rng) if first else self.components_.copy()
+        sums, seen = (None, 0) if first else (self._sums, self.n_seen_)
+        history = [] if first else list(self.objective_)
+        sums, error = self._learn_block(X, D, sums, seen, rng, replace=True)
+        self._rng = rng
+        self._keep(D, sums, [*history, error], seen + len(X), 1 if first else self.n_iter_ + 1)
+        return self
+
+    def _fit_sweeps(self, X: Array, D: Array, rng: np.random.RandomState) -> None:
+        n_nonzero, goals = self._limits(X, len(D))
+        codes: Codes | None = None
+        history: list[float] = []
+        with ProgressLine("KSVD", verbose=self.verbose) as line:
+            for sweep in range(self.max_iter):
+                if sweep > 0 and codes is not None:
+                    self._replace(D, codes, codes.support, X)
+                codes = coded(
+                    X,
+                    D,
+                    n_nonzero,
+                    goals,
+                    rule=self.rule,
+                    n_jobs=self.n_jobs,
+                    last=codes if self.monotone else None,
+                )
+                order = rng.permutation(len(D))
+                if self.update == "exact":
+                    exact_sweep(D, codes, order)
+                else:
+                    approximate_sweep(D, codes, order, self.n_power)
+                history.append(float(codes.errors.mean()))
+                line.update(sweep=sweep + 1, error=history[-1])
+                if len(history) > 1 and abs(history[-2] - history[-1]) <= _STILL * history[-2]:
+                    break
+        assert codes is not None  # max_iter is at least one
+        # Eigenvectors have no sign of their own: the largest entry is positive.
+        signs = np.where(D[np.arange(len(D)), np.abs(D).argmax(axis=1)] < 0, -1.0, 1.0)
+        D *= signs[:, None]
+        codes.coef[...] *= signs[codes.support]
+        self._rng = rng
+        self._keep(D, map_block(X, codes, len(D)), history, len(X), len(history))
+
+    def _fit_batches(self, X: Array, D: Array, rng: np.random.RandomState) -> None:
+        batches = list(gen_batches(len(X), int(self.batch_size or 1)))
+        sums, seen, history = None, 0, []
+        with ProgressLine("KSVD", verbose=self.verbose) as line:
+            for turn in range(self.max_iter):
+                order = rng.permutation(len(X))
+                for i, rows in enumerate(batches):
+                    block = X[order[rows]]
+                    last = turn == self.max_iter - 1 and i > len(batches) // 2
+                    sums, error = self._learn_block(block, D, sums, seen, rng, replace=not last)
+                    seen += len(block)
+                    history.append(error)
+                    line.update(turn=turn + 1, signals=seen, error=error)
+        self._rng = rng
+        self._keep(D, sums, history, seen, self.max_iter)
+
+    def _learn_block(
+        self,
+        X: Array,
+        D: Array,
+        sums: CodeSums | None,
+        seen: int,
+        rng: np.random.RandomState,
+        *,
+        replace: bool,
+    ) -> tuple[CodeSums, float]:
+        """Improve ``D`` in place by a block; return the new sums and the error before it."""
+        n_nonzero, goals = self._limits(X, len(D))
+        codes = coded(X, D, n_nonzero, goals, rule=self.rule, n_jobs=self.n_jobs)
+        error = float(codes.errors.mean())
+        block = map_block(X, codes, len(D))
+        if sums is not None:
+            block = merge(sums, block, keep=(seen / (seen + len(X))) ** self.decay)
+        atoms_from_sums(D, block, rng.permutation(len(D)), 1)
+        if replace:
+            # Usage over the stream; a block may be too short for all atoms.
+            used = np.repeat(np.arange(len(D)), np.ceil(block.usage).astype(int))
+            self._replace(D, codes, used, X, sums=block)
+        return block, error
+
+    def _replace(
+        self, D: Array, codes: Codes, used: Any, X: Array, sums: CodeSums | None = None
+    ) -> None:
+        fair = int(codes.support.size // (2 * len(D)))
+        poor = poor_atoms(
+            D,
+            used,
+            min_usage=min(self.min_usage, max(1, fair)) if self.min_usage else 0,
+            max_coherence=self.max_coherence,
+        )
+        if poor.any():
+            replaced = replace_atoms(D, codes, poor, X)
+            if sums is not None:
+                forget_atoms(sums, replaced)
+
+    def _keep(self, D: Array, sums: Any, history: list[float], seen: int, n_iter: int) -> None:
+        self.components_, self._sums = D, sums
+        self.objective_ = np.array(history)
+        self.n_seen_, self.n_iter_ = seen, n_iter
+
+    def _first_atoms(self, X: Array, rng: np.random.RandomState) -> Array:
+        n_atoms = 2 * X.shape[1] if self.n_atoms is None else self.n_atoms
+        if self.init is None:
+            return initial_atoms(X, n_atoms, rng)
+        D = check_table(self, "init")
+        expected = (n_atoms if self.n_atoms is not None else len(D), X.shape[1])
+        if D.shape != expected:
+            raise ValueError(
+                f"The 'init' parameter of KSVD must have the shape {expected} of the dictionary. "
+                f"Got {D.shape} instead."
+            )
+        D, lengths = unit_rows(D)
+        if not lengths.all():
+            raise ValueError("The 'init' parameter of KSVD holds an atom of length zero.")
+        return D
+
+    def _limits(self, X: Array, n_atoms: int) -> tuple[int, Array]:
+        n_nonzero = count_limit("KSVD", self.n_nonzero, self.tol, n_atoms, X.shape[1])
+        return n_nonzero, residual_goals("KSVD", self.tol, len(X))
+
+    def _check_parameters(self) -> None:
+        if self.n_atoms is not None:
+            check_int(self, "n_atoms", low=1)
+        if self.n_nonzero is not None:
+            check_int(self, "n_nonzero", low=1)
+        if self.tol is not None:
+            check_float(self, "tol")
+        check_int(self, "max_iter", low=1)
+        check_int(self, "n_power", low=1)
+        check_int(self, "min_usage", low=0)
+        check_float(self, "max_coherence", low=0.0, high=1.0)
+        check_float(self, "decay", low=0.0)
+        check_choice(self, "update", ("power", "exact"))
+        check_choice(self, "rule", ("residual", "correlation"))
+        if self.batch_size is not None:
+            check_int(self, "batch_size", low=1)
+        check_bool(self, "monotone")
+        check_jobs(self)
+
+    # Use ----------------------------------------------------------------------------
+
+    def transform(self, X: Any) -> Array:
+        """Return the codes of ``X``, shape (n_signals, n_atoms)."""
+        check_is_fitted(self)
+        X, dtype = double_rows(self, X)
+        D = self.components_
+        n_nonzero, goals = self._limits(X, len(D))
+        support, coef = pursue(X, D, n_nonzero, goals, rule=self.rule, n_jobs=self.n_jobs)
+        return as_dense(support, coef, len(D)).astype(dtype, copy=False)
+
+    def inverse_transform(self, codes: Any) -> Array:
+        """Return the signals of ``codes``, ``codes @ components_``."""
+        check_is_fitted(self)
+        codes = check_array(
+            codes,
+            dtype=[np.float64, np.float32],
+            accept_sparse="csr",
+            input_name="codes",
+            estimator=self,
+        )
+        if codes.shape[1] != len(self.components_):
+            raise ValueError(
+                f"KSVD has {len(self.components_)} atoms: expected codes of shape "
+                f"(n, {len(self.components_)}). Got shape {codes.shape} instead."
+            )
+        return np.asarray(codes @ self.components_, dtype=codes.dtype)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

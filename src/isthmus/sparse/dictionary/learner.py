@@ -1,0 +1,142 @@
+"""Dictionaries for exact L1 codes."""
+
+from typing import Any
+
+import numpy as np
+
+from isthmus._checks import check_bool, check_float, check_jobs
+from isthmus.sparse.coder import penalty
+from isthmus.sparse.dictionary.moments import MomentDictionary
+from isthmus.sparse.l1.feature_sign import sign_search
+from isthmus.typing import Array
+
+
+class SparseDictionary(MomentDictionary):
+    r"""Learn a dictionary in which signals have codes of small L1 norm.
+
+    .. math:: \min_{D,C}\ \tfrac12\|X-CD\|_F^2+\alpha\sum_i\|c_i\|_1
+              \quad\text{subject to}\quad\|d_j\|\le1
+
+    Two convex problems in turn, each solved exactly: codes by feature-sign search, atoms by the
+    Lagrange dual [Lee2007]_. The objective falls with every sweep. With ``batch_size`` and in
+    :meth:`partial_fit` only the sums :math:`C^\top C` and :math:`C^\top X` are kept, as in
+    [Mairal2010]_, and the atoms fit them exactly after each block.
+
+    Parameters
+    ----------
+    n_atoms : int or None, default=None
+        Size of the dictionary; None takes twice the number of features, or that of ``init``.
+    alpha : float or None, default=None
+        Penalty. None takes a tenth of the root mean square length of the signals.
+    positive : bool, default=False
+        Only coefficients that are not negative.
+    max_iter : int, default=50
+        Sweeps, or passes over the mini-batches.
+    tol : float, default=1e-4
+        Stop where a sweep lowers the objective by less than this share of it. Mini-batches run to
+        the end.
+    batch_size : int or None, default=None
+        Learn from mini-batches of so many signals: a few passes often do. None sweeps over all
+        signals, which is the published way, and never lets the objective rise.
+    decay : float, default=20.0
+        Mini-batches and streams: what was seen when the stream had n of its N signals counts
+        :math:`(n/N)^\text{decay}`, since it was coded with a worse dictionary. 0 forgets nothing.
+    init : array of shape (n_atoms, n_features) or None, default=None
+        Atoms to start from; None draws signals.
+    n_jobs : int or None, default=None
+        Threads of the coding. Results do not depend on it.
+    random_state : int, RandomState or None
+        Draws the first atoms and the mini-batches.
+    verbose : int, default=0
+        One line of progress on a terminal.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_atoms, n_features)
+        The atoms, of length at most one.
+    alpha_ : float
+        The penalty used.
+    multipliers_ : ndarray of shape (n_atoms,)
+        Of the constraints on the lengths; zero for atoms that are shorter than one.
+    objective_ : ndarray
+        Mean objective of a signal after each sweep; with mini-batches and streams that of each
+        block before anything was learned from it.
+    moments_ : CodeMoments
+        The sums.
+    n_iter_ : int
+        Sweeps, passes, or blocks of a stream.
+    n_seen_ : int
+        Signals seen, with repetition.
+
+    See Also
+    --------
+    SparseCoder : codes over a given dictionary.
+    KSVD : a number of non-zeros instead of a penalty.
+    sklearn.decomposition.MiniBatchDictionaryLearning : the same problem, with one pass of
+        coordinate descent for the atoms.
+
+    Notes
+    -----
+    Atoms that no code uses are replaced by what is left of the signals represented worst, which
+    does not change the objective. The problem is not convex in both: the start matters. Signals
+    are not centred; for patches of images subtract the mean of each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.sparse import SparseDictionary
+    >>> rng = np.random.default_rng(0)
+    >>> planted = np.linalg.qr(rng.normal(size=(6, 6)))[0]
+    >>> codes = np.where(rng.random((300, 6)) < 0.3, rng.normal(size=(300, 6)), 0)
+    >>> model = SparseDictionary(6, alpha=0.05, random_state=0).fit(codes @ planted)
+    >>> found = np.abs(model.components_ @ planted.T).max(axis=0) > 0.99
+    >>> int(found.sum())
+    6
+    """
+
+    __module__ = "isthmus.sparse"
+
+    def __init__(
+        self,
+        n_atoms: int | None = None,
+        *,
+        alpha: float | None = None,
+        positive: bool = False,
+        max_iter: int = 50,
+        tol: float = 1e-4,
+        batch_size: int | None = None,
+        decay: float = 20.0,
+        init: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        self.n_atoms = n_atoms
+        self.alpha = alpha
+        self.positive = positive
+        self.max_iter = max_iter
+        self.tol = tol
+        self.batch_size = batch_size
+        self.decay = decay
+        self.init = init
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.alpha is not None:
+            check_float(self, "alpha", include_low=False)
+        check_bool(self, "positive")
+        check_jobs(self)
+
+    def _set_scale(self, X: Array) -> None:
+        self.alpha_ = penalty(self, X)
+
+    def _codes(self, X: Array, D: Array, start: Array | None, *, rough: bool) -> Array:
+        codes = np.zeros((len(X), len(D))) if start is None else start.copy()
+        sign_search(X, D, self.alpha_, codes, positive=bool(self.positive), n_jobs=self.n_jobs)
+        return codes
+
+    def _penalties(self, codes: Array) -> Array:
+        return np.asarray(self.alpha_ * np.abs(codes).sum(axis=1))

@@ -1,0 +1,244 @@
+"""What dictionaries have in common that are learned from sums over signals and codes."""
+
+from abc import ABC, abstractmethod
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import gen_batches
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from isthmus._checks import (
+    check_float,
+    check_int,
+    check_scale,
+    check_seed,
+    check_table,
+    former_fit_kept,
+)
+from isthmus._progress import ProgressLine
+from isthmus.sparse.coder import CodesMixin, double_rows
+from isthmus.sparse.dictionary.ksvd.formulas import initial_atoms
+from isthmus.sparse.dictionary.lagrange_dual import (
+    CodeMoments,
+    dual_dictionary,
+    fit_error,
+    map_codes,
+    merge_codes,
+)
+from isthmus.sparse.pursuit.matching import unit_rows
+from isthmus.typing import Array, BoolArray
+
+# An atom whose squared coefficients sum to a smaller share of the largest sum is not in use.
+_UNUSED = 1e-10
+# Gap of the dual for a block of a stream, whose sums are rough anyhow.
+_ROUGH = 1e-5
+
+
+class State(NamedTuple):
+    """A dictionary on its way."""
+
+    D: Array
+    multipliers: Array | None
+    moments: CodeMoments | None
+    seen: int
+
+
+class MomentDictionary(CodesMixin, BaseEstimator, ABC):
+    r"""A dictionary learned by coding signals and fitting atoms in turn.
+
+    The codes minimise :math:`\frac12\|x-cD\|^2` plus a penalty that a child class names, the atoms
+    the squared error alone, with lengths of at most one.
+    """
+
+    n_atoms: int | None
+    max_iter: int
+    tol: float
+    batch_size: int | None
+    decay: float
+    init: Any
+    random_state: Any
+    verbose: int
+
+    # What a child class says -------------------------------------------------------------
+
+    @abstractmethod
+    def _codes(self, X: Array, D: Array, start: Array | None, *, rough: bool) -> Array:
+        """Codes of the signals, from a start where there is one."""
+
+    @abstractmethod
+    def _penalties(self, codes: Array) -> Array:
+        """Penalty of each code."""
+
+    @abstractmethod
+    def _set_scale(self, X: Array) -> None:
+        """Fix what depends on the size of the signals."""
+
+    def _atom_step(self, state: State, block: CodeMoments, *, rough: bool) -> State:
+        """Atoms that fit the sums best."""
+        assert state.moments is not None
+        return dual_atoms(state, tol=_ROUGH if rough else 1e-9)
+
+    # Learning ----------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the dictionary from the rows of ``X``; return self."""
+        self._check_parameters()
+        rng = check_seed(self)
+        with former_fit_kept(self):
+            X = validate_data(self, X, dtype=np.float64, order="C", ensure_min_samples=2)
+            check_scale(self, X)
+            state = State(self._first_atoms(X, rng), None, None, 0)
+        self._set_scale(X)
+        learn = self._fit_sweeps if self.batch_size is None else self._fit_batches
+        state, history, n_iter = learn(X, state, rng)
+        return self._keep(state, history, n_iter)
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Learn from a further block of signals in constant memory; return self.
+
+        The first block should hold a few times as many signals as there are atoms: they are drawn
+        from it.
+        """
+        first = not hasattr(self, "components_")
+        self._check_parameters()
+        X = validate_data(self, X, dtype=np.float64, order="C", reset=first)
+        check_scale(self, X)
+        if first:
+            state = State(self._first_atoms(X, check_seed(self)), None, None, 0)
+            self._set_scale(X)
+            history, n_iter = [], 0
+        else:
+            state = State(self.components_, self.multipliers_, self.moments_, self.n_seen_)
+            history, n_iter = list(self.objective_), self.n_iter_
+        state, cost = self._learn_block(X, state)
+        return self._keep(state, [*history, cost], n_iter + 1)
+
+    def _fit_sweeps(
+        self, X: Array, state: State, rng: np.random.RandomState
+    ) -> tuple[State, list[float], int]:
+        """Code all signals, fit the atoms, and again; the cost never rises."""
+        history: list[float] = []
+        codes: Array | None = None
+        with ProgressLine(type(self).__name__, verbose=self.verbose) as line:
+            for sweep in range(self.max_iter):
+                codes = self._codes(X, state.D, codes, rough=False)
+                block = map_codes(X, codes)
+                state = self._atom_step(
+                    state._replace(moments=block, seen=len(X)), block, rough=False
+                )
+                cost = fit_error(block, state.D) + float(self._penalties(codes).sum())
+                history.append(cost / len(X))
+                state = replace_unused(state, X, codes)
+                line.update(sweep=sweep + 1, objective=history[-1])
+                if sweep and history[-2] - history[-1] <= self.tol * history[-2]:
+                    break
+        return state, history, len(history)
+
+    def _fit_batches(
+        self, X: Array, state: State, rng: np.random.RandomState
+    ) -> tuple[State, list[float], int]:
+        history: list[float] = []
+        with ProgressLine(type(self).__name__, verbose=self.verbose) as line:
+            for turn in range(self.max_iter):
+                order = rng.permutation(len(X))
+                for rows in gen_batches(len(X), int(self.batch_size or 1)):
+                    state, cost = self._learn_block(X[order[rows]], state)
+                    history.append(cost)
+                    line.update(turn=turn + 1, signals=state.seen, objective=cost)
+        return state, history, self.max_iter
+
+    def _learn_block(self, X: Array, state: State) -> tuple[State, float]:
+        """Learn from a block; the cost is that of the block before anything was learned."""
+        codes = self._codes(X, state.D, None, rough=True)
+        block = map_codes(X, codes)
+        cost = (fit_error(block, state.D) + float(self._penalties(codes).sum())) / len(X)
+        seen = state.seen + len(X)
+        moments = block
+        if state.moments is not None:
+            moments = merge_codes(state.moments, block, kept=(state.seen / seen) ** self.decay)
+        state = self._atom_step(state._replace(moments=moments, seen=seen), block, rough=True)
+        return replace_unused(state, X, codes), cost
+
+    def _keep(self, state: State, history: list[float], n_iter: int) -> Self:
+        self.components_, self.multipliers_, self.moments_ = (
+            state.D,
+            state.multipliers,
+            state.moments,
+        )
+        self.n_seen_, self.n_iter_ = state.seen, n_iter
+        self.objective_ = np.array(history)
+        return self
+
+    def _first_atoms(self, X: Array, rng: np.random.RandomState) -> Array:
+        if self.init is None:
+            n_atoms = 2 * X.shape[1] if self.n_atoms is None else self.n_atoms
+            return initial_atoms(X, n_atoms, rng)
+        D = check_table(self, "init")
+        expected = (len(D) if self.n_atoms is None else self.n_atoms, X.shape[1])
+        if D.shape != expected:
+            raise ValueError(
+                f"The 'init' parameter of {type(self).__name__} must have the shape {expected} of "
+                f"the dictionary. Got {D.shape} instead."
+            )
+        return unit_rows(D)[0]
+
+    def _check_parameters(self) -> None:
+        if self.n_atoms is not None:
+            check_int(self, "n_atoms", low=1)
+        if self.batch_size is not None:
+            check_int(self, "batch_size", low=1)
+        check_int(self, "max_iter", low=1)
+        check_float(self, "tol")
+        check_float(self, "decay")
+
+    # Use ---------------------------------------------------------------------------------
+
+    def transform(self, X: Any) -> Array:
+        """Return the codes of ``X``, shape (n_signals, n_atoms)."""
+        check_is_fitted(self)
+        X, dtype = double_rows(self, X)
+        return self._codes(X, self.components_, None, rough=False).astype(dtype, copy=False)
+
+
+def dual_atoms(state: State, *, tol: float) -> State:
+    """Atoms that fit the sums of ``state`` best; those not in use stay as they are."""
+    D, multipliers, moments, _ = state
+    assert moments is not None
+    used = _in_use(moments)
+    if not used.any():
+        return state
+    part = CodeMoments(
+        moments.count, moments.squares, moments.gram[np.ix_(used, used)], moments.cross[used]
+    )
+    step = dual_dictionary(part, start=None if multipliers is None else multipliers[used], tol=tol)
+    # Both are feasible, and the sums may be at the optimum already.
+    if fit_error(part, step.dictionary) <= fit_error(part, D[used]):
+        D = D.copy()
+        D[used] = step.dictionary
+    found = np.zeros(len(D))
+    found[used] = step.multipliers
+    return state._replace(D=D, multipliers=found)
+
+
+def replace_unused(state: State, X: Array, codes: Array) -> State:
+    """Put the signals that are represented worst in the place of atoms that no code uses."""
+    D, _, moments, _ = state
+    assert moments is not None
+    unused = np.flatnonzero(~_in_use(moments))
+    if not len(unused):
+        return state
+    residual = X - codes @ D
+    errors = np.einsum("ij,ij->i", residual, residual)
+    worst = np.argsort(-errors, kind="stable")[: len(unused)]
+    worst = worst[errors[worst] > 0]
+    D = D.copy()
+    D[unused[: len(worst)]] = unit_rows(residual[worst])[0]
+    moments.gram[unused] = moments.gram[:, unused] = moments.cross[unused] = 0.0
+    return state._replace(D=D)
+
+
+def _in_use(moments: CodeMoments) -> BoolArray:
+    sums = np.diagonal(moments.gram)
+    used: BoolArray = sums > _UNUSED * sums.max(initial=0.0)
+    return used

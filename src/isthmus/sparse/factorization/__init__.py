@@ -1,0 +1,1 @@
+"""Nonnegative and convex factorisations."""

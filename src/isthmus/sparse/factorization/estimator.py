@@ -1,0 +1,309 @@
+"""Non-negative matrix factorisation: Euclidean and other losses, sparse parts, missing entries."""
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from isthmus._checks import check_scale, former_fit_kept
+from isthmus._progress import ProgressLine
+from isthmus.sparse.factorization.divergence import Divergence
+from isthmus.sparse.factorization.drivers import (
+    Course,
+    Factors,
+    Report,
+    alternate,
+    alternate_extrapolated,
+    alternate_upwards,
+)
+from isthmus.sparse.factorization.hoyer import HoyerSparseness
+from isthmus.sparse.factorization.hoyer_solver import Sparse, published_descent, sparse_descent
+from isthmus.sparse.factorization.observed import Observed
+from isthmus.sparse.factorization.options import (
+    checked_sparsity,
+    chosen_penalties,
+    chosen_solver,
+    starts,
+    takes_gaps,
+)
+from isthmus.sparse.factorization.penalties import Penalty
+from isthmus.sparse.factorization.quadratic import Quadratic
+from isthmus.sparse.factorization.starts import balanced
+from isthmus.sparse.factorization.tables import Table
+from isthmus.typing import Array
+
+
+class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    r"""Explain a non-negative table by few non-negative components.
+
+    .. math:: \min_{W,H\ge0}\ \sum_{ij}d\bigl(x_{ij},(WH)_{ij}\bigr)+\text{penalties}
+
+    with :math:`d(x,y)=\frac12(x-y)^2` (Euclidean), :math:`x\log\frac xy-x+y` (Kullback-Leibler)
+    or :math:`\frac xy-\log\frac xy-1` (Itakura-Saito), summed over known entries. Rows of
+    :math:`W` are codes, rows of :math:`H` components. The problem has local minima: what is found
+    is a stationary point, up to ``tol``.
+
+    Parameters
+    ----------
+    n_components : int or None, default=None
+        Number of components; None takes the least of 10, samples and features.
+    divergence : {"euclidean", "kullback-leibler", "itakura-saito"}, default="euclidean"
+        The loss. Kullback-Leibler suits counts, Itakura-Saito power spectra.
+    solver : {"auto", "hals", "anls", "multiplicative", "extrapolated"}, default="auto"
+        Euclidean: ``"hals"``, extrapolated coordinate descent [Ang2019]_; ``"anls"``, exact
+        halves [KimPark2011]_; ``"multiplicative"`` [LeeSeung2001]_. Others: ``"extrapolated"``
+        multiplicative updates [Hien2024]_, or ``"multiplicative"`` as published. ``"auto"`` takes
+        the first; ``"anls"`` with :class:`ParkSparsity`.
+    sparsity : None, float, "hoyer", "park", HoyerSparseness or ParkSparsity, default=None
+        Sparse factors, for the Euclidean loss. A float is Hoyer's sparseness of the components.
+    alpha_W, alpha_H : float, default=0.0 and "same"
+        Strength of penalties on codes and components, scaled as in scikit-learn:
+        ``alpha_W * n_features * (l1_ratio * sum(W) + 0.5 * (1 - l1_ratio) * sum(W**2))``, and with
+        ``alpha_H * n_samples`` for ``H``.
+    l1_ratio : float in [0, 1], default=0.0
+        Share of the first of the two.
+    missing : {"nan", "unstored"}, default="nan"
+        What is unknown: NaN in an array, or all that a sparse table does not store.
+    init : {"auto", "svd", "random"} or pair (W, H), default="auto"
+        Start. ``"svd"`` is NNDSVD with zeros filled; ``"auto"`` takes it where the number of
+        components allows.
+    n_init : int, default=1
+        Starts, of which the best result is kept; all but the first are random.
+    tol : float, default=1e-4
+        Ends where the projected gradient is below this share of its terms, for both factors;
+        with a Hoyer constraint, where ten iterations lower the loss by less than this share.
+    max_iter : int, default=1000
+    random_state : int, RandomState or None, default=None
+    verbose : int, default=0
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        Without penalties, rows of Euclidean norm 1, or of sum 1 for the other divergences.
+    n_components_ : int
+    reconstruction_err_ : float
+        Square root of twice the divergence of the training data: the Frobenius norm of the
+        residual in the Euclidean case, as in scikit-learn.
+    objective_ : float
+        The minimised sum, penalties included.
+    objective_path_ : ndarray
+        The same along the iterations (for multiplicative updates, at every tenth or so).
+    optimality_ : float
+        What is compared with ``tol``.
+    n_iter_ : int
+
+    See Also
+    --------
+    ConvexFactorization : components that are mixtures of samples.
+
+    Notes
+    -----
+    An iteration costs O(n·d·k), or O(k) for each stored or known entry. ``transform`` solves for
+    the codes, each row by itself: it is the same for a row alone and among others. With the
+    Euclidean loss codes are exact, and ``fit_transform`` returns the same ones; with the other
+    divergences it returns those of the descent, which agree up to ``tol``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.sparse import NonnegativeFactorization
+    >>> rng = np.random.default_rng(0)
+    >>> parts = np.array([[1.0, 1, 0, 0, 0, 0], [0, 0, 1, 1, 0, 0], [0, 0, 0, 0, 1, 1]])
+    >>> X = rng.exponential(size=(50, 3)) * rng.integers(0, 2, size=(50, 3)) @ parts
+    >>> model = NonnegativeFactorization(3, random_state=0).fit(X)
+    >>> sorted((model.components_ > 0.01).astype(int).tolist())
+    [[0, 0, 0, 0, 1, 1], [0, 0, 1, 1, 0, 0], [1, 1, 0, 0, 0, 0]]
+
+    A table with a gap is completed:
+
+    >>> holes = X.copy()
+    >>> holes[0, 1] = np.nan
+    >>> model = NonnegativeFactorization(3, random_state=0, tol=1e-6).fit(holes)
+    >>> filled = model.inverse_transform(model.transform(holes))
+    >>> bool(abs(filled[0, 1] - X[0, 1]) < 1e-3)
+    True
+    """
+
+    __module__ = "isthmus.sparse"
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        divergence: str = "euclidean",
+        solver: str = "auto",
+        sparsity: Any = None,
+        alpha_W: float = 0.0,
+        alpha_H: float | str = "same",
+        l1_ratio: float = 0.0,
+        missing: str = "nan",
+        init: Any = "auto",
+        n_init: int = 1,
+        tol: float = 1e-4,
+        max_iter: int = 1000,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        self.n_components = n_components
+        self.divergence = divergence
+        self.solver = solver
+        self.sparsity = sparsity
+        self.alpha_W = alpha_W
+        self.alpha_H = alpha_H
+        self.l1_ratio = l1_ratio
+        self.missing = missing
+        self.init = init
+        self.n_init = n_init
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find components of the rows of ``X``; return self."""
+        self.fit_transform(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Array:
+        """Find components of the rows of ``X``; return their codes."""
+        sparsity = checked_sparsity(self)
+        with former_fit_kept(self):
+            X = self._validated(X, reset=True)
+            table = Table.of(X, self.missing, type(self).__name__)
+            solver = chosen_solver(self, sparsity, table)
+            penalties = chosen_penalties(self, sparsity, table)
+            problem = self._problem(table, solver, penalties)
+            first = starts(self, table)
+        best: Course | None = None
+        for start in (balanced(start, penalties) for start in first):
+            with ProgressLine(type(self).__name__, verbose=self.verbose) as line:
+
+                def report(step: int, loss: float, optimality: float, line: Any = line) -> None:
+                    line.update(iteration=step, objective=loss, optimality=optimality)
+
+                course = self._descend(problem, start, solver, sparsity, report)
+            if best is None or course.loss < best.loss:
+                best = course
+        assert best is not None
+        if not best.converged:
+            warnings.warn(
+                f"{type(self).__name__} did not reach its tolerance: the optimality is "
+                f"{best.optimality:.2g} after {best.n_iter} iterations, expected {self.tol:g}. "
+                "Raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self._keep(problem, best, penalties, sparsity, X.dtype)
+
+    def transform(self, X: Any) -> Array:
+        """Return the codes of rows that are best for ``components_``, each row by itself.
+
+        A constraint on the sparseness of codes is one of the training table and is left out.
+        """
+        check_is_fitted(self, "components_")
+        X = self._validated(X, reset=False)
+        table = Table.of(X, self.missing, type(self).__name__)
+        # Penalties of components do not matter here, those of codes are as in the fit.
+        problem = self._problem(table, "hals", self._fitted_penalties)
+        V = np.ascontiguousarray(self.components_.T, dtype=np.float64)
+        return self._codes(problem, V, None).astype(X.dtype, copy=False)
+
+    def inverse_transform(self, X: Any) -> Array:
+        """Return the tables ``codes @ components_``; of a table with gaps, its completion."""
+        check_is_fitted(self, "components_")
+        codes = check_array(X, dtype=[np.float64, np.float32], estimator=self)
+        if codes.shape[1] != self.n_components_:
+            raise ValueError(
+                f"{type(self).__name__} needs codes with one column for each of its "
+                f"{self.n_components_} components. Got {codes.shape[1]}."
+            )
+        return codes @ self.components_
+
+    def _validated(self, X: Any, *, reset: bool) -> Any:
+        X = validate_data(
+            self,
+            X,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            ensure_all_finite="allow-nan" if takes_gaps(self) else True,
+            reset=reset,
+        )
+        check_scale(self, X)
+        return X
+
+    def _problem(
+        self, table: Table, solver: str, penalties: tuple[Penalty, Penalty]
+    ) -> Quadratic | Observed | Divergence:
+        if self.divergence == "euclidean":
+            return table.quadratic(solver, penalties)
+        return table.divergence(self.divergence, penalties, type(self).__name__)
+
+    def _descend(
+        self, problem: Any, start: Factors, solver: str, sparsity: Any, report: Report
+    ) -> Course:
+        if isinstance(sparsity, HoyerSparseness):
+            codes, components = sparsity.targets()
+            axis = 0 if sparsity.codes_axis == "component" else 1
+            constraints = Sparse(codes, axis), Sparse(components, 0)
+            hoyer = published_descent if solver == "multiplicative" else sparse_descent
+            return hoyer(
+                problem, start, constraints, tol=self.tol, max_iter=self.max_iter, report=report
+            )
+        plain = solver in ("multiplicative", "anls")
+        upwards = alternate_upwards if self.divergence != "euclidean" else alternate_extrapolated
+        descent = alternate if plain else upwards
+        return descent(problem, start, tol=self.tol, max_iter=self.max_iter, report=report)
+
+    def _keep(
+        self, problem: Any, course: Course, penalties: Any, sparsity: Any, dtype: Any
+    ) -> Array:
+        """Set the fitted attributes; return the codes of the training rows."""
+        W, V = course.factors
+        constrained = isinstance(sparsity, HoyerSparseness) and sparsity.codes is not None
+        if not any(penalties) and not (constrained and sparsity.codes_axis == "sample"):
+            # The scale of a component is arbitrary: it goes to the codes.
+            by_sum = self.divergence != "euclidean"
+            sizes = V.sum(axis=0) if by_sum else np.linalg.norm(V, axis=0)
+            sizes[sizes == 0] = 1.0
+            W, V = W * sizes, V / sizes
+        # Multiplicative descents end at codes as good as their tolerance; others are made exact.
+        free = not constrained and not isinstance(problem, Divergence)
+        factors = Factors(self._codes(problem, V, W) if free else W, V)
+        if isinstance(problem, Divergence):
+            error = 2 * problem.divergence(factors)
+        else:
+            error = problem.squared_error(factors)
+        self.components_ = np.ascontiguousarray(V.T.astype(dtype))
+        self.n_components_ = self._n_features_out = len(self.components_)
+        self.reconstruction_err_ = float(np.sqrt(max(error, 0.0)))
+        extra = sum(p.value(F) for p, F in zip(penalties, factors, strict=True))
+        self.objective_ = 0.5 * max(error, 0.0) + extra
+        self.objective_path_ = np.array(course.losses)
+        self.optimality_, self.n_iter_ = course.optimality, course.n_iter
+        self._fitted_penalties = penalties
+        return factors.W.astype(dtype, copy=False)
+
+    def _codes(self, problem: Any, V: Array, W: Array | None) -> Array:
+        if not isinstance(problem, Divergence):
+            return problem.solve(V, W)
+        codes, unfinished = problem.solve(V, W)
+        if unfinished:
+            warnings.warn(
+                f"{type(self).__name__}: the codes of {unfinished} rows have not converged. "
+                "Components that are nearly alike make them ill-determined.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return codes
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = takes_gaps(self)
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

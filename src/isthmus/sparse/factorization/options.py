@@ -1,0 +1,149 @@
+"""Parameters of a factorisation: what they stand for, and which go together."""
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from isthmus._checks import check_choice, check_float, check_int, check_seed, check_table, refusal
+from isthmus.sparse.factorization.drivers import Factors
+from isthmus.sparse.factorization.hoyer import HoyerSparseness
+from isthmus.sparse.factorization.penalties import ParkSparsity, Penalty
+from isthmus.sparse.factorization.starts import random_start, svd_start
+from isthmus.sparse.factorization.tables import Table
+
+DIVERGENCES = ("euclidean", "kullback-leibler", "itakura-saito")
+SOLVERS = ("auto", "hals", "anls", "multiplicative", "extrapolated")
+Sparsity = HoyerSparseness | ParkSparsity | None
+
+
+def checked_sparsity(owner: Any) -> Sparsity:
+    """Check the parameters that do not depend on data; return the piece of sparsity."""
+    check_choice(owner, "divergence", DIVERGENCES)
+    check_choice(owner, "solver", SOLVERS)
+    check_choice(owner, "missing", ("nan", "unstored"))
+    check_float(owner, "tol")
+    check_int(owner, "max_iter", low=1)
+    check_int(owner, "n_init", low=1)
+    if owner.n_components is not None:
+        check_int(owner, "n_components", low=1)
+    sparsity = _resolved_sparsity(owner)
+    if sparsity is not None and owner.divergence != "euclidean":
+        raise ValueError(
+            f"The 'sparsity' parameter of {type(owner).__name__} must be None with divergence="
+            f"{owner.divergence!r}; use alpha_W, alpha_H and l1_ratio. Got {owner.sparsity!r} "
+            "instead."
+        )
+    return sparsity
+
+
+def _resolved_sparsity(owner: Any) -> Sparsity:
+    given = owner.sparsity
+    if given is None:
+        return None
+    if isinstance(given, Real) and not isinstance(given, bool):
+        return HoyerSparseness(check_float(owner, "sparsity", high=1.0))
+    if isinstance(given, str) and given in ("hoyer", "park"):
+        return HoyerSparseness() if given == "hoyer" else ParkSparsity()
+    if isinstance(given, (HoyerSparseness, ParkSparsity)):
+        return type(given)(**given.get_params())
+    expected = "None, a float in [0, 1], 'hoyer', 'park', HoyerSparseness or ParkSparsity"
+    raise ValueError(refusal(owner, "sparsity", expected, given))
+
+
+def takes_gaps(owner: Any) -> bool:
+    """Whether the parameters go with missing entries."""
+    if owner.divergence != "euclidean":
+        return True
+    hoyer = isinstance(owner.sparsity, (HoyerSparseness, Real)) or owner.sparsity == "hoyer"
+    return owner.solver in ("auto", "hals") and not hoyer
+
+
+def chosen_solver(owner: Any, sparsity: Sparsity, table: Table) -> str:
+    """The solver, or why the one that was asked for does not go with the rest."""
+    name, gaps = type(owner).__name__, table.mask is not None
+    if isinstance(sparsity, HoyerSparseness):
+        if gaps:
+            raise ValueError(
+                f"{name} with a Hoyer constraint needs a complete table. Got missing='unstored': "
+                "fill the table, or use penalties instead."
+            )
+        if table.values.shape[1] < 2:
+            raise ValueError(
+                f"{name} with a Hoyer constraint needs at least two features. Got n_features=1."
+            )
+    if owner.divergence != "euclidean":
+        allowed: tuple[str, ...] = ("extrapolated", "multiplicative")
+    elif gaps:
+        allowed = ("hals",)
+    elif isinstance(sparsity, HoyerSparseness):
+        allowed = ("hals", "multiplicative")
+    elif isinstance(sparsity, ParkSparsity):
+        # Under a heavy penalty on sums, descent by single entries can trap whole components at 0.
+        allowed = ("anls", "hals", "multiplicative")
+    else:
+        allowed = ("hals", "anls", "multiplicative")
+    if owner.solver == "auto":
+        return allowed[0]
+    if owner.solver not in allowed:
+        raise ValueError(
+            f"The 'solver' parameter of {name} must be 'auto' or one of "
+            f"{', '.join(map(repr, allowed))} for divergence={owner.divergence!r}, sparsity="
+            f"{owner.sparsity!r} and a table {'with gaps' if gaps else 'without gaps'}. "
+            f"Got {owner.solver!r} instead."
+        )
+    return str(owner.solver)
+
+
+def chosen_penalties(owner: Any, sparsity: Sparsity, table: Table) -> tuple[Penalty, Penalty]:
+    """Penalties of codes and of components."""
+    n, d = table.values.shape
+    alpha_W = check_float(owner, "alpha_W")
+    same = isinstance(owner.alpha_H, str) and owner.alpha_H == "same"
+    alpha_H = alpha_W if same else check_float(owner, "alpha_H")
+    share = check_float(owner, "l1_ratio", high=1.0)
+    strengths = (alpha_W * d, alpha_H * n)
+    pair = tuple(Penalty(l1=a * share, l2=a * (1 - share)) for a in strengths)
+    if isinstance(sparsity, ParkSparsity):
+        extra = sparsity.penalties(table.largest)
+        pair = tuple(
+            Penalty(p.l1, p.l2 + e.l2, e.squared_l1) for p, e in zip(pair, extra, strict=True)
+        )
+    if isinstance(sparsity, HoyerSparseness) and any(pair):
+        raise ValueError(
+            f"{type(owner).__name__} takes either a Hoyer constraint or penalties: expected "
+            f"alpha_W = alpha_H = 0. Got {owner.alpha_W!r} and {owner.alpha_H!r}."
+        )
+    return pair[0], pair[1]
+
+
+def starts(owner: Any, table: Table) -> list[Factors]:
+    """The points that descents start from."""
+    shape = table.values.shape
+    k = owner.n_components if owner.n_components is not None else min(10, *shape)
+    seed = check_seed(owner).randint(2**31 - 1)
+    rng = np.random.default_rng(seed)
+    others = [random_start(table.mean, shape, k, rng) for _ in range(int(owner.n_init) - 1)]
+    if isinstance(owner.init, str):
+        check_choice(owner, "init", ("auto", "svd", "random"))
+        gaps = table.mask is not None and not isinstance(table.mask, np.ndarray)
+        if owner.init == "random" or (owner.init == "auto" and (k > min(shape) or gaps)):
+            return [random_start(table.mean, shape, k, rng), *others]
+        if k > min(shape):
+            raise ValueError(
+                f"The 'init' parameter of {type(owner).__name__} must be 'random' or 'auto' for "
+                f"more components than {min(shape)}, the lesser of samples and features. Got "
+                f"'svd' and n_components={k}."
+            )
+        return [svd_start(table.filled(), k, table.mean, rng, fill=True), *others]
+    expected = "'auto', 'svd', 'random' or a pair (W, H) of arrays of numbers"
+    if not isinstance(owner.init, (tuple, list)) or len(owner.init) != 2:
+        raise TypeError(refusal(owner, "init", expected, owner.init))
+    W, H = (check_table(owner, "init", expected=expected, value=F) for F in owner.init)
+    if W.shape != (shape[0], k) or H.shape != (k, shape[1]) or min(W.min(), H.min()) < 0:
+        raise ValueError(
+            f"The 'init' parameter of {type(owner).__name__} must be a pair of non-negative "
+            f"arrays of shapes {(shape[0], k)} and {(k, shape[1])}. Got shapes {W.shape} and "
+            f"{H.shape}, least entries {W.min():.3g} and {H.min():.3g}."
+        )
+    return [Factors(W.copy(), np.ascontiguousarray(H.T)), *others]

@@ -1,0 +1,107 @@
+"""The Euclidean loss of two non-negative factors, for dense and sparse tables."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from isthmus.sparse.factorization.drivers import Factors
+from isthmus.sparse.factorization.penalties import Penalty
+from isthmus.typing import Array
+
+# Multiplicative updates cannot leave zero, so they never get there.
+FLOOR = 1e-16
+# A sweep costs little beside the product with the data: a few of them use it better.
+N_SWEEPS, SWEEP_SHARE = 4, 0.2
+
+
+@dataclass(frozen=True)
+class Quadratic:
+    r"""½‖X − W V'‖² + penalties; one half is a least squares problem in its normal equations.
+
+    ``solver`` is "hals" (coordinate descent), "anls" (exact) or "multiplicative".
+    Products with the data are taken in its own precision, everything else in double precision.
+    """
+
+    X: Any
+    solver: str
+    penalties: tuple[Penalty, Penalty]
+    squared_norm: float
+
+    @classmethod
+    def of(cls, X: Any, solver: str, penalties: tuple[Penalty, Penalty]) -> "Quadratic":
+        values = X.data if issparse(X) else X
+        flat = np.asarray(values).reshape(-1)
+        return cls(X, solver, penalties, float(np.einsum("i,i->", flat, flat, dtype=np.float64)))
+
+    def product(self, side: int, V: Array) -> Array:
+        """X V for codes, X' W for components."""
+        data = self.X if side == 0 else self.X.T
+        return np.ascontiguousarray(data @ V.astype(self.X.dtype, copy=False), dtype=np.float64)
+
+    def normal_equations(self, side: int, V: Array) -> tuple[Array, Array]:
+        """G and B, such that the factor minimises ½ tr W G W' − tr W B' over W ≥ 0."""
+        penalty = self.penalties[side]
+        G = V.T @ V + penalty.squared_l1
+        G[np.diag_indices_from(G)] += penalty.l2
+        return G, self.product(side, V) - penalty.l1
+
+    def improve(self, side: int, factors: Factors) -> tuple[Array, float | None]:
+        """One half of an iteration by the solver."""
+        V = factors[1 - side]
+        G, B = self.normal_equations(side, V)
+        W = self.improved(factors[side], G, B, self.penalties[side].l1)
+        return W, self.value(W, G, B) + self.penalties[1 - side].value(V)
+
+    def value(self, W: Array, G: Array, B: Array) -> float:
+        """The loss by the normal equations of a half, penalties of the other factor left out."""
+        return float(0.5 * self.squared_norm - np.vdot(B, W) + 0.5 * np.vdot(G, W.T @ W))
+
+    def improved(self, W: Array, G: Array, B: Array, l1: float = 0.0) -> Array:
+        """A better factor by its normal equations."""
+        if self.solver == "multiplicative":
+            return np.maximum(W * (B + l1) / np.maximum(W @ G + l1, FLOOR), FLOOR)
+        from isthmus.sparse.factorization.nnls_loops import solve_rows, sweep_rows
+
+        W = W.copy()
+        if self.solver == "anls":
+            solve_rows(W, B, G)
+        else:
+            sweep_rows(W, W @ G - B, G, N_SWEEPS, SWEEP_SHARE)
+        return W
+
+    def solve(self, V: Array, W: Array | None = None) -> Array:
+        """The codes that are best for components ``V``, exactly; ``W`` tells likely supports."""
+        from isthmus.sparse.factorization.nnls_loops import solve_rows
+
+        G, B = self.normal_equations(0, V)
+        W = np.maximum(B, 0.0) if W is None else W.copy()
+        solve_rows(W, B, G)
+        return W
+
+    def loss(self, factors: Factors) -> float:
+        """The objective; for dense data without the cancellation of squared norms."""
+        penalty = sum(p.value(F) for p, F in zip(self.penalties, factors, strict=True))
+        return 0.5 * self.squared_error(factors) + penalty
+
+    def squared_error(self, factors: Factors) -> float:
+        """‖X − W V'‖²."""
+        W, V = factors
+        if not issparse(self.X):
+            return float(sum(np.sum((x - w @ V.T) ** 2) for x, w in self._blocks(W)))
+        G, B = V.T @ V, self.product(0, V)
+        squares = self.squared_norm - 2 * np.vdot(B, W) + np.vdot(G, W.T @ W)
+        return max(float(squares), 0.0)
+
+    def _blocks(self, W: Array) -> Any:
+        rows = max(1, 2**20 // self.X.shape[1])
+        for start in range(0, len(W), rows):
+            part = slice(start, start + rows)
+            yield self.X[part].astype(np.float64, copy=False), W[part]
+
+    def gradient(self, side: int, factors: Factors) -> tuple[Array, Array]:
+        """The derivative by one factor, and the root mean square of X V in each column."""
+        G, B = self.normal_equations(side, factors[1 - side])
+        terms = np.sqrt(np.mean((B + self.penalties[side].l1) ** 2, axis=0))
+        return factors[side] @ G - B, terms

@@ -1,0 +1,109 @@
+"""Tables with and without missing entries, brought into the forms that the losses take."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+
+from isthmus.sparse.factorization.divergence import Divergence
+from isthmus.sparse.factorization.observed import Observed
+from isthmus.sparse.factorization.penalties import Penalty
+from isthmus.sparse.factorization.quadratic import Quadratic
+
+Penalties = tuple[Penalty, Penalty]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Non-negative data, and which entries are known.
+
+    ``values`` is dense with zeros at missing entries, or compressed rows. ``mask`` is None where
+    all entries are known, else of the same kind with ones at those that are.
+    """
+
+    values: Any
+    mask: Any = None
+
+    @classmethod
+    def of(cls, X: Any, missing: str, owner: str) -> "Table":
+        """Check the sign and find what is missing: NaN, or what a sparse table does not store."""
+        if missing == "unstored" and not issparse(X):
+            raise TypeError(
+                f"{owner} with missing='unstored' needs a sparse table, whose stored entries are "
+                f"the known ones. Got {type(X).__name__}; mark missing entries of an array by NaN."
+            )
+        stored = X.data if issparse(X) else X
+        if issparse(X) and np.isnan(stored).any():
+            raise ValueError(
+                f"Input X contains NaN. {owner} takes NaN as missing in arrays only; in a sparse "
+                "table store the known entries and set missing='unstored'."
+            )
+        if stored.size and np.nanmin(stored, initial=0.0) < 0:
+            raise ValueError(
+                f"Negative values in data passed to {owner}: it needs entries of at least 0. "
+                f"Got {np.nanmin(stored):.3g}."
+            )
+        if issparse(X):
+            X = csr_array(X)
+            if missing == "nan":
+                return cls(X)
+            pattern = csr_array((np.ones(len(X.data)), X.indices, X.indptr), shape=X.shape)
+            return cls(X.astype(np.float64), pattern)
+        unknown = np.isnan(X)
+        if not unknown.any():
+            return cls(X)
+        return cls(np.where(unknown, 0.0, X).astype(np.float64), (~unknown).astype(np.float64))
+
+    @property
+    def n_known(self) -> float:
+        return float(np.prod(self.values.shape) if self.mask is None else self.mask.sum())
+
+    @property
+    def mean(self) -> float:
+        """Of the known entries."""
+        return float(self.values.sum()) / max(self.n_known, 1.0)
+
+    @property
+    def largest(self) -> float:
+        stored = self.values.data if issparse(self.values) else self.values
+        return float(np.max(stored, initial=0.0))
+
+    def filled(self) -> Any:
+        """Without gaps, for a start: missing entries of an array are means of their column."""
+        if self.mask is None or issparse(self.values):
+            return self.values
+        counts = self.mask.sum(axis=0)
+        means = np.where(counts > 0, self.values.sum(axis=0) / np.maximum(counts, 1), self.mean)
+        return np.where(self.mask > 0, self.values, means)
+
+    def known_entries(self) -> csr_array:
+        """The known entries as compressed rows, zeros among them stored."""
+        if issparse(self.values):
+            return self.values
+        rows, columns = np.nonzero(self.mask)
+        indptr = np.r_[0, np.cumsum(np.bincount(rows, minlength=len(self.values)))]
+        parts = (self.values[rows, columns], columns, indptr)
+        return csr_array(parts, shape=self.values.shape)
+
+    def quadratic(self, solver: str, penalties: Penalties) -> Quadratic | Observed:
+        """The Euclidean loss."""
+        if self.mask is None:
+            return Quadratic.of(self.values, solver, penalties)
+        return Observed.of(self.known_entries(), penalties)
+
+    def divergence(self, kind: str, penalties: Penalties, owner: str) -> Divergence:
+        """The Kullback-Leibler or Itakura-Saito divergence."""
+        if kind == "itakura-saito":
+            if issparse(self.values):
+                raise TypeError(
+                    f"{owner} with divergence='itakura-saito' needs an array: zeros are infinitely "
+                    "far from everything else. Got a sparse table."
+                )
+            if np.any((self.values <= 0) if self.mask is None else (self.values <= 0) * self.mask):
+                raise ValueError(
+                    f"{owner} with divergence='itakura-saito' needs positive entries. Got zeros; "
+                    "add a small number, or mark them as missing by NaN."
+                )
+        values = self.values.astype(np.float64, copy=False)
+        return Divergence.of(values, kind, penalties, self.mask)

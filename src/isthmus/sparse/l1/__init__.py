@@ -1,0 +1,1 @@
+"""Codes with a penalty on absolute values."""

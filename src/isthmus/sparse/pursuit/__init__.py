@@ -1,0 +1,1 @@
+"""Greedy pursuits: few atoms for each signal."""

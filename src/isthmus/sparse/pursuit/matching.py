@@ -1,0 +1,306 @@
+"""Greedy sparse codes: matching pursuit and orthogonal matching pursuit, in batches."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from scipy.sparse import csr_array
+from sklearn.utils import check_array
+
+from isthmus.typing import Array, IntArray
+
+# Signals are coded in blocks of this many, whatever the number of threads, so that products of
+# matrices have the same shapes and all bits of the codes are the same.
+_BLOCK = 512
+
+
+def orthogonal_matching_pursuit(
+    X: Any,
+    D: Any,
+    *,
+    n_nonzero: int | None = None,
+    tol: Any = None,
+    rule: str = "correlation",
+    sparse_output: bool = False,
+    n_jobs: int | None = None,
+) -> Any:
+    r"""Codes with few non-zeros of signals over a dictionary, by orthogonal matching pursuit.
+
+    Seeks, greedily, the solution of
+
+    .. math:: \min_c\|c\|_0\quad\text{subject to}\quad\|x-cD\|\le\text{tol}
+
+    or of :math:`\min_c\|x-cD\|` with at most ``n_nonzero`` non-zeros: the atom that correlates
+    most with the residual joins the support, then all coefficients are fitted anew
+    [Pati1993]_. Where all atoms differ by :math:`|\langle d_i,d_j\rangle|<1/(2S-1)`, a signal
+    made of :math:`S` atoms is found exactly [Tropp2004]_.
+
+    Parameters
+    ----------
+    X : array of shape (n_signals, n_features)
+        Signals. ``nan`` marks entries that were not observed: such a signal is coded by its
+        observed entries, with coefficients of the whole atoms, so ``codes @ D`` fills the gaps.
+    D : array of shape (n_atoms, n_features)
+        Dictionary, an atom a row, of any lengths.
+    n_nonzero : int or None, default=None
+        Largest number of non-zeros. None with ``tol`` sets no limit but the number of features;
+        None without ``tol`` takes a tenth of the features, at least one.
+    tol : float, array of shape (n_signals,) or None, default=None
+        Stop when the norm (not its square) of the residual is no larger.
+    rule : {"correlation", "residual"}, default="correlation"
+        The next atom: the one that correlates most with the residual, or the one after which
+        the re-fitted residual is smallest (order-recursive pursuit, orthogonal least squares),
+        which costs more and mostly errs less. Signals with gaps allow the first only.
+    sparse_output : bool, default=False
+        Return a :class:`scipy.sparse.csr_array` instead of a dense array.
+    n_jobs : int or None, default=None
+        Threads, as in joblib. The codes do not depend on it, to the last bit.
+
+    Returns
+    -------
+    codes : array of shape (n_signals, n_atoms)
+
+    See Also
+    --------
+    KSVD : learns the dictionary.
+    sklearn.linear_model.orthogonal_mp_gram : the same codes, one signal at a time. Its ``tol`` is
+        the squared norm.
+
+    Notes
+    -----
+    Batch pursuit [Rubinstein2008]_: with the Gram matrix of the atoms, a step costs the number of
+    atoms times the size of the support. Below :math:`10^{-8}` of the signal's energy the residual
+    is formed itself, since the error by subtraction has then lost its digits.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.sparse import orthogonal_matching_pursuit
+    >>> D = np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])
+    >>> orthogonal_matching_pursuit([[1.2, 1.6], [3.0, 0.1]], D, n_nonzero=1)
+    array([[0., 0., 2.],
+           [3., 0., 0.]])
+    """
+    X, D = _checked(X, D, "orthogonal_matching_pursuit")
+    if rule not in ("correlation", "residual"):
+        raise ValueError(
+            "The 'rule' parameter of orthogonal_matching_pursuit must be one of 'correlation', "
+            f"'residual'. Got {rule!r} instead."
+        )
+    n_nonzero = count_limit("orthogonal_matching_pursuit", n_nonzero, tol, *D.shape)
+    goals = residual_goals("orthogonal_matching_pursuit", tol, len(X))
+    atoms, lengths = unit_rows(D)
+    support, coef = pursue(X, atoms, n_nonzero, goals, rule=rule, n_jobs=n_jobs)
+    # Unused places point to atom -1, whose length must not matter.
+    coef /= np.where(lengths > 0, lengths, 1.0)[support]
+    return as_sparse(support, coef, len(D)) if sparse_output else as_dense(support, coef, len(D))
+
+
+def matching_pursuit(
+    X: Any, D: Any, *, n_steps: int | None = None, tol: Any = None, n_jobs: int | None = None
+) -> Array:
+    r"""Codes by matching pursuit: the best atom takes its share of the residual, repeatedly.
+
+    .. math:: j=\arg\max_j|\langle d_j,r\rangle|,\qquad
+              c_j\leftarrow c_j+\langle d_j,r\rangle,\qquad r\leftarrow r-\langle d_j,r\rangle d_j
+
+    for unit atoms. Coefficients are never fitted anew, so an atom may be chosen again and the
+    residual only shrinks geometrically [MallatZhang1993]_; the orthogonal pursuit needs fewer
+    atoms for the same error.
+
+    Parameters
+    ----------
+    X : array of shape (n_signals, n_features)
+    D : array of shape (n_atoms, n_features)
+        Dictionary, an atom a row, of any lengths.
+    n_steps : int or None, default=None
+        Largest number of steps; None takes the number of features.
+    tol : float, array of shape (n_signals,) or None, default=None
+        Stop when the norm of the residual is no larger.
+    n_jobs : int or None, default=None
+        Threads, as in joblib.
+
+    Returns
+    -------
+    codes : ndarray of shape (n_signals, n_atoms)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.sparse import matching_pursuit
+    >>> D = np.array([[1.0, 0.0], [0.6, 0.8]])
+    >>> matching_pursuit([[1.0, 1.0]], D, n_steps=2).round(3)
+    array([[0.16, 1.4 ]])
+    """
+    # Imported here: numba takes a good part of a second.
+    from isthmus.sparse.pursuit.loops import plain_pursuits
+
+    X, D = _checked(X, D, "matching_pursuit", gaps=False)
+    steps = D.shape[1] if n_steps is None else n_steps
+    if not isinstance(steps, (int, np.integer)) or steps < 1:
+        raise ValueError(
+            f"The 'n_steps' parameter of matching_pursuit must be an int in [1, inf). Got "
+            f"{n_steps!r} instead."
+        )
+    goals = residual_goals("matching_pursuit", tol, len(X))
+    atoms, lengths = unit_rows(D)
+    G = atoms @ atoms.T
+    codes = np.zeros((len(X), len(D)))
+
+    def code(rows: slice) -> None:
+        plain_pursuits(X[rows], G, X[rows] @ atoms.T, goals[rows], steps, codes[rows])
+
+    _in_blocks(code, len(X), n_jobs)
+    return codes / np.where(lengths > 0, lengths, 1.0)
+
+
+def pursue(
+    X: Array,
+    atoms: Array,
+    n_nonzero: int,
+    goals: Array,
+    *,
+    gram: Array | None = None,
+    rule: str = "correlation",
+    n_jobs: int | None = None,
+) -> tuple[IntArray, Array]:
+    """Supports and coefficients, both (n_signals, n_nonzero), over atoms of unit length.
+
+    Places that were not needed hold atom -1 with coefficient zero. No checks.
+    """
+    # Imported here: numba takes a good part of a second.
+    from isthmus.sparse.pursuit.loops import masked_pursuits, orthogonal_pursuits
+
+    X, atoms = plain(X), plain(atoms)
+    support = np.empty((len(X), n_nonzero), dtype=np.int32)
+    coef = np.empty((len(X), n_nonzero))
+    observed = ~np.isnan(X)
+    if not observed.all():
+        if rule != "correlation":
+            raise ValueError(
+                "Signals with gaps (nan) are coded by rule='correlation' only. Got "
+                f"rule={rule!r} instead."
+            )
+        columns = np.ascontiguousarray(atoms.T)
+
+        def code(rows: slice) -> None:
+            masked_pursuits(
+                X[rows], observed[rows], columns, goals[rows], support[rows], coef[rows]
+            )
+
+    else:
+        G = atoms @ atoms.T if gram is None else gram
+
+        def code(rows: slice) -> None:
+            orthogonal_pursuits(
+                X[rows],
+                atoms,
+                G,
+                X[rows] @ atoms.T,
+                goals[rows],
+                rule == "residual",
+                support[rows],
+                coef[rows],
+            )
+
+    _in_blocks(code, len(X), n_jobs)
+    return support, coef
+
+
+def _in_blocks(code: Callable[[slice], None], n: int, n_jobs: int | None) -> None:
+    blocks = [slice(start, min(start + _BLOCK, n)) for start in range(0, n, _BLOCK)]
+    if effective_n_jobs(n_jobs) == 1 or len(blocks) == 1:
+        for rows in blocks:
+            code(rows)
+    else:
+        Parallel(n_jobs=n_jobs, prefer="threads")(delayed(code)(rows) for rows in blocks)
+
+
+def as_dense(support: IntArray, coef: Array, n_atoms: int) -> Array:
+    """Codes of shape (n_signals, n_atoms)."""
+    codes = np.zeros((len(support), n_atoms))
+    used = support >= 0
+    rows = np.broadcast_to(np.arange(len(support))[:, None], support.shape)
+    codes[rows[used], support[used]] = coef[used]
+    return codes
+
+
+def as_sparse(support: IntArray, coef: Array, n_atoms: int) -> csr_array:
+    """The same as a sparse array, atoms in ascending order."""
+    used = support >= 0
+    starts = np.concatenate([[0], np.cumsum(used.sum(axis=1))])
+    codes = csr_array((coef[used], support[used], starts), shape=(len(support), n_atoms))
+    codes.sort_indices()
+    return codes
+
+
+def plain(a: Array) -> Array:
+    """The array, copied where read-only or not contiguous: loops are compiled for one kind."""
+    return np.require(a, dtype=np.float64, requirements=["C", "W"])
+
+
+def unit_rows(D: Array) -> tuple[Array, Array]:
+    """Rows scaled to unit length, and their lengths; zero rows stay."""
+    lengths = np.linalg.norm(D, axis=1)
+    return D / np.where(lengths > 0, lengths, 1.0)[:, None], lengths
+
+
+def count_limit(owner: str, n_nonzero: int | None, tol: Any, n_atoms: int, n_features: int) -> int:
+    """How many non-zeros a code may have at most."""
+    most = min(n_atoms, n_features)
+    if n_nonzero is None:
+        return most if tol is not None else min(most, max(1, n_features // 10))
+    if isinstance(n_nonzero, (bool, np.bool_)) or not isinstance(n_nonzero, (int, np.integer)):
+        raise TypeError(
+            f"The 'n_nonzero' parameter of {owner} must be an int or None. Got {n_nonzero!r} "
+            "instead."
+        )
+    if n_nonzero < 1:
+        raise ValueError(
+            f"The 'n_nonzero' parameter of {owner} must be an int in [1, inf). Got {n_nonzero!r} "
+            "instead."
+        )
+    # More cannot be independent.
+    return min(int(n_nonzero), most)
+
+
+def residual_goals(owner: str, tol: Any, n_signals: int) -> Array:
+    """Norms at which the residuals are small enough, shape (n_signals,)."""
+    if tol is None:
+        return np.zeros(n_signals)
+    try:
+        goals = np.asarray(tol, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"The 'tol' parameter of {owner} must be None, a float in [0, inf) or one for each "
+            f"signal. Got {tol!r:.80} instead."
+        ) from error
+    if goals.ndim > 1 or (goals.ndim == 1 and len(goals) != n_signals):
+        raise ValueError(
+            f"The 'tol' parameter of {owner} must be one number or one for each of the "
+            f"{n_signals} signals. Got shape {goals.shape} instead."
+        )
+    if not np.all(np.isfinite(goals)) or goals.min(initial=0.0) < 0:
+        raise ValueError(
+            f"The 'tol' parameter of {owner} must be in [0, inf). Got {tol!r} instead."
+        )
+    return np.broadcast_to(goals, n_signals).copy()
+
+
+def _checked(X: Any, D: Any, owner: str, *, gaps: bool = True) -> tuple[Array, Array]:
+    X = check_array(
+        X,
+        dtype=np.float64,
+        order="C",
+        ensure_all_finite="allow-nan" if gaps else True,
+        input_name="X",
+        estimator=owner,
+    )
+    D = check_array(D, dtype=np.float64, order="C", input_name="D", estimator=owner)
+    if X.shape[1] != D.shape[1]:
+        raise ValueError(
+            f"Signals and atoms of {owner} must have the same number of features. Got "
+            f"X.shape={X.shape} and D.shape={D.shape}; atoms are rows."
+        )
+    return X, D

@@ -1,0 +1,1 @@
+"""Twin Gaussian processes."""

@@ -1,0 +1,260 @@
+r"""What a twin process keeps of its training pairs to judge trial outputs of new inputs.
+
+All training pairs, or landmarks: then :math:`G\approx\Phi\Phi^\top` with
+:math:`\Phi=G_{nZ}L^{-\top}`, :math:`G_{ZZ}=LL^\top`, likewise :math:`K\approx\Psi\Psi^\top`, and
+everything is expressed by :math:`g=g(Z,y)` alone. A trial output then costs nothing that
+grows with the number of training pairs, and fitting is a sum over their rows.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import linalg
+
+from isthmus.blocks.slices import block_slices
+from isthmus.kernels.base import Kernel
+from isthmus.kernels.objects import n_objects, take
+from isthmus.linalg.spectrum import inverse_root
+from isthmus.structured.twin.formulas import (
+    Criterion,
+    RowCriterion,
+    Table,
+    added_divergence,
+    centred_border,
+    hsic_criterion,
+    hsic_table,
+    inverse_kl_criterion,
+    inverse_kl_table,
+    kl_criterion,
+    kl_table,
+)
+from isthmus.typing import Array, IntArray, Objects
+
+
+class Query(NamedTuple):
+    """New inputs, as their trial outputs will be judged."""
+
+    criterion: RowCriterion  # of one trial output a query
+    table: Table  # of the same trial outputs for all queries
+    start: Array | None  # kernel ridge regression, where outputs are vectors
+    input_variance: Array  # η: what the training inputs leave unknown of the new ones
+    to_nats: Callable[[Array], Array]  # values of the criterion in their final unit
+
+
+class Sides(NamedTuple):
+    """The two kernels, their widths numbers, and the noise on their diagonals."""
+
+    x_kernel: Kernel
+    y_kernel: Kernel
+    x_noise: float
+    y_noise: float
+
+
+@dataclass(frozen=True)
+class ExactBridge:
+    """All training pairs: O(n³) once, O(n²) a trial output."""
+
+    sides: Sides
+    kind: str
+    inputs: Objects
+    outputs: Objects
+    factor: Any  # Cholesky of K
+    Q: Array  # G⁻¹
+    M: Array | None  # G⁻¹KG⁻¹, of the inverse criterion
+
+    def query(self, X: Objects) -> Query:
+        x_kernel, y_kernel, x_noise, y_noise = self.sides
+        k_x = x_kernel._gram(X, self.inputs)
+        k_xx = x_kernel.diag(X) + x_noise
+        u = linalg.cho_solve(self.factor, k_x.T, check_finite=False).T
+        eta = np.maximum(k_xx - np.einsum("ij,ij->i", k_x, u), x_noise)
+        start = u @ self.outputs if y_kernel.vectors else None
+        if self.kind == "inverse_kl":
+            judges = shared_inverse_kl(self.Q, self.M, k_x @ self.Q, k_xx, y_noise)
+            return Query(*judges, start, eta, lambda values: values / 2)
+
+        def to_nats(values: Array) -> Array:
+            uGu = y_noise * np.einsum("ij,ij->i", u, u)
+            for rows in block_slices(u.shape[1], u.shape[1]):
+                block = y_kernel._gram(take(self.outputs, rows), self.outputs)
+                uGu += np.einsum("ij,ij->i", u[:, rows], u @ block.T)
+            return added_divergence(values, uGu, eta)
+
+        return Query(*shared_kl(self.Q, u, eta, y_noise), start, eta, to_nats)
+
+
+def exact_bridge(kind: str, sides: Sides, X: Objects, Y: Objects) -> ExactBridge:
+    """Factor the Gram matrices of all training pairs."""
+    K = sides.x_kernel._gram(X, X)
+    K.flat[:: len(K) + 1] += sides.x_noise
+    Q = positive_inverse(sides.y_kernel._gram(Y, Y), sides.y_noise)
+    M = Q @ K @ Q if kind == "inverse_kl" else None
+    return ExactBridge(sides, kind, X, Y, positive_factor(K, "inputs"), Q, M)
+
+
+@dataclass(frozen=True)
+class HsicBridge:
+    """Row sums of K are all that the HSIC criterion keeps."""
+
+    sides: Sides
+    inputs: Objects
+    outputs: Objects
+    row_sums: Array
+
+    def query(self, X: Objects) -> Query:
+        k_x = self.sides.x_kernel._gram(X, self.inputs)
+        k_xx = self.sides.x_kernel.diag(X)
+        b, c = centred_border(k_x, k_xx, self.row_sums)
+        return hsic_query(b, c, k_x, k_xx, self.outputs if self.sides.y_kernel.vectors else None)
+
+
+def hsic_bridge(sides: Sides, X: Objects, Y: Objects) -> HsicBridge:
+    """Sum the rows of K, block by block."""
+    blocks = sides.x_kernel.blocks(X, X)
+    return HsicBridge(sides, X, Y, np.concatenate([K.sum(axis=1) for _, K in blocks]))
+
+
+def hsic_query(b: Array, c: Array, k_x: Array, k_xx: Array, Y: Array | None) -> Query:
+    """The start is the mean of the outputs, weighted by the similarity of their inputs."""
+    start = None
+    if Y is not None:
+        weights = np.maximum(k_x, 0) + np.finfo(k_x.dtype).tiny
+        start = np.asarray((weights / weights.sum(axis=1, keepdims=True)) @ Y)
+    n = k_x.shape[1]
+
+    def judge(g: Array, g_yy: Array, rows: IntArray) -> Criterion:
+        return hsic_criterion(g, g_yy, b[rows], c[rows])
+
+    def table(g: Array, g_yy: Array) -> Array:
+        return hsic_table(g, g_yy, b, c)
+
+    return Query(judge, table, start, k_xx, lambda values: values / (n + 1) ** 2)
+
+
+@dataclass(frozen=True)
+class LandmarkBridge:
+    """Landmarks on both sides: O(nm²) once, O(m²) a trial output."""
+
+    sides: Sides
+    kind: str
+    inputs: Objects  # landmarks
+    outputs: Objects
+    x_root: Array  # triangular, ψ(x) = x_root k(Z_x, x)
+    A: Array  # linear term from ψ(x)
+    x_rest: Array  # η = k_xx - ψ' x_rest ψ
+    Q: Array
+    M: Array  # of the inverse criterion; G for u'Gu of the other
+    ridge: Array | None  # start from ψ(x)
+
+    def query(self, X: Objects) -> Query:
+        x_kernel, _, x_noise, y_noise = self.sides
+        psi = x_kernel._gram(X, self.inputs) @ self.x_root
+        k_xx = x_kernel.diag(X) + x_noise
+        eta = np.maximum(k_xx - np.einsum("ij,ij->i", psi @ self.x_rest, psi), x_noise)
+        start = None if self.ridge is None else psi @ self.ridge
+        linear = psi @ self.A
+        if self.kind == "inverse_kl":
+            judges = shared_inverse_kl(self.Q, self.M, linear, k_xx, y_noise)
+            return Query(*judges, start, eta, lambda values: values / 2)
+
+        def to_nats(values: Array) -> Array:
+            return added_divergence(values, np.einsum("ij,ij->i", psi @ self.M, psi), eta)
+
+        return Query(*shared_kl(self.Q, linear, eta, y_noise), start, eta, to_nats)
+
+
+def landmark_bridge(
+    kind: str, sides: Sides, X: Objects, Y: Objects, landmarks: IntArray
+) -> LandmarkBridge:
+    r"""Sum the moments of landmark features over blocks of training pairs.
+
+    With :math:`S=\Phi^\top\Phi`, :math:`P=\Psi^\top\Psi`, :math:`C=\Psi^\top\Phi` and the noise
+    :math:`\nu`, push-through gives :math:`\Phi^\top(\Phi\Phi^\top+\nu I)^{-1}\Phi
+    =I-\nu(S+\nu I)^{-1}` and :math:`\Phi^\top u=C^\top(P+\nu_xI)^{-1}\psi(x)`.
+    """
+    x_kernel, y_kernel, x_noise, y_noise = sides
+    Zx, Zy = x_kernel.reference(X, landmarks), y_kernel.reference(Y, landmarks)
+    x_root, y_root = feature_root(x_kernel, Zx), feature_root(y_kernel, Zy)
+    p, s = x_root.shape[1], y_root.shape[1]
+    P, S, C = np.zeros((p, p)), np.zeros((s, s)), np.zeros((p, s))
+    T = np.zeros((p, Y.shape[1])) if y_kernel.vectors else None
+    for rows in block_slices(n_objects(X), len(landmarks)):
+        outputs = take(Y, rows)
+        psi = x_kernel._gram(take(X, rows), Zx) @ x_root
+        phi = y_kernel._gram(outputs, Zy) @ y_root
+        P += psi.T @ psi
+        S += phi.T @ phi
+        C += psi.T @ phi
+        if T is not None:
+            T += psi.T @ outputs
+    Pi, Si = positive_inverse(P, x_noise), positive_inverse(S.copy(), y_noise)
+    x_rest = np.eye(p) - x_noise * Pi
+    Q = y_root @ (np.eye(s) - y_noise * Si) @ y_root.T
+    ridge = None if T is None else Pi @ T
+    if kind == "inverse_kl":
+        # G⁻¹g = Φ(S+ν)⁻¹φ(y)
+        A = C @ Si @ y_root.T
+        M = y_root @ Si @ (C.T @ C + x_noise * S) @ Si @ y_root.T
+    else:
+        # u = Ψ(P+ν)⁻¹ψ(x), and u'(ΦΦ' + νI)u
+        mapped = Pi @ C
+        A = mapped @ y_root.T
+        M = mapped @ mapped.T + y_noise * (Pi - x_noise * Pi @ Pi)
+    return LandmarkBridge(sides, kind, Zx, Zy, x_root, A, x_rest, Q, M, ridge)
+
+
+def shared_kl(Q: Array, u: Array, eta: Array, floor: float) -> tuple[RowCriterion, Table]:
+    """The KL criterion of queries that share the reference outputs."""
+
+    def judge(g: Array, g_yy: Array, rows: IntArray) -> Criterion:
+        return kl_criterion(g, g_yy, g @ Q, u[rows], eta[rows], floor)
+
+    def table(g: Array, g_yy: Array) -> Array:
+        return kl_table(g, g_yy, g @ Q, u, eta, floor)
+
+    return judge, table
+
+
+def shared_inverse_kl(
+    Q: Array, M: Any, v: Array, k_xx: Array, floor: float
+) -> tuple[RowCriterion, Table]:
+    """The inverse criterion of queries that share the reference outputs."""
+
+    def judge(g: Array, g_yy: Array, rows: IntArray) -> Criterion:
+        return inverse_kl_criterion(g, g_yy, g @ Q, g @ M, v[rows], k_xx[rows], floor)
+
+    def table(g: Array, g_yy: Array) -> Array:
+        return inverse_kl_table(g, g_yy, g @ Q, g @ M, v, k_xx, floor)
+
+    return judge, table
+
+
+def feature_root(kernel: Kernel, Z: Objects) -> Array:
+    r"""Matrix :math:`R` with :math:`R^\top k(Z,x)` features that reproduce the kernel on ``Z``."""
+    return inverse_root(kernel._gram(Z, Z))[0]
+
+
+def positive_factor(K: Array, whose: str) -> Any:
+    """Cholesky factor, in place."""
+    try:
+        return linalg.cho_factor(K.T, lower=True, overwrite_a=True, check_finite=False)
+    except linalg.LinAlgError as error:
+        raise ValueError(
+            f"The Gram matrix of the {whose} is not positive definite. Raise their alpha, or use a "
+            'kernel that is one (Transformed with validity="clip").'
+        ) from error
+
+
+def positive_inverse(G: Array, noise: float) -> Array:
+    """Inverse of ``G + noise I``, so that each later step is one product; ``G`` is used up."""
+    G.flat[:: len(G) + 1] += noise
+    factor = positive_factor(G, "outputs")[0]
+    inverse = linalg.lapack.dpotri(factor, lower=True, overwrite_c=True)[0].T
+    # Row-major now, with the upper triangle filled: mirror it without a copy of the whole.
+    for rows in block_slices(len(inverse), len(inverse)):
+        inverse[rows, : rows.start] = inverse[: rows.start, rows].T
+        square = np.triu(inverse[rows, rows])
+        inverse[rows, rows] = square + np.triu(square, 1).T
+    return np.asarray(inverse)

@@ -1,0 +1,281 @@
+"""Twin Gaussian processes: outputs that are alike as their inputs are."""
+
+from typing import Any, NamedTuple
+from warnings import warn
+
+import numpy as np
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from isthmus._checks import check_choice, check_float, check_int, former_fit_kept
+from isthmus.blocks.slices import block_slices
+from isthmus.kernels.objects import check_collection, n_objects, take
+from isthmus.structured.twin.choice import bridge_of, choose_settings, kernel_in, sides_of
+from isthmus.structured.twin.learner import TwinKernelLearner, as_double, check_pairs
+from isthmus.structured.twin.search import best_outputs, box_around
+from isthmus.typing import Array, BoolArray
+
+CRITERIA = ("kl", "hsic", "inverse_kl")
+QUERY_BYTES = 96 * 2**20
+
+
+class TwinPrediction(NamedTuple):
+    """What a twin process says about new inputs."""
+
+    outputs: Any
+    criterion: Array
+    input_variance: Array
+    converged: BoolArray
+    on_border: BoolArray
+
+
+TwinPrediction.__module__ = "isthmus.structured"
+
+
+class TwinGaussianProcess(MultiOutputMixin, RegressorMixin, BaseEstimator):
+    r"""Predict the output that is to the training outputs as its input is to the inputs.
+
+    Two Gaussian processes, one over inputs with the Gram matrix :math:`K`, one over outputs with
+    :math:`G`. The prediction for :math:`x` is the :math:`y` for which the matrices, bordered by
+    the new pair, agree best [BoSminchisescu2010]_:
+
+    .. math:: \min_y\ \mathrm{KL}\big(\mathcal N(0,G_{Y\cup y})\,\|\,\mathcal N(0,K_{X\cup x})\big)
+       \ \Longleftrightarrow\ \min_y\ g_{yy}-2u^\top g_y-\eta\log(g_{yy}-g_y^\top G^{-1}g_y),
+
+    :math:`u=K^{-1}k_x`, :math:`\eta=k_{xx}-k_x^\top u`. All new points are optimised together,
+    by quasi-Newton steps that start from kernel ridge regression :math:`u^\top Y`.
+
+    Parameters
+    ----------
+    x_kernel, y_kernel : kernel, name or None, default=None
+        None is a Gaussian whose width is chosen as ``tune`` says. Another output kernel must have
+        a gradient, or the outputs are searched among ``candidates``.
+    criterion : {"kl", "hsic", "inverse_kl"}, default="kl"
+        ``"inverse_kl"`` is the divergence the other way round; ``"hsic"`` maximises the
+        dependence of the bordered matrices, and is there for comparison: with wide kernels its
+        maximum lies outside the data.
+    n_neighbors : int or None, default=None
+        Use only so many training pairs for each new input, those with the most similar inputs.
+    alpha_x, alpha_y : float or None, default=None
+        Noise on the diagonals of the Gram matrices, as a share of the mean diagonal. None is
+        chosen as ``tune`` says. Without effect under ``"hsic"``.
+    learner : TwinKernelLearner or None, default=None
+        Learn polynomials of both kernels first (HOTGP, HOHSIC). Its own kernels are replaced
+        by those given here.
+    n_landmarks : int or None, default=None
+        Represent both processes by so many training pairs (Nyström): time and memory then grow
+        linearly with the number of pairs. Not for ``"hsic"``, which needs none.
+    tune : {"cv", "ml", None}, default="cv"
+        How parameters left None are chosen: by the absolute error of left-out predictions; those
+        of the inputs by the marginal likelihood of the outputs (vectors under Gaussian kernels),
+        faster and less sure; or not at all: the widths are then 1 and 0.5 median distances, the
+        noises 0.01 and 1.
+    cv : int or splitter, default=3
+        Folds for ``tune="cv"``; an int shuffles. For sequences give ``KFold(3)``, whose folds are
+        in one piece: neighbours in time give the answer away.
+    max_selection : int, default=500
+        Parameters are chosen on at most so many pairs.
+    candidates : collection of outputs or None, default=None
+        Search the prediction among these. Outputs that are not vectors are searched among the
+        training outputs where it is None.
+    n_restarts : int, default=2
+        Starts for each point: kernel ridge regression, then training outputs with the best
+        criterion, unlike each other. Where inputs have several right outputs, take more.
+    margin : float, default=0.2
+        Predictions stay in the box of the training outputs, widened on each side by this share.
+    tol : float, default=1e-5
+        A point has converged when no entry of its (projected) gradient is larger, in units of
+        the spread of the outputs.
+    max_steps : int, default=200
+        Of the quasi-Newton method
+    random_state : int, RandomState instance or None, default=0
+        Draws landmarks and the pairs for the choice of parameters.
+    verbose : int, default=0
+        1 shows a progress line on a terminal.
+
+    Attributes
+    ----------
+    x_kernel_, y_kernel_ : the kernels, widths numbers, transforms learned.
+    alpha_x_, alpha_y_ : float
+    learner_ : the fitted learner, or None
+    cv_error_ : float or None
+        Mean absolute error of left-out predictions with the parameters chosen.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.structured import TwinGaussianProcess
+    >>> t = np.linspace(0, 1, 60)
+    >>> X, Y = np.c_[t, t**2], np.c_[np.cos(6 * t), np.sin(6 * t)]
+    >>> model = TwinGaussianProcess().fit(X[::2], Y[::2])
+    >>> bool(np.abs(model.predict(X[1::2]) - Y[1::2]).mean() < 0.01)
+    True
+
+    Outputs that are not vectors are searched among those seen.
+
+    >>> words = ["low" if x < 0.5 else "high" for x in t]
+    >>> labels = TwinGaussianProcess(y_kernel="delta").fit(X, words)
+    >>> labels.predict([[0.1, 0.01], [0.9, 0.81]])
+    array(['low', 'high'], dtype=object)
+    """
+
+    __module__ = "isthmus.structured"
+
+    def __init__(
+        self,
+        *,
+        x_kernel: Any = None,
+        y_kernel: Any = None,
+        criterion: str = "kl",
+        n_neighbors: int | None = None,
+        alpha_x: float | None = None,
+        alpha_y: float | None = None,
+        learner: Any = None,
+        n_landmarks: int | None = None,
+        tune: str | None = "cv",
+        cv: Any = 3,
+        max_selection: int = 500,
+        candidates: Any = None,
+        n_restarts: int = 2,
+        margin: float = 0.2,
+        tol: float = 1e-5,
+        max_steps: int = 200,
+        random_state: Any = 0,
+        verbose: int = 0,
+    ):
+        self.x_kernel = x_kernel
+        self.y_kernel = y_kernel
+        self.criterion = criterion
+        self.n_neighbors = n_neighbors
+        self.alpha_x = alpha_x
+        self.alpha_y = alpha_y
+        self.learner = learner
+        self.n_landmarks = n_landmarks
+        self.tune = tune
+        self.cv = cv
+        self.max_selection = max_selection
+        self.candidates = candidates
+        self.n_restarts = n_restarts
+        self.margin = margin
+        self.tol = tol
+        self.max_steps = max_steps
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "x_kernel_")
+
+    def fit(self, X: Any, y: Any) -> "TwinGaussianProcess":
+        """Learn from pairs of objects; return self."""
+        self._check_parameters()
+        x_kernel, y_kernel = kernel_in(self.x_kernel), kernel_in(self.y_kernel)
+        with former_fit_kept(self):
+            X, Y = check_pairs(self, X, y, x_kernel, y_kernel)
+            if y_kernel.vectors and self.candidates is None:
+                # Raises where the kernel has no gradient.
+                y_kernel.resolve(Y).weighted_gradient(Y[:1], Y[:1], np.ones((1, 1)))
+            candidates = self.candidates
+            if candidates is not None:
+                candidates = as_double(check_collection(self, candidates, y_kernel, reset=None))
+            settings, error = choose_settings(self, X, Y, candidates)
+            sides, learner = sides_of(self, X, Y, settings)
+            self._bridge_ = bridge_of(self, sides, X, Y)
+        self._box = box_around(Y, self.margin) if y_kernel.vectors else None
+        self._candidates = Y if candidates is None else candidates
+        self._flat = y_kernel.vectors and np.asarray(y).ndim == 1
+        self.x_kernel_, self.y_kernel_ = sides.x_kernel, sides.y_kernel
+        self.alpha_x_, self.alpha_y_ = settings["alpha_x"], settings["alpha_y"]
+        self.learner_, self.cv_error_ = learner, error
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """Return the predicted outputs: an array of vectors, or a 1-D array of objects."""
+        return self._predicted(X, judged=False).outputs
+
+    def predict_details(self, X: Any) -> TwinPrediction:
+        """Return predictions with what is known about each.
+
+        Returns
+        -------
+        TwinPrediction
+            ``outputs``; ``criterion``, smaller where input and output agree better: under
+            ``"kl"`` the divergence in nats that the pair adds, never negative, under
+            ``"inverse_kl"`` the same the other way round but for a constant, under ``"hsic"``
+            minus the dependence it adds; ``input_variance``, the part of the input's kernel
+            value that the training inputs do not explain, large for unusual inputs; ``converged``;
+            ``on_border``, whether the prediction lies on the border of the box it is kept in.
+        """
+        return self._predicted(X, judged=True)
+
+    def _predicted(self, X: Any, *, judged: bool) -> TwinPrediction:
+        check_is_fitted(self)
+        X = as_double(check_collection(self, X, self.x_kernel_, reset=False))
+        n, n_reference = n_objects(X), n_objects(self._bridge_.outputs)
+        precision = {"n_restarts": self.n_restarts, "tol": self.tol, "max_iter": self.max_steps}
+        box = self._box if self.candidates is None else None
+        parts, values, variances = [], [], []
+        size = max(1, QUERY_BYTES // (64 * n_reference))
+        for rows in block_slices(n, n_reference, block_size=size):
+            query = self._bridge_.query(take(X, rows))
+            found = best_outputs(
+                self._bridge_, query, box, self._candidates, verbose=self.verbose, **precision
+            )
+            parts.append(found)
+            if judged:
+                values.append(query.to_nats(found.values))
+                variances.append(query.input_variance)
+        outputs = np.concatenate([found.outputs for found in parts])
+        converged = np.concatenate([found.converged for found in parts])
+        border: Any = np.zeros(n, dtype=bool)
+        if box is not None:
+            outside = (outputs <= box.low) | (outputs >= box.high)
+            border = (outside & (box.low < box.high)).any(axis=1)
+        if not converged.all():
+            warn(
+                f"TwinGaussianProcess: {int((~converged).sum())} of {n} predictions have not "
+                "converged. Raise max_steps or alpha_y, or scale the outputs.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        if self._flat and outputs.ndim == 2:
+            outputs = outputs[:, 0]
+        if not judged:
+            values = variances = [np.full(n, np.nan)]
+        return TwinPrediction(
+            outputs, np.concatenate(values), np.concatenate(variances), converged, border
+        )
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R² of the predictions; for outputs that are not vectors, the share that is right."""
+        check_is_fitted(self)
+        if self._box is not None:
+            return float(super().score(X, y, sample_weight))
+        right = [bool(a == b) for a, b in zip(self.predict(X), y, strict=True)]
+        return float(np.average(right, weights=sample_weight))
+
+    def _check_parameters(self) -> None:
+        check_choice(self, "criterion", CRITERIA)
+        check_choice(self, "tune", ("cv", "ml", None))
+        for name in ("n_neighbors", "n_landmarks"):
+            if getattr(self, name) is not None:
+                check_int(self, name, low=1)
+        for name in ("alpha_x", "alpha_y"):
+            if getattr(self, name) is not None:
+                check_float(self, name, include_low=False)
+        check_int(self, "n_restarts", low=1)
+        check_int(self, "max_steps", low=1)
+        check_int(self, "max_selection", low=2)
+        check_float(self, "margin")
+        check_float(self, "tol", include_low=False)
+        if self.n_landmarks is not None and (self.criterion == "hsic" or self.n_neighbors):
+            what = 'criterion="hsic"' if self.criterion == "hsic" else "n_neighbors"
+            raise ValueError(
+                f"The 'n_landmarks' parameter of TwinGaussianProcess must be None with {what}. "
+                f"Got {self.n_landmarks!r} instead."
+            )
+        if self.learner is not None and not isinstance(self.learner, TwinKernelLearner):
+            raise TypeError(
+                "The 'learner' parameter of TwinGaussianProcess must be a TwinKernelLearner or "
+                f"None. Got {self.learner!r:.80} instead."
+            )

@@ -1,0 +1,313 @@
+"""Kernels of both sides learned together, so that they depend most."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from numbers import Integral
+from typing import Any
+from warnings import warn
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.model_selection import KFold
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from isthmus._checks import check_choice, check_float, check_int, check_length, former_fit_kept
+from isthmus.kernels.algebra.polynomials import gegenbauer_at_one
+from isthmus.kernels.algebra.transformed import Transformed
+from isthmus.kernels.base import Kernel
+from isthmus.kernels.objects import check_collection, n_objects, take
+from isthmus.kernels.resolve import as_kernel
+from isthmus.structured.twin.learner_formulas import (
+    aligned_pair,
+    alignment,
+    leading_pair,
+    nonnegative_pair,
+    term_products,
+)
+from isthmus.typing import Array
+
+PUBLISHED_INDICES = (0.51, 0.52)
+
+
+class TwinKernelLearner(BaseEstimator):
+    r"""Polynomials of an input and an output kernel under which the two depend most.
+
+    With :math:`C_{ij}=\mathrm{HSIC}(P_i(K),P_j(G))`,
+
+    .. math:: \max_{a,b\ge0}\ a^\top Cb\quad\text{with}\quad\|a\|=\|b\|=1,\qquad
+              \phi=\sum_ia_iP_i,\quad\psi=\sum_jb_jP_j
+
+    [Tonde2016]_. Where :math:`C\ge0`, as it is for powers, the leading singular pair of
+    :math:`C` is the answer; elsewhere an alternating method that keeps the signs.
+
+    Parameters
+    ----------
+    x_degree, y_degree : int or sequence of int, default=11
+        Largest degrees. Of a sequence, the one with the largest alignment on left-out folds;
+        inside a :class:`TwinGaussianProcess`, the one with the smallest error of prediction.
+    basis : {"monomial", "gegenbauer"}, default="monomial"
+        Powers always give kernels. Gegenbauer polynomials of a Gaussian do not: see ``validity``.
+    x_kernel, y_kernel : kernel or name, default="gaussian"
+        Of unit diagonal, such as the Gaussian.
+    criterion : {"hsic", "alignment"}, default="hsic"
+        The published criterion favours terms of large norm, and so narrow kernels; the alignment
+        divides by the norms of both sides.
+    solver : {"auto", "svd", "power"}, default="auto"
+        Of ``"hsic"``: the singular pair, the non-negative iteration, or the first where
+        :math:`C\ge0`. ``"svd"`` alone may give negative coefficients.
+    lam : float or pair of float, default=(0.51, 0.52)
+        Indices of the Gegenbauer polynomials of inputs and outputs; the default as published.
+    scale : {"unit", "raw"}, default="unit"
+        Gegenbauer polynomials that are one at one, or as they are usually written.
+    normalize : bool, default=True
+        Scale the coefficients so that :math:`\phi(1)=\psi(1)=1`, which leaves the noise of a
+        process its meaning. False keeps unit length, as published.
+    validity : {"auto", "refuse", "clip", "ignore"}, default="auto"
+        What :class:`~isthmus.kernels.Transformed` does where the polynomial makes no kernel;
+        "auto" clips its spectrum and says so.
+    max_samples : int, default=2000
+        Coefficients are learned on at most so many pairs.
+    cv : int, default=3
+        Folds for the choice of degrees.
+    random_state : int, RandomState instance or None, default=0
+
+    Attributes
+    ----------
+    x_coefficients_, y_coefficients_ : ndarray of shape (degree,)
+    x_kernel_, y_kernel_ : the learned kernels, widths resolved.
+    x_degree_, y_degree_ : int
+    C_ : ndarray of shape (x_degree, y_degree)
+        HSIC of all pairs of terms, V-statistics.
+    objective_ : float
+        HSIC, or alignment, of the two learned kernels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.structured import TwinKernelLearner
+    >>> x = np.linspace(0, 1, 80)
+    >>> learner = TwinKernelLearner(x_degree=3, y_degree=3).fit(x[:, None], np.sin(6 * x))
+    >>> learner.x_kernel_  # doctest: +ELLIPSIS
+    Transformed(base=Gaussian(gamma=...), coefficients=(...), basis='monomial', ...)
+    >>> bool(np.all(learner.x_coefficients_ > 0)), round(float(sum(learner.x_coefficients_)), 6)
+    (True, 1.0)
+    """
+
+    __module__ = "isthmus.structured"
+
+    def __init__(
+        self,
+        *,
+        x_degree: Any = 11,
+        y_degree: Any = 11,
+        basis: str = "monomial",
+        x_kernel: Any = "gaussian",
+        y_kernel: Any = "gaussian",
+        criterion: str = "hsic",
+        solver: str = "auto",
+        lam: Any = PUBLISHED_INDICES,
+        scale: str = "unit",
+        normalize: bool = True,
+        validity: str = "auto",
+        max_samples: int = 2000,
+        cv: int = 3,
+        random_state: Any = 0,
+    ):
+        self.x_degree = x_degree
+        self.y_degree = y_degree
+        self.basis = basis
+        self.x_kernel = x_kernel
+        self.y_kernel = y_kernel
+        self.criterion = criterion
+        self.solver = solver
+        self.lam = lam
+        self.scale = scale
+        self.normalize = normalize
+        self.validity = validity
+        self.max_samples = max_samples
+        self.cv = cv
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "x_kernel_")
+
+    def fit(self, X: Any, y: Any) -> "TwinKernelLearner":
+        """Learn both polynomials from pairs of objects; return self."""
+        check_choice(self, "basis", ("monomial", "gegenbauer"))
+        check_choice(self, "criterion", ("hsic", "alignment"))
+        check_choice(self, "solver", ("auto", "svd", "power"))
+        check_choice(self, "validity", ("auto", "refuse", "clip", "ignore"))
+        x_kernel, y_kernel = as_kernel(self.x_kernel), as_kernel(self.y_kernel)
+        with former_fit_kept(self):
+            X, Y = check_pairs(self, X, y, x_kernel, y_kernel)
+            x_kernel, y_kernel = x_kernel.resolve(X), y_kernel.resolve(Y)
+            x_degrees, y_degrees = degrees_of(self, "x_degree"), degrees_of(self, "y_degree")
+            rng = check_random_state(self.random_state)
+            rows = np.arange(n_objects(X))
+            n = check_int(self, "max_samples", low=2)
+            if len(rows) > n:
+                rows = np.sort(rng.choice(len(rows), n, replace=False))
+            K = x_kernel(take(X, rows))
+            G = y_kernel(take(Y, rows))
+            dx, dy = x_degrees[0], y_degrees[0]
+            if len(x_degrees) * len(y_degrees) > 1:
+                dx, dy = self._choose_degrees(K, G, x_degrees, y_degrees)
+            products = self._products(K, G, dx, dy)
+            a, b = self._coefficients(products, dx)
+            if not (a.any() and b.any()):
+                a, b = np.eye(dx)[0], np.eye(dy)[0]  # a constant side: nothing to learn
+            C = products[:dx, dx:]
+            objective = float(a @ C @ b)
+            if self.criterion == "alignment":
+                objective = alignment(products, a, b)
+            if self.normalize:
+                a, b = self._unit_value(a, 0), self._unit_value(b, 1)
+            learned_x = self._learned(x_kernel, a, 0, X)
+            learned_y = self._learned(y_kernel, b, 1, Y)
+        self.x_kernel_, self.y_kernel_ = learned_x, learned_y
+        self.x_coefficients_, self.y_coefficients_ = a, b
+        self.x_degree_, self.y_degree_ = dx, dy
+        self.C_, self.objective_ = C, objective
+        return self
+
+    def score(self, X: Any, y: Any) -> float:
+        """Centred alignment of the two learned kernels on other pairs, in [-1, 1]."""
+        check_is_fitted(self)
+        X, Y = check_pairs(self, X, y, self.x_kernel_, self.y_kernel_, reset=False)
+        one = np.ones(1)
+        products = term_products(self.x_kernel_(X), self.y_kernel_(Y), 1, 1, None, None)
+        return alignment(products, one, one)
+
+    def _indices(self) -> tuple[float | None, float | None]:
+        if self.basis == "monomial":
+            return None, None
+        pair = self.lam if isinstance(self.lam, Sequence) else (self.lam, self.lam)
+        if len(pair) != 2:
+            raise ValueError(
+                "The 'lam' parameter of TwinKernelLearner must be a float or a pair of float. "
+                f"Got {self.lam!r} instead."
+            )
+        return check_float(self, "lam", value=pair[0]), check_float(self, "lam", value=pair[1])
+
+    def _learned(self, kernel: Kernel, coefficients: Array, side: int, X: Any) -> Kernel:
+        learned = Transformed(
+            kernel,
+            tuple(float(c) for c in coefficients),
+            basis=self.basis,
+            lam=self._indices()[side],
+            scale=self.scale,
+            validity="refuse" if self.validity == "auto" else self.validity,
+        )
+        try:
+            return learned.resolve(X)
+        except ValueError:
+            if self.validity != "auto":
+                raise
+        repaired = replace(learned, validity="clip").resolve(X)
+        warn(
+            f"The {self.basis} polynomial that TwinKernelLearner has learned makes no kernel of "
+            f"{type(kernel).__name__}: only the positive part of its spectrum is kept. Take "
+            "basis='monomial', or a larger lam; validity says what else can be done.",
+            UserWarning,
+            stacklevel=3,
+        )
+        return repaired
+
+    def _products(self, K: Array, G: Array, dx: int, dy: int) -> Array:
+        x_lam, y_lam = self._indices()
+        products = term_products(K, G, dx, dy, x_lam, y_lam)
+        scales = np.concatenate([self._values_at_one(dx, 0), self._values_at_one(dy, 1)])
+        return products * np.outer(scales, scales)
+
+    def _values_at_one(self, degree: int, side: int) -> Array:
+        lam = self._indices()[side]
+        if lam is None or self.scale == "unit":
+            return np.ones(degree)
+        return np.array([gegenbauer_at_one(i, lam) for i in range(1, degree + 1)])
+
+    def _unit_value(self, coefficients: Array, side: int) -> Array:
+        return coefficients / (coefficients @ self._values_at_one(len(coefficients), side))
+
+    def _coefficients(self, products: Array, dx: int) -> tuple[Array, Array]:
+        C = products[:dx, dx:]
+        if self.criterion == "alignment":
+            return aligned_pair(C, products[:dx, :dx], products[dx:, dx:])
+        nonnegative = C.min() >= -1e-12 * np.abs(C).max()
+        if self.solver == "svd" or (self.solver == "auto" and nonnegative):
+            a, b = leading_pair(C)
+            return (np.abs(a), np.abs(b)) if nonnegative else (a, b)
+        return nonnegative_pair(C, np.random.default_rng(0))
+
+    def _choose_degrees(
+        self, K: Array, G: Array, x_degrees: list[int], y_degrees: list[int]
+    ) -> tuple[int, int]:
+        """The pair of degrees with the largest mean alignment on left-out folds."""
+        top_x, top_y = max(x_degrees), max(y_degrees)
+        folds = KFold(check_int(self, "cv", low=2), shuffle=True, random_state=0)
+        scores = np.zeros((len(x_degrees), len(y_degrees)))
+        for train, test in folds.split(K):
+            known, new = (
+                self._products(K[np.ix_(part, part)], G[np.ix_(part, part)], top_x, top_y)
+                for part in (train, test)
+            )
+            for i, dx in enumerate(x_degrees):
+                for j, dy in enumerate(y_degrees):
+                    # The products of lower degrees are a corner of those of the largest.
+                    keep = np.r_[0:dx, top_x : top_x + dy]
+                    corner = np.ix_(keep, keep)
+                    a, b = self._coefficients(known[corner], dx)
+                    scores[i, j] += alignment(new[corner], a, b)
+        best_x, best_y = divmod(int(scores.argmax()), len(y_degrees))
+        return x_degrees[best_x], y_degrees[best_y]
+
+
+def check_pairs(
+    estimator: Any, X: Any, y: Any, x_kernel: Kernel, y_kernel: Kernel, *, reset: bool = True
+) -> tuple[Any, Any]:
+    """Inputs and outputs as their kernels want them, as many of the one as of the other."""
+    name = type(estimator).__name__
+    if y is None:
+        raise ValueError(f"{name} requires y to be passed, but the target y is None.")
+    for side, kernel in (("x_kernel", x_kernel), ("y_kernel", y_kernel)):
+        if kernel.pairwise:
+            raise ValueError(
+                f"{name} cannot take rows of a Gram matrix, which do not hold k(x, x) of new "
+                f"objects. Give the matrix to {side}=Precomputed(gram) and indices as objects."
+            )
+    X = check_collection(estimator, X, x_kernel, reset=reset)
+    Y = check_collection(estimator, y, y_kernel, reset=None)
+    check_length(estimator, n_objects(X), n_objects(Y), what="outputs as inputs")
+    return as_double(X), as_double(Y)
+
+
+def as_double(X: Any) -> Any:
+    """Arrays of single precision in double; anything else as it is."""
+    # Inverses of Gram matrices have no digits to spare.
+    return X.astype(np.float64) if getattr(X, "dtype", None) == np.float32 else X
+
+
+def degrees_of(estimator: Any, name: str) -> list[int]:
+    """The degrees that a parameter offers."""
+    value = getattr(estimator, name)
+    values = [value] if isinstance(value, (Integral, np.integer)) else value
+    if (
+        isinstance(values, (str, bytes))
+        or not isinstance(values, (Sequence, np.ndarray))
+        or not len(values)
+        or not all(
+            isinstance(v, (Integral, np.integer)) and not isinstance(v, bool) and int(v) >= 1
+            for v in values
+        )
+    ):
+        raise ValueError(
+            f"The {name!r} parameter of {type(estimator).__name__} must be an int in [1, inf) or a "
+            f"sequence of them. Got {value!r} instead."
+        )
+    return [int(v) for v in values]

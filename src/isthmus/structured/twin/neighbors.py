@@ -1,0 +1,117 @@
+"""Twin processes on the neighbours of each new input."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+
+from isthmus.kernels.objects import take
+from isthmus.structured.twin.bridge import (
+    Query,
+    Sides,
+    hsic_query,
+    positive_factor,
+    positive_inverse,
+)
+from isthmus.structured.twin.formulas import (
+    Criterion,
+    added_divergence,
+    centred_border,
+    inverse_kl_criterion,
+    inverse_kl_table,
+    kl_criterion,
+    kl_table,
+)
+from isthmus.typing import Array, IntArray, Objects
+
+
+@dataclass(frozen=True)
+class NeighborBridge:
+    """The most similar training inputs of each new one: O(M³) a query, nothing in advance.
+
+    Criteria are given, and return, rows over all training outputs; those of other inputs do
+    not count.
+    """
+
+    sides: Sides
+    kind: str
+    inputs: Objects
+    outputs: Objects
+    n_neighbors: int
+
+    def query(self, X: Objects) -> Query:
+        x_kernel, y_kernel, x_noise, y_noise = self.sides
+        k_all = x_kernel._gram(X, self.inputs)
+        k_xx = x_kernel.diag(X)
+        n = k_all.shape[1]
+        M = min(self.n_neighbors, n)
+        near = np.sort(np.argpartition(-k_all, M - 1, axis=1)[:, :M], axis=1)
+        k_x = np.take_along_axis(k_all, near, axis=1)
+        if self.kind == "hsic":
+            return self._hsic(near, k_x, k_xx, n)
+        k_xx = k_xx + x_noise
+        linear, eta, uGu = np.empty_like(k_x), np.empty_like(k_xx), np.empty_like(k_xx)
+        inverses: list[Array] = []
+        others: list[Array] = []
+        start = np.empty((len(near), self.outputs.shape[1])) if y_kernel.vectors else None
+        for i, rows in enumerate(near):
+            local_x, local_y = take(self.inputs, rows), take(self.outputs, rows)
+            K = x_kernel._gram(local_x, local_x)
+            K.flat[:: M + 1] += x_noise
+            G = y_kernel._gram(local_y, local_y)
+            Q = positive_inverse(G.copy(), y_noise)
+            inverses.append(Q)
+            if self.kind == "inverse_kl":
+                others.append(Q @ K @ Q)
+            u = linalg.cho_solve(positive_factor(K, "inputs"), k_x[i], check_finite=False)
+            eta[i] = max(k_xx[i] - k_x[i] @ u, x_noise)
+            uGu[i] = u @ (G @ u) + y_noise * (u @ u)
+            linear[i] = Q @ k_x[i] if self.kind == "inverse_kl" else u
+            if start is not None:
+                start[i] = u @ local_y
+
+        def products(matrices: list[Array], g: Array, rows: IntArray) -> Array:
+            return np.array([matrices[r] @ g[j] for j, r in enumerate(rows)])
+
+        def judge(g_all: Array, g_yy: Array, rows: IntArray) -> Criterion:
+            g = np.take_along_axis(g_all, near[rows], axis=1)
+            Qg = products(inverses, g, rows)
+            if self.kind == "inverse_kl":
+                Mg = products(others, g, rows)
+                found = inverse_kl_criterion(g, g_yy, Qg, Mg, linear[rows], k_xx[rows], y_noise)
+            else:
+                found = kl_criterion(g, g_yy, Qg, linear[rows], eta[rows], y_noise)
+            return _spread(found, near[rows], n)
+
+        def table(g_all: Array, g_yy: Array) -> Array:
+            return np.array([row(i, g_all[:, near[i]], g_yy) for i in range(len(near))])
+
+        def row(i: int, g: Array, g_yy: Array) -> Array:
+            one = slice(i, i + 1)
+            Qg = g @ inverses[i]
+            if self.kind == "inverse_kl":
+                Mg = g @ others[i]
+                return inverse_kl_table(g, g_yy, Qg, Mg, linear[one], k_xx[one], y_noise)[0]
+            return kl_table(g, g_yy, Qg, linear[one], eta[one], y_noise)[0]
+
+        def to_nats(values: Array) -> Array:
+            return values / 2 if self.kind == "inverse_kl" else added_divergence(values, uGu, eta)
+
+        return Query(judge, table, start, eta, to_nats)
+
+    def _hsic(self, near: IntArray, k_x: Array, k_xx: Array, n: int) -> Query:
+        kernel = self.sides.x_kernel
+        local = (take(self.inputs, rows) for rows in near)
+        row_sums = np.array([kernel._gram(Z, Z).sum(axis=1) for Z in local])
+        b, c = centred_border(k_x, k_xx, row_sums)
+        b_all, k_all = np.zeros((len(near), n)), np.zeros((len(near), n))
+        np.put_along_axis(b_all, near, b, axis=1)
+        np.put_along_axis(k_all, near, k_x, axis=1)
+        Y = self.outputs if self.sides.y_kernel.vectors else None
+        return hsic_query(b_all, c, k_all, k_xx, Y)
+
+
+def _spread(found: Criterion, near: IntArray, n: int) -> Criterion:
+    by_row = np.zeros((len(near), n))
+    np.put_along_axis(by_row, near, found.by_row, axis=1)
+    return Criterion(found.value, by_row, found.by_diagonal)
