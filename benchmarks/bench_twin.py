@@ -127,7 +127,7 @@ def batch(n):
 
     def value_and_slope(query, y):
         y = y[None]
-        g = kernel._gram(y, bridge.outputs)
+        g = kernel.gram(y, bridge.outputs)
         found = query.criterion(g, kernel.diag(y) + noise, np.zeros(1, dtype=int))
         return found.value[0], kernel.weighted_gradient(y, bridge.outputs, found.by_row, g)[0]
 

@@ -15,7 +15,6 @@ from isthmus.typing import Array
 # Larger numbers are refused: sums of their fourth powers, such as the squares of a scatter matrix,
 # overflow.
 LARGEST = 1e70
-_UNSET = object()
 
 
 def refusal(owner: Any, name: str, expected: str, got: Any) -> str:
@@ -23,13 +22,16 @@ def refusal(owner: Any, name: str, expected: str, got: Any) -> str:
 
     ``owner`` is an estimator, or the name of a function.
 
-    >>> from isthmus.kernels import Polynomial
-    >>> refusal(Polynomial(), "degree", "an int", "x")
+    >>> refusal("Polynomial", "degree", "an int", "x")
     "The 'degree' parameter of Polynomial must be an int. Got 'x' instead."
     """
-    whose = owner if isinstance(owner, str) else type(owner).__name__
     text = " ".join(_SHORT.repr(got).split())
-    return f"The {name!r} parameter of {whose} must be {expected}. Got {text} instead."
+    return f"The {name!r} parameter of {name_of(owner)} must be {expected}. Got {text} instead."
+
+
+def name_of(owner: Any) -> str:
+    """How a message names the owner of a parameter: a class by its name, a function by its own."""
+    return owner if isinstance(owner, str) else type(owner).__name__
 
 
 _SHORT = reprlib.Repr()
@@ -37,15 +39,16 @@ _SHORT.maxother = _SHORT.maxstring = 80
 
 
 def check_int(
-    owner: Any, name: str, *, low: int = 0, high: int | None = None, why: str = ""
+    value: Any, name: str, owner: Any, *, low: int = 0, high: int | None = None, why: str = ""
 ) -> int:
-    """Return the integer parameter ``name`` of ``owner``, or say what is wrong.
+    """Return the integer ``value`` of the parameter ``name`` of ``owner``, or say what is wrong.
 
-    >>> from isthmus.kernels import Polynomial
-    >>> check_int(Polynomial(degree=3), "degree", low=1)
+    >>> check_int(3, "degree", "Polynomial", low=1)
     3
+    >>> check_int(2.5, "n_points", "compress", low=1)
+    Traceback (most recent call last):
+    TypeError: The 'n_points' parameter of compress must be an int in [1, inf). Got 2.5 instead.
     """
-    value = getattr(owner, name)
     ends = f"[{low}, {'inf)' if high is None else f'{high}]'}"
     expected = f"an int in {ends}{f' ({why})' if why else ''}"
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):
@@ -57,16 +60,15 @@ def check_int(
 
 
 def check_float(
-    owner: Any,
+    value: Any,
     name: str,
+    owner: Any,
     *,
     low: float = 0.0,
     high: float = np.inf,
     include_low: bool = True,
-    value: Any = _UNSET,
 ) -> float:
-    """Return the real parameter ``name`` of ``owner``, or say what is wrong."""
-    value = getattr(owner, name) if value is _UNSET else value
+    """Return the real ``value`` of the parameter ``name`` of ``owner``, or say what is wrong."""
     expected = (
         f"a float in {'[' if include_low else '('}{low}, {high}{')' if high == np.inf else ']'}"
     )
@@ -79,28 +81,25 @@ def check_float(
     return number
 
 
-def check_choice(owner: Any, name: str, choices: tuple[Any, ...]) -> Any:
-    """Return the parameter ``name`` of ``owner`` if it is one of ``choices``."""
-    value = getattr(owner, name)
+def check_choice(value: Any, name: str, owner: Any, choices: tuple[Any, ...]) -> Any:
+    """Return ``value``, the parameter ``name`` of ``owner``, if it is one of ``choices``."""
     # An array would be compared with each of them by entries.
     if isinstance(value, np.ndarray) or value not in choices:
         raise ValueError(refusal(owner, name, f"one of {', '.join(map(repr, choices))}", value))
     return value
 
 
-def check_bool(owner: Any, name: str) -> bool:
-    """Return the truth value ``name`` of ``owner``; 0 and 1 are taken too, "no" is not."""
-    value = getattr(owner, name)
+def check_bool(value: Any, name: str, owner: Any) -> bool:
+    """Return the truth value ``name`` of ``owner``; 0 and 1 are accepted too, "no" is not."""
     if not isinstance(value, (bool, np.bool_, Integral)) or value not in (0, 1):
         raise TypeError(refusal(owner, name, "True or False", value))
     return bool(value)
 
 
 def check_floats(
-    owner: Any, name: str, *, low: float = 0.0, include_low: bool = True
+    value: Any, name: str, owner: Any, *, low: float = 0.0, include_low: bool = True
 ) -> list[float]:
     """Return the parameter ``name`` as a list, which may have been given as one number."""
-    value = getattr(owner, name)
     expected = "a float or a sequence of them, not empty"
     several = isinstance(value, Iterable) and not isinstance(value, (str, bytes, dict))
     if not several and not isinstance(value, Real):
@@ -108,19 +107,18 @@ def check_floats(
     given = list(value) if several else [value]
     if not given:
         raise ValueError(refusal(owner, name, expected, value))
-    return [check_float(owner, name, value=v, low=low, include_low=include_low) for v in given]
+    return [check_float(v, name, owner, low=low, include_low=include_low) for v in given]
 
 
 def check_table(
-    owner: Any,
+    value: Any,
     name: str,
+    owner: Any,
     *,
     expected: str = "an array of numbers of two dimensions",
-    value: Any = _UNSET,
     **options: Any,
 ) -> Array:
     """Return the array ``name`` of ``owner``, checked by scikit-learn, in our form of message."""
-    value = getattr(owner, name) if value is _UNSET else value
     try:
         table = check_array(value, dtype=np.float64, order="C", ensure_all_finite=False, **options)
     except (TypeError, ValueError) as error:
@@ -131,11 +129,8 @@ def check_table(
     return np.asarray(table)
 
 
-def check_seed(
-    owner: Any, name: str = "random_state", *, value: Any = _UNSET
-) -> np.random.RandomState:
+def check_seed(value: Any, name: str, owner: Any) -> np.random.RandomState:
     """Return the random numbers that ``random_state`` of ``owner`` stands for."""
-    value = getattr(owner, name) if value is _UNSET else value
     try:
         return check_random_state(value)
     except (TypeError, ValueError) as error:
@@ -143,9 +138,8 @@ def check_seed(
         raise ValueError(refusal(owner, name, expected, value)) from error
 
 
-def check_jobs(owner: Any, name: str = "n_jobs") -> None:
+def check_jobs(value: Any, name: str, owner: Any) -> None:
     """Refuse a number of processes or threads that joblib could not use."""
-    value = getattr(owner, name)
     expected = "None or an int other than 0 (-1 takes all processors)"
     if value is not None and (isinstance(value, bool) or not isinstance(value, Integral)):
         raise TypeError(refusal(owner, name, expected, value))
@@ -153,12 +147,12 @@ def check_jobs(owner: Any, name: str = "n_jobs") -> None:
         raise ValueError(refusal(owner, name, expected, value))
 
 
-def check_piece(owner: Any, name: str, resolve: Callable[[Any], Any]) -> Any:
+def check_piece(value: Any, name: str, owner: Any, resolve: Callable[[Any], Any]) -> Any:
     """Return what ``resolve`` makes of the parameter ``name``; its complaint gets an address."""
     try:
-        return resolve(getattr(owner, name))
+        return resolve(value)
     except (TypeError, ValueError) as error:
-        message = f"The {name!r} parameter of {type(owner).__name__} cannot be used. {error}"
+        message = f"The {name!r} parameter of {name_of(owner)} cannot be used. {error}"
         raise type(error)(" ".join(message.split())) from error
 
 

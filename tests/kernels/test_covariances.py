@@ -61,7 +61,7 @@ class TestLearnedParameters:
         X, Z = rng.uniform(size=(9, 3)), rng.uniform(size=(6, 3))
         W = rng.normal(size=(9, 6))
         assert_gradient(
-            lambda t: np.vdot(W, kernel.with_log_parameters(t)._gram(X, Z)),
+            lambda t: np.vdot(W, kernel.with_log_parameters(t).gram(X, Z)),
             lambda t: kernel.with_log_parameters(t).parameter_gradient(X, Z, W),
             kernel.log_parameters(),
             rng,
@@ -71,7 +71,7 @@ class TestLearnedParameters:
         X, W = rng.uniform(size=(9, 3)), rng.normal(size=(9, 9))
         W = W + W.T
         assert_gradient(
-            lambda t: np.vdot(W, kernel.with_log_parameters(t)._gram(X, X)),
+            lambda t: np.vdot(W, kernel.with_log_parameters(t).gram(X, X)),
             lambda t: kernel.with_log_parameters(t).parameter_gradient(X, X, W),
             kernel.log_parameters(),
             rng,

@@ -154,7 +154,7 @@ class TestSmoothKernels:
         fixed = kernel.resolve(Z)
         W = rng.normal(size=(len(X), len(Z)))
         assert_gradient(
-            lambda X: (W * fixed._gram(X, Z)).sum(),
+            lambda X: (W * fixed.gram(X, Z)).sum(),
             lambda X: fixed.weighted_gradient(X, Z, W),
             X,
             rng,
@@ -177,7 +177,7 @@ def test_laplacian_gradient_away_from_its_kinks(rng, assert_gradient):
     X, Z = rng.uniform(size=(5, 2)), rng.uniform(2, 3, size=(4, 2))
     k = Laplacian(0.8)
     assert_gradient(
-        lambda X: k._gram(X, Z).sum(), lambda X: k.weighted_gradient(X, Z, np.ones((5, 4))), X, rng
+        lambda X: k.gram(X, Z).sum(), lambda X: k.weighted_gradient(X, Z, np.ones((5, 4))), X, rng
     )
 
 

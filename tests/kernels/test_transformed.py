@@ -133,11 +133,11 @@ def test_clipping_keeps_the_positive_part_and_extends_it(rng, assert_gradient):
     ).resolve(X)
     assert_allclose(clipped(X), (U * np.maximum(eigenvalues, 0)) @ U.T, atol=1e-6)
     both = np.vstack([X, new])
-    assert np.linalg.eigvalsh(clipped._gram(both, both)).min() > -1e-9
-    assert_allclose(clipped.diag(new), np.diag(clipped._gram(new, new)))
+    assert np.linalg.eigvalsh(clipped.gram(both, both)).min() > -1e-9
+    assert_allclose(clipped.diag(new), np.diag(clipped.gram(new, new)))
     W = rng.normal(size=(5, 40))
     assert_gradient(
-        lambda Z: (W * clipped._gram(Z, X)).sum(),
+        lambda Z: (W * clipped.gram(Z, X)).sum(),
         lambda Z: clipped.weighted_gradient(Z, X, W),
         new,
         rng,

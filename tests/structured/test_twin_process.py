@@ -82,7 +82,7 @@ NAMES = tuple(bridges((np.eye(20, 2), np.eye(20, 3))))
 
 def values_of(bridge, X, trials):
     query, kernel = bridge.query(X), bridge.sides.y_kernel
-    g = kernel._gram(trials, bridge.outputs)
+    g = kernel.gram(trials, bridge.outputs)
     found = query.criterion(g, kernel.diag(trials) + bridge.sides.y_noise, np.arange(len(X)))
     return query, found
 
@@ -144,7 +144,7 @@ def test_gradient_of_every_criterion(name, pairs, new, rng, assert_gradient):
     rows = np.arange(len(new))
 
     def judged(trials):
-        g = kernel._gram(trials, bridge.outputs)
+        g = kernel.gram(trials, bridge.outputs)
         return g, query.criterion(g, kernel.diag(trials) + 0.05, rows)
 
     def slope(trials):
@@ -160,7 +160,7 @@ def test_gradient_of_every_criterion(name, pairs, new, rng, assert_gradient):
 def test_derivative_by_the_diagonal(name, pairs, new, rng, assert_gradient):
     bridge = bridges(pairs)[name]
     query, rows = bridge.query(new), np.arange(len(new))
-    g = Gaussian(0.7)._gram(rng.normal(size=(6, 3)), bridge.outputs)
+    g = Gaussian(0.7).gram(rng.normal(size=(6, 3)), bridge.outputs)
     assert_gradient(
         lambda d: query.criterion(g, d, rows).value.sum(),
         lambda d: query.criterion(g, d, rows).by_diagonal,
@@ -174,7 +174,7 @@ def test_table_holds_the_values_of_all_pairs(name, pairs, new, rng):
     bridge = bridges(pairs)[name]
     query, kernel = bridge.query(new), bridge.sides.y_kernel
     trials = rng.normal(size=(4, 3))
-    g, g_yy = kernel._gram(trials, bridge.outputs), kernel.diag(trials) + 0.05
+    g, g_yy = kernel.gram(trials, bridge.outputs), kernel.diag(trials) + 0.05
     table = query.table(g, g_yy)
     for j in range(4):
         one = query.criterion(
@@ -268,7 +268,7 @@ def test_batched_solution_is_that_of_scipy(pairs, new):
         one = bridge.query(x[None])
 
         def value(y, one=one):
-            g = SIDES.y_kernel._gram(y[None], Y)
+            g = SIDES.y_kernel.gram(y[None], Y)
             return one.criterion(g, np.array([1.05]), np.zeros(1, dtype=int)).value[0]
 
         box = box_around(Y, 0.2)

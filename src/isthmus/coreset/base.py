@@ -26,16 +26,20 @@ class CoreMachine(BaseEstimator):
 
     def _checked_engine(self) -> dict[str, Any]:
         return {
-            "epsilon": check_float(self, "epsilon", low=0.0),
-            "stop": check_choice(self, "stop", ("relative", "radius")),
-            "search": check_choice(self, "search", ("auto", "exact", "sample")),
-            "batch": None if self.batch is None else check_int(self, "batch", low=1),
-            "max_core": None if self.max_core is None else check_int(self, "max_core", low=2),
+            "epsilon": check_float(self.epsilon, "epsilon", self, low=0.0),
+            "stop": check_choice(self.stop, "stop", self, ("relative", "radius")),
+            "search": check_choice(self.search, "search", self, ("auto", "exact", "sample")),
+            "batch": None if self.batch is None else check_int(self.batch, "batch", self, low=1),
+            "max_core": None
+            if self.max_core is None
+            else check_int(self.max_core, "max_core", self, low=2),
             "rng": check_random_state(self.random_state),
         }
 
     def _columns(self, kernel: Kernel, X: Any) -> KernelColumns:
-        return KernelColumns(kernel, X, check_float(self, "cache_size", include_low=False))
+        return KernelColumns(
+            kernel, X, check_float(self.cache_size, "cache_size", self, include_low=False)
+        )
 
     def _solved(self, problem: CoreProblem, start: IntArray, **engine: Any) -> CoreSolution:
         if getattr(self, "solver", "core") == "ball":

@@ -120,8 +120,8 @@ class CoreVectorClassifier(ClassifierMixin, CoreMachine):
             raise ValueError(
                 "CoreVectorClassifier requires y to be passed, but the target y is None."
             )
-        cost = check_float(self, "C", include_low=False)
-        check_choice(self, "solver", ("core", "ball"))
+        cost = check_float(self.C, "C", self, include_low=False)
+        check_choice(self.solver, "solver", self, ("core", "ball"))
         engine = self._checked_engine()
         with former_fit_kept(self):
             X = self._checked_objects(X, reset=True)

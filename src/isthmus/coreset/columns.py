@@ -71,17 +71,17 @@ class KernelColumns:
 
     def block(self, rows: IntArray, columns: IntArray) -> Array:
         """Kernels of some objects with others."""
-        return self._gram(take(self.objects, rows), columns)
+        return self.gram(take(self.objects, rows), columns)
 
-    def _gram(self, some: Objects, columns: IntArray) -> Array:
+    def gram(self, some: Objects, columns: IntArray) -> Array:
         return np.asarray(
-            self.kernel._gram(some, self.kernel.reference(self.objects, columns)), dtype=float
+            self.kernel.gram(some, self.kernel.reference(self.objects, columns)), dtype=float
         )
 
     def _computed(self, objects: Objects, used: IntArray, weights: Array) -> Array:
         values = np.empty(n_objects(objects))
         for rows in block_slices(len(values), len(used)):
-            values[rows] = self._gram(take(objects, rows), used) @ weights
+            values[rows] = self.gram(take(objects, rows), used) @ weights
         return values
 
     def _keep(self, lacking: IntArray, used: IntArray) -> None:
@@ -112,4 +112,4 @@ class KernelColumns:
             first = int(slots[0])
             chunk = self._chunks[first // CHUNK]
             place = slice(first % CHUNK, first % CHUNK + len(slots))
-            chunk[place] = self.kernel._gram(take(self.objects, those), self._reference)
+            chunk[place] = self.kernel.gram(take(self.objects, those), self._reference)

@@ -94,10 +94,12 @@ class CoreVectorOutlierDetector(OutlierMixin, CoreMachine):
 
     def fit(self, X: Any, y: Any = None) -> "CoreVectorOutlierDetector":
         """Learn where the objects ``X`` are; return self."""
-        cost = check_float(self, "C", include_low=False)
+        cost = check_float(self.C, "C", self, include_low=False)
         automatic = isinstance(self.contamination, str) and self.contamination == "auto"
         if not automatic:
-            check_float(self, "contamination", low=0.0, high=0.5, include_low=False)
+            check_float(
+                self.contamination, "contamination", self, low=0.0, high=0.5, include_low=False
+            )
         engine = self._checked_engine()
         with former_fit_kept(self):
             X = self._checked_objects(X, reset=True)

@@ -93,8 +93,8 @@ class CoreVectorRanker(CoreMachine):
         """Learn an order from grades ``y``; objects of different groups are not compared."""
         if y is None:
             raise ValueError("CoreVectorRanker requires y to be passed, but the target y is None.")
-        cost = check_float(self, "C", include_low=False)
-        most = check_int(self, "max_pairs", low=1)
+        cost = check_float(self.C, "C", self, include_low=False)
+        most = check_int(self.max_pairs, "max_pairs", self, low=1)
         engine = self._checked_engine()
         with former_fit_kept(self):
             X = self._checked_objects(X, reset=True)

@@ -110,7 +110,7 @@ class CoreVectorRegressor(RegressorMixin, CoreMachine):
             raise ValueError(
                 "CoreVectorRegressor requires y to be passed, but the target y is None."
             )
-        cost = check_float(self, "C", include_low=False)
+        cost = check_float(self.C, "C", self, include_low=False)
         engine = self._checked_engine()
         with former_fit_kept(self):
             X = self._checked_objects(X, reset=True)
@@ -138,10 +138,10 @@ class CoreVectorRegressor(RegressorMixin, CoreMachine):
                 return found, _tube(found, v, weight)
 
             if self.tube is None:
-                weight = check_float(self, "weight", include_low=False)
+                weight = check_float(self.weight, "weight", self, include_low=False)
                 found, tube = solved(weight)
             else:
-                weight, found, tube = _with_tube(solved, check_float(self, "tube"), 1.0)
+                weight, found, tube = _with_tube(solved, check_float(self.tube, "tube", self), 1.0)
             self._judged([found])
         coefficients = weight * scale * found.weights * signs[found.indices]
         support, where = np.unique(found.indices % n, return_inverse=True)

@@ -71,8 +71,8 @@ class ImplicitSurface(BaseEstimator):
                 "The 'widths' parameter of ImplicitSurface must be positive floats. Got "
                 f"{self.widths!r} instead."
             )
-        cost = check_float(self, "C", include_low=False)
-        tube = check_float(self, "tube", include_low=False)
+        cost = check_float(self.C, "C", self, include_low=False)
+        tube = check_float(self.tube, "tube", self, include_low=False)
         with former_fit_kept(self):
             X = validate_data(self, X, dtype=np.float64)
             extent = float(np.sqrt(X.var(axis=0).sum())) or 1.0

@@ -82,7 +82,7 @@ def kernel_side(X: Objects, kernel: Any, *, name: str) -> Side:
     def values(rows: slice, columns: Any) -> Array:
         if not kernel.vectors and isinstance(columns, slice):
             columns = np.arange(columns.start, columns.stop)  # for columns of a given matrix
-        K = kernel._gram(take(X, rows), kernel.reference(X, columns))
+        K = kernel.gram(take(X, rows), kernel.reference(X, columns))
         return np.asarray(K, dtype=np.float64)
 
     return Side(n, values, np.asarray(kernel.diag(X), dtype=np.float64))

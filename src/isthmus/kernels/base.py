@@ -18,7 +18,7 @@ from isthmus.typing import Array, Objects
 class Kernel(Piece, ABC):
     r"""A positive semi-definite similarity :math:`k(x,z)=\langle\varphi(x),\varphi(z)\rangle`.
 
-    A new kernel is a dataclass with :meth:`_gram` and :meth:`diag`; where it is
+    A new kernel is a dataclass with :meth:`gram` and :meth:`diag`; where it is
     differentiable in vectors, :meth:`_weighted_gradient` too. One that compares something
     else than rows of an array sets ``vectors = False``, and one with parameters that can be
     learned names them in ``learned``.
@@ -38,7 +38,7 @@ class Kernel(Piece, ABC):
     width_power: ClassVar[float] = 0.0
 
     @abstractmethod
-    def _gram(self, X: Objects, Z: Objects) -> Array:
+    def gram(self, X: Objects, Z: Objects) -> Array:
         """Gram matrix of checked objects; ``Z is X`` says that it is symmetric."""
 
     @abstractmethod
@@ -53,7 +53,7 @@ class Kernel(Piece, ABC):
         if self.vectors and np.ndim(X) == 1 and Z is not None and np.ndim(Z) == 1:
             return float(self(np.asarray(X)[None], np.asarray(Z)[None])[0, 0])
         X, Z = self._checked_pair(X, Z)
-        return self.resolve(Z)._gram(X, Z)
+        return self.resolve(Z).gram(X, Z)
 
     def check(self, X: Objects) -> Objects:
         """Return ``X`` in the form that the kernel computes with, or say what is wrong."""
@@ -89,7 +89,7 @@ class Kernel(Piece, ABC):
         X, Z = self._checked_pair(X, Z)
         kernel = self.resolve(Z)
         for rows in block_slices(n_objects(X), n_objects(Z), block_size=block_size):
-            yield rows, kernel._gram(take(X, rows), Z)
+            yield rows, kernel.gram(take(X, rows), Z)
 
     # Derivatives with respect to the first argument --------------------------------
 
@@ -100,7 +100,7 @@ class Kernel(Piece, ABC):
         gradients is never formed. ``K`` is ``k(X, Z)`` where it is known already.
         """
         kernel = self.resolve(Z)
-        return kernel._weighted_gradient(X, Z, W, kernel._gram(X, Z) if K is None else K)
+        return kernel._weighted_gradient(X, Z, W, kernel.gram(X, Z) if K is None else K)
 
     def gradient(self, X: Array, Z: Array) -> Array:
         """All gradients with respect to the first argument, shape (n, m, d).
@@ -164,7 +164,7 @@ class Kernel(Piece, ABC):
         """
         if not self._names:
             return np.empty(0)
-        K = self._gram(X, Z) if K is None else K
+        K = self.gram(X, Z) if K is None else K
         rest = self._shape_gradient(X, Z, W, K)
         if not self.width_power:
             return rest

@@ -98,7 +98,7 @@ class Absolute(Loss):
         return np.abs(E), np.sign(E)
 
     def stages(self, spread: float) -> tuple[Loss, ...]:
-        check_choice(self, "smoothing", ("root", "tanh"))
+        check_choice(self.smoothing, "smoothing", self, ("root", "tanh"))
         stage = SmoothAbsolute if self.smoothing == "tanh" else RootAbsolute
         return tuple(stage(a / spread) for a in _sharpness_of(self))
 
@@ -156,7 +156,7 @@ class Huber(Loss):
     def resolve(self, spread: float) -> "Huber":
         if isinstance(self.delta, str) and self.delta == "auto":
             return replace(self, delta=1.345 * spread)
-        return replace(self, delta=check_float(self, "delta", include_low=False))
+        return replace(self, delta=check_float(self.delta, "delta", self, include_low=False))
 
     def evaluate(self, Y: Array, P: Array) -> tuple[Array, Array]:
         E = P - Y
@@ -187,7 +187,7 @@ class EpsilonInsensitive(Loss):
         return np.maximum(outside, 0), np.where(outside > 0, np.sign(E), 0.0)
 
     def resolve(self, spread: float) -> "EpsilonInsensitive":
-        return replace(self, epsilon=check_float(self, "epsilon"))
+        return replace(self, epsilon=check_float(self.epsilon, "epsilon", self))
 
     def stages(self, spread: float) -> tuple[Loss, ...]:
         return tuple(SmoothTube(self.epsilon, a / spread) for a in _sharpness_of(self))
@@ -232,7 +232,9 @@ class Quantile(Loss):
         return slope * E, slope
 
     def resolve(self, spread: float) -> "Quantile":
-        return replace(self, quantile=check_float(self, "quantile", high=1.0, include_low=False))
+        return replace(
+            self, quantile=check_float(self.quantile, "quantile", self, high=1.0, include_low=False)
+        )
 
     def stages(self, spread: float) -> tuple[Loss, ...]:
         return tuple(SmoothQuantile(self.quantile, a / spread) for a in _sharpness_of(self))
@@ -330,9 +332,7 @@ def _soft_hinge(X: Array, a: float) -> tuple[Array, Array]:
 
 
 def _sharpness_of(loss: Any) -> list[float]:
-    values = [
-        check_float(loss, "sharpness", value=a, include_low=False) for a in list(loss.sharpness)
-    ]
+    values = [check_float(a, "sharpness", loss, include_low=False) for a in list(loss.sharpness)]
     if not values:
         raise ValueError(
             f"The 'sharpness' parameter of {type(loss).__name__} must hold at least one stage."

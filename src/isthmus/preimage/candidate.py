@@ -45,7 +45,7 @@ class CandidatePreimage(BasePreimage):
         self.criterion = criterion
 
     def _fit(self, objects: Objects, feature_map: Any, coordinates: Array) -> None:
-        check_choice(self, "criterion", ("coord", "full"))
+        check_choice(self.criterion, "criterion", self, ("coord", "full"))
         given = self.candidates is not None
         candidates = self.candidates if given else objects
         points = np.asarray(feature_map.transform(candidates)) if given else coordinates

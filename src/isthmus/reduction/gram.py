@@ -68,7 +68,7 @@ class KernelGram:
 
     def columns(self, indices: IntArray) -> Array:
         """Some of its columns, (n, len(indices))."""
-        return self.kernel._gram(self.objects, take(self.objects, indices))
+        return self.kernel.gram(self.objects, take(self.objects, indices))
 
     def dot(self, A: Array) -> Array:
         """Its product with a matrix of few columns, block by block of its rows."""

@@ -145,9 +145,9 @@ class ImitationModel(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """
         if y is None:
             raise ValueError("ImitationModel requires y to be passed, but the target y is None.")
-        check_int(self, "cv", low=2)
+        check_int(self.cv, "cv", self, low=2)
         if self.threshold is not None:
-            check_float(self, "threshold")
+            check_float(self.threshold, "threshold", self)
         with former_fit_kept(self):
             Y, flat = self._check_outputs(y)
             features, rows, others = self._fitted_features(X, unlabelled)

@@ -68,10 +68,10 @@ class SinglePixelCamera(Piece):
         whole = all(isinstance(n, Integral) and not isinstance(n, bool) for n in sides)
         if len(sides) != 2 or not whole or min(sides) < 1:
             raise ValueError(refusal(self, "shape", "two ints in [1, inf)", shape))
-        check_int(self, "n_exposures", low=1)
-        check_choice(self, "patterns", ("hadamard", "bernoulli"))
-        check_choice(self, "basis", BASES)
-        check_seed(self)
+        check_int(self.n_exposures, "n_exposures", self, low=1)
+        check_choice(self.patterns, "patterns", self, ("hadamard", "bernoulli"))
+        check_choice(self.basis, "basis", self, BASES)
+        check_seed(self.random_state, "random_state", self)
 
     def _signs(self) -> Any:
         """Rows of signs, divided by the root of their number."""

@@ -93,7 +93,7 @@ def sensing_matrix(
         raise ValueError(
             f"A basis of dimension n = {n} has no m = {m} rows; take m <= n or kind='gaussian'."
         )
-    random = check_seed("sensing_matrix", value=random_state)
+    random = check_seed(random_state, "random_state", "sensing_matrix")
     if kind in _FAST:
         rows = np.sort(random.permutation(n)[:m])
         signs = random.choice([-1.0, 1.0], size=n) if scramble else None

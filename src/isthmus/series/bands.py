@@ -76,7 +76,7 @@ def window_code(window: Any) -> tuple[int, float]:
     if window is None:
         return NO_WINDOW, 0.0
     if isinstance(window, Itakura):
-        slope = check_float(window, "slope", low=1.0, include_low=False)
+        slope = check_float(window.slope, "slope", window, low=1.0, include_low=False)
         return ITAKURA, slope
     band = window if isinstance(window, SakoeChiba) else SakoeChiba(window)
     radius = band.radius

@@ -75,10 +75,10 @@ class HiddenMarkovModel:
 
     def fit(self, X: Objects, y: Any = None) -> "HiddenMarkovModel":
         """Estimate all probabilities from a collection of objects; return self."""
-        k = check_int(self, "n_states", low=1)
-        check_int(self, "max_iter", low=0)
+        k = check_int(self.n_states, "n_states", self, low=1)
+        check_int(self.max_iter, "max_iter", self, low=0)
         if self.random_state is not None:
-            check_int(self, "random_state", low=0)
+            check_int(self.random_state, "random_state", self, low=0)
         self._check_alphabet()
         packed = self._packed(X)
         model = HiddenMarkovModel(**self.get_params())

@@ -61,14 +61,14 @@ class TimeWindows(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
     def fit(self, X: Any, y: Any = None) -> "TimeWindows":
         """Learn the number of channels, and the lag; return self."""
-        length = check_int(self, "length", low=1)
-        check_int(self, "stride", low=1)
-        check_choice(self, "pad", ("edge", None))
+        length = check_int(self.length, "length", self, low=1)
+        check_int(self.stride, "stride", self, low=1)
+        check_choice(self.pad, "pad", self, ("edge", None))
         lag = self.lag
         if isinstance(lag, str):
-            check_choice(self, "lag", ("auto",))
+            check_choice(self.lag, "lag", self, ("auto",))
         else:
-            lag = check_int(self, "lag", low=1)
+            lag = check_int(self.lag, "lag", self, low=1)
         X = validate_data(self, X, dtype=[np.float64, np.float32])
         if lag == "auto":
             lag = decorrelation_lag(X[:, 0])

@@ -145,17 +145,20 @@ class SparseCoder(CodesMixin, BaseEstimator):
     def _check_parameters(self) -> str:
         """The algorithm; parameters of the others are looked at too."""
         algorithm: str = check_choice(
-            self, "algorithm", ("auto", "feature_sign", "coordinate_descent", "pursuit")
+            self.algorithm,
+            "algorithm",
+            self,
+            ("auto", "feature_sign", "coordinate_descent", "pursuit"),
         )
         if self.alpha is not None:
-            check_float(self, "alpha", include_low=False)
+            check_float(self.alpha, "alpha", self, include_low=False)
         if self.n_nonzero is not None:
-            check_int(self, "n_nonzero", low=1)
+            check_int(self.n_nonzero, "n_nonzero", self, low=1)
         if self.tol is not None:
-            check_float(self, "tol")
-        check_float(self, "gap_tol", include_low=False)
-        check_jobs(self)
-        positive = check_bool(self, "positive")
+            check_float(self.tol, "tol", self)
+        check_float(self.gap_tol, "gap_tol", self, include_low=False)
+        check_jobs(self.n_jobs, "n_jobs", self)
+        positive = check_bool(self.positive, "positive", self)
         if algorithm == "auto":
             counted = self.n_nonzero is not None or self.tol is not None
             algorithm = "pursuit" if counted else "feature_sign"
@@ -181,7 +184,10 @@ class SparseCoder(CodesMixin, BaseEstimator):
         if isinstance(self.dictionary, str) and self.dictionary == "dct":
             return cosine_atoms(2 * n_features, n_features)
         atoms = check_table(
-            self, "dictionary", expected="an array of numbers, an atom a row, or 'dct'"
+            self.dictionary,
+            "dictionary",
+            self,
+            expected="an array of numbers, an atom a row, or 'dct'",
         )
         if atoms.shape[1] != n_features:
             raise ValueError(
@@ -213,7 +219,7 @@ def cosine_atoms(n_atoms: int, n_features: int) -> Array:
 def penalty(owner: Any, X: Array) -> float:
     """The penalty ``alpha`` of ``owner``, or a tenth of the typical length of the signals."""
     if owner.alpha is not None:
-        return check_float(owner, "alpha", include_low=False)
+        return check_float(owner.alpha, "alpha", owner, include_low=False)
     typical = float(np.sqrt(np.mean(np.einsum("ij,ij->i", X, X))))
     return _PENALTY_SHARE * (typical or 1.0)
 

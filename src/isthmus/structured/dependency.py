@@ -272,7 +272,7 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """Coordinates that stand for the training outputs when Γ is fitted."""
         if self.crossfit is None or not getattr(preimage, "learns_from_coordinates", False):
             return targets
-        n_folds = check_int(self, "crossfit", low=2)
+        n_folds = check_int(self.crossfit, "crossfit", self, low=2)
         if n_objects(inputs) < 2 * n_folds:
             return targets
         if isinstance(regressor, KernelRidgeCV):

@@ -94,7 +94,7 @@ class DistanceCorrelationRegressor(MultiOutputMixin, RegressorMixin, BaseEstimat
             )
             Y = np.asarray(Y, dtype=np.float64)
             if self.crossfit is not None:
-                check_int(self, "crossfit", low=2)
+                check_int(self.crossfit, "crossfit", self, low=2)
             n_most = min(X.shape[0] - 1, X.shape[1] + (1 if Y.ndim == 1 else Y.shape[1]))
             reduction = self._unfitted_reduction(n_most)
             if self.crossfit is None:
@@ -130,7 +130,9 @@ class DistanceCorrelationRegressor(MultiOutputMixin, RegressorMixin, BaseEstimat
         reduction = DistanceCorrelationReduction() if slot is None else clone(slot)
         reduction.set_params(crossfit=self.crossfit, labels=False)
         if self.n_components is not None:
-            d = check_int(self, "n_components", low=1, high=n_most, why="columns, rows - 1")
+            d = check_int(
+                self.n_components, "n_components", self, low=1, high=n_most, why="columns, rows - 1"
+            )
             reduction.set_params(n_components=d)
         elif slot is None:
             reduction.set_params(n_components=min(N_COMPONENTS, n_most))

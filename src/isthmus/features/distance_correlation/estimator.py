@@ -209,7 +209,9 @@ class DistanceCorrelationReduction(
         """
         with former_fit_kept(self):
             X, targets = self._fit(X, y)
-        n_folds = None if self.crossfit is None else check_int(self, "crossfit", low=2)
+        n_folds = (
+            None if self.crossfit is None else check_int(self.crossfit, "crossfit", self, low=2)
+        )
         if self.regressor_ is None or n_folds is None or len(targets) < 2 * n_folds:
             return self._coordinates(X)
         Z = np.empty((len(X), self._n_features_out))
@@ -228,12 +230,21 @@ class DistanceCorrelationReduction(
         inputs = standardised(self, X, "X", scale=self.scale)
         outputs = standardised(self, Y, "y", scale=self.scale and classes is None)
         n_most = min(len(X) - 1, X.shape[1] + Y.shape[1])
-        d = check_int(self, "n_components", low=1, high=n_most, why="columns of X and y, rows - 1")
+        d = check_int(
+            self.n_components,
+            "n_components",
+            self,
+            low=1,
+            high=n_most,
+            why="columns of X and y, rows - 1",
+        )
         if solver == "published" and d < 2:
             raise ValueError("The published solver needs n_components of at least 2. Got 1.")
         rows = np.arange(len(X))
         rng = check_random_state(self.random_state)
-        if solver == "gradient" and len(X) > check_int(self, "n_landmarks", low=d + 2):
+        if solver == "gradient" and len(X) > check_int(
+            self.n_landmarks, "n_landmarks", self, low=d + 2
+        ):
             rows = np.sort(rng.choice(len(X), self.n_landmarks, replace=False))
         part = inputs.values[rows], outputs.values[rows]
         products = column_products(*part)
@@ -296,14 +307,18 @@ class DistanceCorrelationReduction(
     ) -> tuple[Array | None, Reduction]:
         """Directions of a linear map, if that was asked for, and coordinates."""
         A = joint_table(X, Y, weight, products)
-        given = {} if self.max_iter is None else {"max_iter": check_int(self, "max_iter", low=1)}
+        given = (
+            {}
+            if self.max_iter is None
+            else {"max_iter": check_int(self.max_iter, "max_iter", self, low=1)}
+        )
         B = None
         with ProgressLine(f"{type(self).__name__} ({solver})", verbose=self.verbose) as line:
 
             def watch(step: int, value: float) -> None:
                 line.update(step=step, objective=value)
 
-            control: Any = {"tol": check_float(self, "tol"), "watch": watch, **given}
+            control: Any = {"tol": check_float(self.tol, "tol", self), "watch": watch, **given}
             if solver == "exact":
                 factors = block_factors(X, Y, weight, products)
                 f = np.repeat(factors, (X.shape[1], Y.shape[1]))
@@ -382,7 +397,14 @@ class DistanceCorrelationReduction(
             )
         fewer = copy(self)
         fewer.n_components = n_components
-        d = check_int(fewer, "n_components", low=1, high=self._n_features_out, why="those fitted")
+        d = check_int(
+            fewer.n_components,
+            "n_components",
+            fewer,
+            low=1,
+            high=self._n_features_out,
+            why="those fitted",
+        )
         fewer.embedding_ = self.embedding_[:, :d]
         fewer.components_, fewer.output_components_ = B[:d], C[:d]
         fewer._ties = self._ties[:, :d]
@@ -393,8 +415,10 @@ class DistanceCorrelationReduction(
     # Checks -------------------------------------------------------------------------
 
     def _check_parameters(self) -> tuple[str, str, float]:
-        solver = check_choice(self, "solver", SOLVERS)
-        mapping = check_choice(self, "mapping", ("auto", "analytic", "learned", "linear"))
+        solver = check_choice(self.solver, "solver", self, SOLVERS)
+        mapping = check_choice(
+            self.mapping, "mapping", self, ("auto", "analytic", "learned", "linear")
+        )
         analytic = solver in ("exact", "mm")
         if mapping == "auto":
             mapping = "analytic" if analytic else "learned"
@@ -406,12 +430,12 @@ class DistanceCorrelationReduction(
                 "and 'learned' goes with all."
             )
         if isinstance(self.regressor, str):
-            check_choice(self, "regressor", ("stacked",))
+            check_choice(self.regressor, "regressor", self, ("stacked",))
         if solver == "gradient":
-            exponent = check_float(self, "exponent", include_low=False, high=2.0)
+            exponent = check_float(self.exponent, "exponent", self, include_low=False, high=2.0)
             if exponent == 2:
                 raise ValueError(
                     f"The 'exponent' parameter of {type(self).__name__} must be below 2 with "
                     "solver='gradient'. Got 2: use solver='exact', which has a closed form."
                 )
-        return solver, mapping, check_float(self, "weight", high=1.0)
+        return solver, mapping, check_float(self.weight, "weight", self, high=1.0)

@@ -218,7 +218,7 @@ def slopes(model: Any, Z: Array, T: Array) -> Array:
     dual = np.reshape(model.dual_coef_, (len(Z), -1))
     if dual.shape[1] > MAX_OUTPUTS:
         dual = dual @ np.linalg.svd(T - T.mean(axis=0), full_matrices=False)[2][:MAX_OUTPUTS].T
-    K = model.kernel_._gram(Z, Z)
+    K = model.kernel_.gram(Z, Z)
     parts = []
     for c in dual.T:
         weighted = K * c

@@ -25,7 +25,7 @@ def as_tables(owner: Any, X: Any, y: Any) -> tuple[Array, Array, Any]:
         raise ValueError(
             f"{type(owner).__name__} requires y to be passed, but the target y is None."
         )
-    labels = check_choice(owner, "labels", (True, False, "auto"))
+    labels = check_choice(owner.labels, "labels", owner, (True, False, "auto"))
     if labels is True or (labels == "auto" and _are_words(np.asarray(y))):
         X = validate_data(owner, X, dtype=np.float64, ensure_min_samples=3)
         names = column_or_1d(y)

@@ -165,12 +165,15 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         n = n_objects(X)
         for stale in ("_moments", "_weights", "_default_preimage", "_compressed"):
             self.__dict__.pop(stale, None)
-        if self.n_landmarks is not None and check_int(self, "n_landmarks", low=1) < n:
+        if (
+            self.n_landmarks is not None
+            and check_int(self.n_landmarks, "n_landmarks", self, low=1) < n
+        ):
             rng = check_random_state(self.random_state)
             landmarks = np.sort(rng.choice(n, self.n_landmarks, replace=False))
             self.kernel_, self.objects_ = kernel, kernel.reference(X, landmarks)
             chosen = X[landmarks] if kernel.pairwise else self.objects_
-            self._K_landmarks = kernel._gram(chosen, self.objects_)
+            self._K_landmarks = kernel.gram(chosen, self.objects_)
             self._diagonal = float(np.sum(kernel.diag(X)))
             self._set_nystroem(self._landmark_moments(X))
         else:
@@ -186,7 +189,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         F = kernel.explicit_features(X)
         if F is not None and F.shape[1] < len(F):
             return primal_expansion(F, center=self.center, n_pairs=n_pairs, share=share)
-        K = kernel._gram(X, self.objects_)
+        K = kernel.gram(X, self.objects_)
         if kernel.pairwise:  # the caller's own matrix, which centring would overwrite
             K = K.copy()
         return exact_expansion(K, center=self.center, n_pairs=n_pairs, share=share)
@@ -221,7 +224,14 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 f"{self.kernel_!r}."
             )
         if isinstance(self.n_components, Integral) and int(self.n_components) > r:
-            check_int(self, "n_components", low=1, high=r, why="rank of the Gram matrix")
+            check_int(
+                self.n_components,
+                "n_components",
+                self,
+                low=1,
+                high=r,
+                why="rank of the Gram matrix",
+            )
         self.dual_, self._origin_inner, self._origin_weights = found[:3]
         self.eigenvalues_ = found.eigenvalues
         self.explained_variance_ratio_ = found.eigenvalues / found.total_variance
@@ -246,7 +256,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                     f"or None. Got {self.n_components!r} instead."
                 )
             return
-        check_int(self, "n_components", low=1, high=n, why="number of objects")
+        check_int(self.n_components, "n_components", self, low=1, high=n, why="number of objects")
 
     # Reduced sets: see isthmus.reduction.compress --------------------------------------
 

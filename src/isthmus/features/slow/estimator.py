@@ -177,7 +177,7 @@ class SlowFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         episodes : array of shape (n_steps,) or None
             Which episode a row belongs to; no difference is taken where it changes.
         """
-        return self._fit(X, y, episodes, check_int(self, "n_passes", low=1))
+        return self._fit(X, y, episodes, check_int(self.n_passes, "n_passes", self, low=1))
 
     def _fit(self, X: Any, y: Any, episodes: Any, n_passes: int) -> "SlowFeatureAnalysis":
         settings = self._settings()
@@ -233,12 +233,15 @@ class SlowFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
     def _settings(self) -> dict[str, Any]:
         """The parameters, checked and with their defaults filled in."""
-        check_choice(self, "graph", GRAPHS)
-        check_choice(self, "method", ("exact", "online"))
-        linear = isinstance(self.expansion, Integral) and check_int(self, "expansion", low=1) == 1
+        check_choice(self.graph, "graph", self, GRAPHS)
+        check_choice(self.method, "method", self, ("exact", "online"))
+        linear = (
+            isinstance(self.expansion, Integral)
+            and check_int(self.expansion, "expansion", self, low=1) == 1
+        )
         kernel = not isinstance(self.expansion, Integral)
-        check_float(self, "forgetting", low=0.0, high=1.0, include_low=False)
-        check_float(self, "learning_rate", low=0.0, high=1.0, include_low=False)
+        check_float(self.forgetting, "forgetting", self, low=0.0, high=1.0, include_low=False)
+        check_float(self.learning_rate, "learning_rate", self, low=0.0, high=1.0, include_low=False)
         lags: list[Any] = list(self.lag) if np.iterable(self.lag) else [self.lag]
         whole = all(
             isinstance(v, Integral) and not isinstance(v, bool) and int(v) >= 1 for v in lags
@@ -257,10 +260,10 @@ class SlowFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             "lags": [int(v) for v in lags],
             "ridge": (1e-6 if kernel else 0.0)
             if isinstance(self.ridge, str) and self.ridge == "auto"
-            else check_float(self, "ridge"),
+            else check_float(self.ridge, "ridge", self),
             "rcond": (1e-10 if linear else 1e-7)
             if isinstance(self.rcond, str) and self.rcond == "auto"
-            else check_float(self, "rcond", high=1.0),
+            else check_float(self.rcond, "rcond", self, high=1.0),
             "scaled": not kernel,
         }
 
@@ -284,7 +287,7 @@ class SlowFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
     def _fitted_expansion(self, pieces: list[Any]) -> Any:
         if not isinstance(self.expansion, Integral):
-            low = check_int(self, "n_landmarks", low=1)
+            low = check_int(self.n_landmarks, "n_landmarks", self, low=1)
             objects = pieces[0] if len(pieces) == 1 else concatenated(pieces)
             return KernelPCA(
                 kernel=self.expansion,
@@ -344,10 +347,14 @@ class SlowFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         n_inputs = expanded(expansion, take(pieces[0], slice(0, 1))).shape[1]
         n_whitened = n_inputs
         if self.n_whitened is not None:
-            n_whitened = check_int(self, "n_whitened", low=1, high=n_inputs, why="expanded inputs")
+            n_whitened = check_int(
+                self.n_whitened, "n_whitened", self, low=1, high=n_inputs, why="expanded inputs"
+            )
         n_components = n_whitened
         if self.n_components is not None:
-            n_components = check_int(self, "n_components", low=1, high=n_whitened, why="whitened")
+            n_components = check_int(
+                self.n_components, "n_components", self, low=1, high=n_whitened, why="whitened"
+            )
         state = OnlineState.new(n_inputs, n_whitened, n_components, rng)
         for _ in range(n_passes):
             for piece in pieces:
@@ -376,7 +383,14 @@ class SlowFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             )
         n = found.rank if roots is not None else found.axes.shape[1]
         if self.n_components is not None:
-            n = check_int(self, "n_components", low=1, high=n, why="rank of the expanded signal")
+            n = check_int(
+                self.n_components,
+                "n_components",
+                self,
+                low=1,
+                high=n,
+                why="rank of the expanded signal",
+            )
         if roots is not None and self.graph == "time" and not settings["ridge"]:
             _warn_of_too_many_functions(found, roots)
         self.expansion_ = expansion

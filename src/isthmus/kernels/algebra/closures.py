@@ -44,7 +44,7 @@ class _OfParts(Kernel):
         for d, kernel in enumerate(self.kernels):
             left = kernel.check(self._part(X, d))
             right = left if Z is X else kernel.check(self._part(Z, d))
-            factors.append(kernel._gram(left, right))
+            factors.append(kernel.gram(left, right))
         return factors
 
 
@@ -73,7 +73,7 @@ class Tensor(_OfParts):
 
     kernels: tuple[Kernel, ...]
 
-    def _gram(self, X: Objects, Z: Objects) -> Array:
+    def gram(self, X: Objects, Z: Objects) -> Array:
         return np.asarray(np.prod(self._factors(X, Z), axis=0))
 
     def diag(self, X: Objects) -> Array:
@@ -104,7 +104,7 @@ class DirectSum(_OfParts):
 
     kernels: tuple[Kernel, ...]
 
-    def _gram(self, X: Objects, Z: Objects) -> Array:
+    def gram(self, X: Objects, Z: Objects) -> Array:
         return np.asarray(np.sum(self._factors(X, Z), axis=0))
 
     def diag(self, X: Objects) -> Array:
@@ -156,18 +156,18 @@ class Convolution(Kernel):
             parts = self.base.check(np.array(parts, float) if self.base.vectors else parts)
         return parts, np.repeat(np.arange(len(lists)), [len(one) for one in lists])
 
-    def _gram(self, X: Objects, Z: Objects) -> Array:
+    def gram(self, X: Objects, Z: Objects) -> Array:
         left, x_owner = self._parts(X)
         right, z_owner = (left, x_owner) if Z is X else self._parts(Z)
         K = np.zeros((len(X), len(Z)))
         if not len(left) or not len(right):
             return K
         columns = np.zeros((len(left), len(Z)))
-        np.add.at(columns.T, z_owner, self.base._gram(left, right).T)
+        np.add.at(columns.T, z_owner, self.base.gram(left, right).T)
         np.add.at(K, x_owner, columns)
         return K
 
     def diag(self, X: Objects) -> Array:
         X = self.check(X)
         kernel = self.resolve(X)
-        return np.array([kernel._gram([x], [x])[0, 0] for x in X])
+        return np.array([kernel.gram([x], [x])[0, 0] for x in X])

@@ -27,7 +27,7 @@ class Delta(Kernel):
 
     vectors = False
 
-    def _gram(self, X: Objects, Z: Objects) -> Array:
+    def gram(self, X: Objects, Z: Objects) -> Array:
         codes: dict[Hashable, int] = {}
         z = np.array([codes.setdefault(key, len(codes)) for key in map(_key, Z)])
         x = np.array([codes.get(key, -1) for key in map(_key, X)])

@@ -43,7 +43,7 @@ class FunctionKernel(Kernel):
     def vectors(self) -> bool:  # type: ignore[override]
         return self.on_vectors
 
-    def _gram(self, X: Objects, Z: Objects) -> Array:
+    def gram(self, X: Objects, Z: Objects) -> Array:
         if self.pairwise_calls:
             return np.array([[float(self.function(x, z)) for z in Z] for x in X])
         # A copy: the function may hand out a matrix of its own, which callers would overwrite.
@@ -66,5 +66,5 @@ class FunctionKernel(Kernel):
         from isthmus.kernels.objects import take
 
         return np.array(
-            [self._gram(one, one)[0, 0] for one in (take(X, [i]) for i in range(n_objects(X)))]
+            [self.gram(one, one)[0, 0] for one in (take(X, [i]) for i in range(n_objects(X)))]
         )

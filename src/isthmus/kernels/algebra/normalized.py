@@ -49,8 +49,8 @@ class Normalized(Kernel):
         scale[positive] = 1 / np.sqrt(diagonal[positive])
         return scale
 
-    def _gram(self, X: Objects, Z: Objects) -> Array:
-        K = self.base._gram(X, Z)
+    def gram(self, X: Objects, Z: Objects) -> Array:
+        K = self.base.gram(X, Z)
         return K * self._scale(X)[:, None] * self._scale(Z)
 
     def diag(self, X: Objects) -> Array:

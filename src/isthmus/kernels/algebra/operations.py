@@ -66,8 +66,8 @@ class Sum(_Pair):
     left: Kernel
     right: Kernel
 
-    def _gram(self, X: Objects, Z: Objects) -> Array:
-        return self.left._gram(X, Z) + self.right._gram(X, Z)
+    def gram(self, X: Objects, Z: Objects) -> Array:
+        return self.left.gram(X, Z) + self.right.gram(X, Z)
 
     def diag(self, X: Objects) -> Array:
         return self.left.diag(X) + self.right.diag(X)
@@ -104,14 +104,14 @@ class Product(_Pair):
     left: Kernel
     right: Kernel
 
-    def _gram(self, X: Objects, Z: Objects) -> Array:
-        return self.left._gram(X, Z) * self.right._gram(X, Z)
+    def gram(self, X: Objects, Z: Objects) -> Array:
+        return self.left.gram(X, Z) * self.right.gram(X, Z)
 
     def diag(self, X: Objects) -> Array:
         return self.left.diag(X) * self.right.diag(X)
 
     def _weighted_gradient(self, X: Array, Z: Array, W: Array, K: Array) -> Array:
-        A, B = self.left._gram(X, Z), self.right._gram(X, Z)
+        A, B = self.left.gram(X, Z), self.right.gram(X, Z)
         return self.left.weighted_gradient(X, Z, W * B, A) + self.right.weighted_gradient(
             X, Z, W * A, B
         )
@@ -123,11 +123,11 @@ class Product(_Pair):
         )
 
     def radial_weights(self, X: Array, Z: Array, K: Array | None = None) -> Array:
-        A, B = self.left._gram(X, Z), self.right._gram(X, Z)
+        A, B = self.left.gram(X, Z), self.right.gram(X, Z)
         return self.left.radial_weights(X, Z, A) * B + self.right.radial_weights(X, Z, B) * A
 
     def parameter_gradient(self, X: Objects, Z: Objects, W: Array, K: Array | None = None) -> Array:
-        A, B = self.left._gram(X, Z), self.right._gram(X, Z)
+        A, B = self.left.gram(X, Z), self.right.gram(X, Z)
         return np.concatenate(
             [
                 self.left.parameter_gradient(X, Z, W * B, A),
@@ -174,11 +174,11 @@ class Scaled(Kernel):
         return self.base.reference(X, indices)
 
     def resolve(self, X: Objects) -> "Scaled":
-        check_float(self, "factor")
+        check_float(self.factor, "factor", self)
         return replace(self, base=self.base.resolve(X))
 
-    def _gram(self, X: Objects, Z: Objects) -> Array:
-        return self.factor * self.base._gram(X, Z)
+    def gram(self, X: Objects, Z: Objects) -> Array:
+        return self.factor * self.base.gram(X, Z)
 
     def diag(self, X: Objects) -> Array:
         return self.factor * self.base.diag(X)
@@ -201,7 +201,7 @@ class Scaled(Kernel):
         return replace(self, factor=factor, base=self.base.with_log_parameters(theta[own:]))
 
     def parameter_gradient(self, X: Objects, Z: Objects, W: Array, K: Array | None = None) -> Array:
-        inner = self.base._gram(X, Z)
+        inner = self.base.gram(X, Z)
         own = [self.factor * np.vdot(W, inner)] if self._names else []
         return np.concatenate([own, self.factor * self.base.parameter_gradient(X, Z, W, inner)])
 
@@ -229,10 +229,10 @@ class Constant(Kernel):
         return X
 
     def resolve(self, X: Objects) -> "Constant":
-        check_float(self, "value")
+        check_float(self.value, "value", self)
         return self
 
-    def _gram(self, X: Objects, Z: Objects) -> Array:
+    def gram(self, X: Objects, Z: Objects) -> Array:
         return np.full((n_objects(X), n_objects(Z)), float(self.value))
 
     def diag(self, X: Objects) -> Array:

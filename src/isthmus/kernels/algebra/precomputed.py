@@ -34,7 +34,7 @@ class Precomputed(Kernel):
 
     Parameters
     ----------
-    gram : ndarray of shape (n, n), optional
+    matrix : ndarray of shape (n, n), optional
         The matrix of all objects, seen and unseen; then an object is its index in it, and
         everything that needs only kernel values works (landmarks, candidates, folds).
         Without it the scikit-learn convention holds: ``X`` is the square matrix of the
@@ -54,43 +54,45 @@ class Precomputed(Kernel):
 
     __module__ = "isthmus.kernels"
 
-    gram: Any = None
+    matrix: Any = None
     vectors = False
 
     @property
     def pairwise(self) -> bool:  # type: ignore[override]
-        return self.gram is None
+        return self.matrix is None
 
     def __repr__(self) -> str:
         return (
-            "Precomputed()" if self.gram is None else f"Precomputed(<{np.shape(self.gram)} matrix>)"
+            "Precomputed()"
+            if self.matrix is None
+            else f"Precomputed(<{np.shape(self.matrix)} matrix>)"
         )
 
     def check(self, X: Objects) -> Objects:
         if isinstance(X, GramColumns):
             return X
-        if self.gram is None:
+        if self.matrix is None:
             return check_array(
                 X, dtype=[np.float64, np.float32], input_name="X", estimator="Precomputed"
             )
-        n = len(self.gram)
+        n = len(self.matrix)
         indices = np.asarray(X)
         if indices.ndim == 2 and indices.shape[1] == 1:
             indices = indices[:, 0]
         if indices.ndim != 1 or indices.dtype.kind not in "iu":
             raise TypeError(
-                "Precomputed(gram) compares indices into its matrix: expected a list of int. "
+                "Precomputed(matrix) compares indices into its matrix: expected a list of int. "
                 f"Got shape {indices.shape} of {indices.dtype} instead."
             )
         if len(indices) == 0 or indices.min() < 0 or indices.max() >= n:
             raise ValueError(
-                f"Precomputed(gram) expected at least one index in [0, {n - 1}]. Got "
+                f"Precomputed(matrix) expected at least one index in [0, {n - 1}]. Got "
                 f"{'none' if not len(indices) else f'{indices.min()} to {indices.max()}'} instead."
             )
         return indices
 
     def reference(self, X: Objects, indices: Any = None) -> Objects:
-        if self.gram is not None or isinstance(X, GramColumns):
+        if self.matrix is not None or isinstance(X, GramColumns):
             return super().reference(X, indices)
         if X.shape[0] != X.shape[1]:
             raise ValueError(
@@ -99,9 +101,9 @@ class Precomputed(Kernel):
             )
         return GramColumns(np.arange(len(X)) if indices is None else indices, X.shape[1])
 
-    def _gram(self, X: Objects, Z: Objects) -> Array:
-        if self.gram is not None:
-            return np.asarray(self.gram, dtype=np.float64)[np.ix_(X, Z)]
+    def gram(self, X: Objects, Z: Objects) -> Array:
+        if self.matrix is not None:
+            return np.asarray(self.matrix, dtype=np.float64)[np.ix_(X, Z)]
         if isinstance(X, GramColumns):
             raise TypeError("Precomputed() cannot compare training objects anew: give their rows.")
         columns = Z if isinstance(Z, GramColumns) else GramColumns(np.arange(len(Z)), len(Z))
@@ -116,8 +118,8 @@ class Precomputed(Kernel):
 
     def diag(self, X: Objects) -> Array:
         X = self.check(X)
-        if self.gram is not None:
-            return np.asarray(self.gram, dtype=np.float64)[X, X]
+        if self.matrix is not None:
+            return np.asarray(self.matrix, dtype=np.float64)[X, X]
         if X.shape[0] != X.shape[1]:
             raise ValueError(
                 "Precomputed() knows k(x, x) of the training objects alone, as the diagonal of "

@@ -127,9 +127,9 @@ class SpectrumRepair(Kernel):
         return self.base.reference(X, indices)
 
     def resolve(self, X: Objects) -> "Kernel":
-        check_choice(self, "method", METHODS)
+        check_choice(self.method, "method", self, METHODS)
         base = self.base.resolve(X)
-        G = base._gram(X, X)
+        G = base.gram(X, X)
         G = (G + G.T) / 2
         means = G.mean(axis=0) if self.center else np.zeros(len(G))
         if self.center:
@@ -138,8 +138,8 @@ class SpectrumRepair(Kernel):
             base, self.method, self.center, X, means, repaired_spectrum(G, self.method)[1]
         )
 
-    def _gram(self, X: Objects, Z: Objects) -> Array:
-        return self.resolve(Z)._gram(X, Z)
+    def gram(self, X: Objects, Z: Objects) -> Array:
+        return self.resolve(Z).gram(X, Z)
 
     def diag(self, X: Objects) -> Array:
         """``k(x, x)`` with these objects as the training objects."""
@@ -173,12 +173,12 @@ class RepairedKernel(Kernel):
 
     def _rows(self, X: Objects, Z: Objects) -> Array:
         """Similarities, centred as the training matrix was; ``Z`` are the training objects."""
-        G = self.base._gram(X, Z)
+        G = self.base.gram(X, Z)
         if self.center:
             G = G - G.mean(axis=1)[:, None] - self.means + self.means.mean()
         return G
 
-    def _gram(self, X: Objects, Z: Objects) -> Array:
+    def gram(self, X: Objects, Z: Objects) -> Array:
         if self.method == "shift":
             return self._shifted(X, Z)
         left = self._rows(X, self.objects)
@@ -186,15 +186,15 @@ class RepairedKernel(Kernel):
         return left @ self.weights @ right.T
 
     def _shifted(self, X: Objects, Z: Objects) -> Array:
-        K = self.base._gram(X, Z)
+        K = self.base.gram(X, Z)
         if self.center:
             K = K - self._means_of(X)[:, None] - self._means_of(Z) + self.means.mean()
-        return K + self.weights * Delta()._gram([_key(x) for x in X], [_key(z) for z in Z])
+        return K + self.weights * Delta().gram([_key(x) for x in X], [_key(z) for z in Z])
 
     def _means_of(self, X: Objects) -> Array:
         if X is self.objects:
             return self.means
-        return np.asarray(self.base._gram(X, self.objects).mean(axis=1))
+        return np.asarray(self.base.gram(X, self.objects).mean(axis=1))
 
     def diag(self, X: Objects) -> Array:
         X = self.check(X)

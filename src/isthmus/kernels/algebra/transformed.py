@@ -87,9 +87,9 @@ class Transformed(Kernel):
         return self.base.reference(X, indices)
 
     def resolve(self, X: Objects) -> Kernel:
-        check_choice(self, "basis", BASES)
-        check_choice(self, "scale", ("unit", "raw"))
-        check_choice(self, "validity", ("refuse", "clip", "ignore"))
+        check_choice(self.basis, "basis", self, BASES)
+        check_choice(self.scale, "scale", self, ("unit", "raw"))
+        check_choice(self.validity, "validity", self, ("refuse", "clip", "ignore"))
         self._check_coefficients()
         dimension = _sphere_dimension(self.base, X)
         fixed = replace(self, base=self.base.resolve(X), lam=self._index(dimension))
@@ -113,7 +113,7 @@ class Transformed(Kernel):
         if self.basis == "monomial":
             return None
         if self.lam is not None:
-            return check_float(self, "lam")
+            return check_float(self.lam, "lam", self)
         if np.isinf(dimension):
             raise ValueError(
                 "The 'lam' parameter of Transformed must be given for a base whose features have "
@@ -159,8 +159,8 @@ class Transformed(Kernel):
             result[rows] = function(T[rows], coefficients, lam)
         return result
 
-    def _gram(self, X: Objects, Z: Objects) -> Array:
-        return self._values(self.base._gram(X, Z), polynomial)
+    def gram(self, X: Objects, Z: Objects) -> Array:
+        return self._values(self.base.gram(X, Z), polynomial)
 
     def diag(self, X: Objects) -> Array:
         if self.basis == "gegenbauer" and self.lam is None:
@@ -168,7 +168,7 @@ class Transformed(Kernel):
         return self._values(self.base.diag(X), polynomial)
 
     def _weighted_gradient(self, X: Array, Z: Array, W: Array, K: Array) -> Array:
-        T = self.base._gram(X, Z)
+        T = self.base.gram(X, Z)
         return self.base.weighted_gradient(X, Z, W * self._values(T, polynomial_slope), T)
 
     def diag_gradient(self, X: Array) -> Array:
@@ -176,7 +176,7 @@ class Transformed(Kernel):
         return slope[:, None] * self.base.diag_gradient(X)
 
     def radial_weights(self, X: Array, Z: Array, K: Array | None = None) -> Array:
-        T = self.base._gram(X, Z)
+        T = self.base.gram(X, Z)
         return self._values(T, polynomial_slope) * self.base.radial_weights(X, Z, T)
 
 
@@ -201,9 +201,9 @@ class PositivePart(Kernel):
         return self.base.check(X)
 
     def _features(self, X: Objects) -> Array:
-        return self.base._gram(X, self.objects) @ self.root
+        return self.base.gram(X, self.objects) @ self.root
 
-    def _gram(self, X: Objects, Z: Objects) -> Array:
+    def gram(self, X: Objects, Z: Objects) -> Array:
         F = self._features(X)
         return F @ (F if X is Z else self._features(Z)).T
 
@@ -226,7 +226,7 @@ def positive_part_of(kernel: Kernel, X: Objects) -> PositivePart:
             "The spectrum of rows of a Gram matrix cannot be clipped for new objects: give the "
             "matrix to Precomputed(gram) and indices as objects."
         )
-    eigenvalues, U = linalg.eigh(kernel._gram(X, X))
+    eigenvalues, U = linalg.eigh(kernel.gram(X, X))
     keep = eigenvalues > 1e-10 * eigenvalues[-1]
     return PositivePart(kernel, kernel.reference(X), U[:, keep] / np.sqrt(eigenvalues[keep]))
 

@@ -66,12 +66,12 @@ class MarginalizedGraph(Kernel):
         return as_graphs(check_list(X, "MarginalizedGraph"), "MarginalizedGraph")
 
     def resolve(self, X: Objects) -> "MarginalizedGraph":
-        check_float(self, "stop", high=1.0, include_low=False)
-        check_choice(self, "solver", ("auto", "conjugate_gradients", "fixed_point"))
-        check_float(self, "tol", include_low=False)
+        check_float(self.stop, "stop", self, high=1.0, include_low=False)
+        check_choice(self.solver, "solver", self, ("auto", "conjugate_gradients", "fixed_point"))
+        check_float(self.tol, "tol", self, include_low=False)
         return self
 
-    def _gram(self, X: Objects, Z: Objects) -> Array:
+    def gram(self, X: Objects, Z: Objects) -> Array:
         from isthmus.kernels.walk_loops import graph_gram
 
         symmetric = Z is X

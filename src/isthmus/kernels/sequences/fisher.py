@@ -54,8 +54,8 @@ class FisherKernel(Kernel):
     vectors = False
 
     def resolve(self, X: Objects) -> "Kernel":
-        check_choice(self, "information", INFORMATION)
-        check_float(self, "ridge")
+        check_choice(self.information, "information", self, INFORMATION)
+        check_float(self.ridge, "ridge", self)
         fitted = hasattr(self.model, "log_likelihoods_")
         model = self.model if fitted else clone(self.model).fit(X)
         U = _scores(model, X, self.per_element)
@@ -66,8 +66,8 @@ class FisherKernel(Kernel):
             root = inverse_root(F)[0]
         return FittedFisherKernel(model, self.per_element, root)
 
-    def _gram(self, X: Objects, Z: Objects) -> Array:
-        return self.resolve(Z)._gram(X, Z)
+    def gram(self, X: Objects, Z: Objects) -> Array:
+        return self.resolve(Z).gram(X, Z)
 
     def diag(self, X: Objects) -> Array:
         """``k(x, x)`` with these objects as the training objects."""
@@ -90,7 +90,7 @@ class FittedFisherKernel(Kernel):
     def _features(self, X: Objects) -> Array:
         return _scores(self.model, X, self.per_element) @ self.root
 
-    def _gram(self, X: Objects, Z: Objects) -> Array:
+    def gram(self, X: Objects, Z: Objects) -> Array:
         left = self._features(X)
         return left @ (left if Z is X else self._features(Z)).T
 

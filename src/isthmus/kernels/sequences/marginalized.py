@@ -69,12 +69,12 @@ class MarginalizedSequence(Kernel):
 
     def resolve(self, X: Objects) -> "MarginalizedSequence":
         if not (isinstance(self.stop, str) and self.stop == "length"):
-            check_float(self, "stop", high=1.0, include_low=False)
+            check_float(self.stop, "stop", self, high=1.0, include_low=False)
         if _is_training(self.alphabet):
             return replace(self, alphabet=alphabet_of(X))
         return self
 
-    def _gram(self, X: Objects, Z: Objects) -> Array:
+    def gram(self, X: Objects, Z: Objects) -> Array:
         from isthmus.kernels.walk_loops import sequence_gram
 
         symmetric = Z is X

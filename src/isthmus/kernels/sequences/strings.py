@@ -62,10 +62,10 @@ class Spectrum(SequenceKernel):
     alphabet: Sequence[Hashable] | None = field(default=None, kw_only=True)
 
     def resolve(self, X: Objects) -> "Spectrum":
-        check_int(self, "length", low=1)
+        check_int(self.length, "length", self, low=1)
         return self
 
-    def _gram(self, X: Objects, Z: Objects) -> Array:
+    def gram(self, X: Objects, Z: Objects) -> Array:
         left, right = self._codes(X, Z)
         if left is right:
             C = self._counts(left)[0]
@@ -74,7 +74,7 @@ class Spectrum(SequenceKernel):
         return np.asarray((A @ B.T).toarray())
 
     def diag(self, X: Objects) -> Array:
-        check_int(self, "length", low=1)
+        check_int(self.length, "length", self, low=1)
         (C,) = self._counts(Codes("Spectrum", self.alphabet).pack(X))
         return np.asarray(C.multiply(C).sum(axis=1), dtype=np.float64).ravel()
 
@@ -142,11 +142,11 @@ class Subsequence(SequenceKernel):
     n_jobs: int | None = field(default=None, kw_only=True)
 
     def resolve(self, X: Objects) -> "Subsequence":
-        check_int(self, "length", low=1)
-        check_float(self, "decay", high=1.0, include_low=False)
+        check_int(self.length, "length", self, low=1)
+        check_float(self.decay, "decay", self, high=1.0, include_low=False)
         return self
 
-    def _gram(self, X: Objects, Z: Objects) -> Array:
+    def gram(self, X: Objects, Z: Objects) -> Array:
         left, right = self._codes(X, Z)
         z_lengths = None if left is right else right.lengths
         compute = self._compute(left, right)

@@ -79,20 +79,20 @@ class GlobalAlignment(SeriesKernel):
     n_jobs: int | None = field(default=None, kw_only=True)
 
     def resolve(self, X: Objects) -> "GlobalAlignment":
-        check_choice(self, "local", tuple(LOCALS))
+        check_choice(self.local, "local", self, tuple(LOCALS))
         if self.triangle is not None:
-            check_int(self, "triangle", low=1)
+            check_int(self.triangle, "triangle", self, low=1)
         if not isinstance(self.gamma, str):
-            check_float(self, "gamma", include_low=False)
+            check_float(self.gamma, "gamma", self, include_low=False)
             return self
-        check_choice(self, "gamma", ("median",))
-        check_float(self, "scale", include_low=False)
+        check_choice(self.gamma, "gamma", self, ("median",))
+        check_float(self.scale, "scale", self, include_low=False)
         packed = pack(X, owner="GlobalAlignment")
         width = self.scale * median_distance(packed.values) * np.sqrt(np.median(packed.lengths))
         params = self.get_params(deep=False) | {"gamma": float(0.5 / width**2), "scale": 1.0}
         return GlobalAlignment(**params)
 
-    def _gram(self, X: Objects, Z: Objects) -> Array:
+    def gram(self, X: Objects, Z: Objects) -> Array:
         left, right = pack_both(X, Z, owner="GlobalAlignment")
         logs = self._logarithms(left, right)
         if not self.normalize:

@@ -29,7 +29,7 @@ class _OfDistances(Kernel):
         """Distances of all pairs."""
 
     def _median_gamma(self, X: Objects) -> float:
-        check_choice(self, "gamma", ("median",))
+        check_choice(self.gamma, "gamma", self, ("median",))
         n = n_objects(X)
         if n > MAX_OBJECTS:
             X = take(X, np.sort(np.random.default_rng(0).choice(n, MAX_OBJECTS, replace=False)))
@@ -73,7 +73,7 @@ class DTWKernel(SeriesKernel, _OfDistances):
     def resolve(self, X: Objects) -> "DTWKernel":
         if isinstance(self.gamma, str):
             return DTWKernel(**(self.get_params(deep=False) | {"gamma": self._median_gamma(X)}))
-        check_float(self, "gamma", include_low=False)
+        check_float(self.gamma, "gamma", self, include_low=False)
         return self
 
     def _distances(self, X: Objects, Z: Objects) -> Array:
@@ -86,7 +86,7 @@ class DTWKernel(SeriesKernel, _OfDistances):
             n_jobs=self.n_jobs,
         )
 
-    def _gram(self, X: Objects, Z: Objects) -> Array:
+    def gram(self, X: Objects, Z: Objects) -> Array:
         return np.exp(-self.gamma * self._distances(X, Z))
 
     def diag(self, X: Objects) -> Array:
@@ -128,9 +128,9 @@ class DistanceKernel(_OfDistances):
     form: str = field(default="exponential", kw_only=True)
 
     def resolve(self, X: Objects) -> "DistanceKernel":
-        check_choice(self, "form", FORMS)
+        check_choice(self.form, "form", self, FORMS)
         if not isinstance(self.gamma, str):
-            check_float(self, "gamma", include_low=False)
+            check_float(self.gamma, "gamma", self, include_low=False)
         elif self.form == "exponential":
             return DistanceKernel(self.distance, gamma=self._median_gamma(X), form=self.form)
         return self
@@ -145,7 +145,7 @@ class DistanceKernel(_OfDistances):
             )
         return D
 
-    def _gram(self, X: Objects, Z: Objects) -> Array:
+    def gram(self, X: Objects, Z: Objects) -> Array:
         D = self._distances(X, Z)
         return np.exp(-self.gamma * D) if self.form == "exponential" else -0.5 * D**2
 

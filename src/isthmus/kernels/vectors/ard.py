@@ -84,8 +84,8 @@ class ARD(Kernel):
         U = self._stretched(X)
         return U, U if Z is X else self._stretched(Z)
 
-    def _gram(self, X: Array, Z: Array) -> Array:
-        return self.base._gram(*self._both(X, Z))
+    def gram(self, X: Array, Z: Array) -> Array:
+        return self.base.gram(*self._both(X, Z))
 
     def diag(self, X: Array) -> Array:
         X = self.check(X)
@@ -122,7 +122,7 @@ class ARD(Kernel):
 
     def parameter_gradient(self, X: Any, Z: Any, W: Array, K: Array | None = None) -> Array:
         U, V = self._both(X, Z)
-        K = self.base._gram(U, V) if K is None else K
+        K = self.base.gram(U, V) if K is None else K
         by_scale = -self.base.stretch_gradient(U, V, W, K)
         if len(self.base.log_parameters()) == self._n_widths:
             return by_scale

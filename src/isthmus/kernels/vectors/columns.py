@@ -42,9 +42,11 @@ class Columns(Kernel):
 
     def check(self, X: Array) -> Array:
         X = super().check(X)
-        check_int(self, "start", high=X.shape[1] - 1, why="columns of X")
+        check_int(self.start, "start", self, high=X.shape[1] - 1, why="columns of X")
         if self.stop is not None:
-            check_int(self, "stop", low=self.start + 1, high=X.shape[1], why="columns of X")
+            check_int(
+                self.stop, "stop", self, low=self.start + 1, high=X.shape[1], why="columns of X"
+            )
         self.base.check(self._part(X))
         return X
 
@@ -54,9 +56,9 @@ class Columns(Kernel):
     def resolve(self, X: Array) -> "Columns":
         return replace(self, base=self.base.resolve(self._part(X)))
 
-    def _gram(self, X: Array, Z: Array) -> Array:
+    def gram(self, X: Array, Z: Array) -> Array:
         left = self._part(X)
-        return self.base._gram(left, left if Z is X else self._part(Z))
+        return self.base.gram(left, left if Z is X else self._part(Z))
 
     def diag(self, X: Array) -> Array:
         return self.base.diag(self._part(np.asarray(X)))

@@ -21,7 +21,7 @@ class Linear(Kernel):
 
     __module__ = "isthmus.kernels"
 
-    def _gram(self, X: Array, Z: Array) -> Array:
+    def gram(self, X: Array, Z: Array) -> Array:
         return X @ Z.T
 
     def diag(self, X: Array) -> Array:
@@ -71,9 +71,9 @@ class Polynomial(Kernel):
     width_power = 0.5
 
     def resolve(self, X: Array) -> "Polynomial":
-        check_int(self, "degree", low=1)
-        check_float(self, "coef0")
-        check_float(self, "gamma", include_low=False)
+        check_int(self.degree, "degree", self, low=1)
+        check_float(self.coef0, "coef0", self)
+        check_float(self.gamma, "gamma", self, include_low=False)
         return self
 
     def _base(self, X: Array, Z: Array) -> Array:
@@ -82,7 +82,7 @@ class Polynomial(Kernel):
         base += self.coef0
         return base
 
-    def _gram(self, X: Array, Z: Array) -> Array:
+    def gram(self, X: Array, Z: Array) -> Array:
         return self._base(X, Z) ** self.degree
 
     def diag(self, X: Array) -> Array:
@@ -137,10 +137,10 @@ class Exponential(Kernel):
     width_power = 0.5
 
     def resolve(self, X: Array) -> "Exponential":
-        check_float(self, "gamma", include_low=False)
+        check_float(self.gamma, "gamma", self, include_low=False)
         return self
 
-    def _gram(self, X: Array, Z: Array) -> Array:
+    def gram(self, X: Array, Z: Array) -> Array:
         return np.exp(self.gamma * (X @ Z.T))
 
     def diag(self, X: Array) -> Array:

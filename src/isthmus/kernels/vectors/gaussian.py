@@ -63,12 +63,12 @@ class Gaussian(Kernel):
                     "The 'gamma' parameter of Gaussian must be a positive float or 'median'. "
                     f"Got {self.gamma!r} instead."
                 )
-            check_float(self, "scale", include_low=False)
+            check_float(self.scale, "scale", self, include_low=False)
             return Gaussian(0.5 / (self.scale * median_distance(X)) ** 2)
-        check_float(self, "gamma", include_low=False)
+        check_float(self.gamma, "gamma", self, include_low=False)
         return self
 
-    def _gram(self, X: Array, Z: Array) -> Array:
+    def gram(self, X: Array, Z: Array) -> Array:
         # Distances are differences of large numbers: take the common offset out first.
         origin = Z.mean(axis=0)
         left, right = X - origin, Z - origin
@@ -102,7 +102,7 @@ class Gaussian(Kernel):
 
     def radial_weights(self, X: Array, Z: Array, K: Array | None = None) -> Array:
         kernel = self.resolve(Z)
-        return kernel.gamma * (kernel._gram(X, Z) if K is None else K)
+        return kernel.gamma * (kernel.gram(X, Z) if K is None else K)
 
     def squared_distances_from(self, K: Array, x_diag: Array, z_diag: Array) -> Array:
         # Feature vectors of norm one: only the angle counts, so a shrunken point still has

@@ -32,7 +32,7 @@ class HistogramIntersection(Kernel):
             )
         return X
 
-    def _gram(self, X: Array, Z: Array) -> Array:
+    def gram(self, X: Array, Z: Array) -> Array:
         # Imported here: numba takes a good part of a second, and few need this kernel.
         from isthmus.kernels.vectors.histogram_loops import intersections
 

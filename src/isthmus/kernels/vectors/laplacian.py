@@ -40,10 +40,10 @@ class Laplacian(Kernel):
                     f"Got {self.gamma!r} instead."
                 )
             return replace(self, gamma=1.0 / median_distance(X, "cityblock"))
-        check_float(self, "gamma", include_low=False)
+        check_float(self.gamma, "gamma", self, include_low=False)
         return self
 
-    def _gram(self, X: Array, Z: Array) -> Array:
+    def gram(self, X: Array, Z: Array) -> Array:
         K = cdist(X, Z, "cityblock")
         K *= -self.gamma
         return np.exp(K, out=K).astype(np.result_type(X, Z), copy=False)

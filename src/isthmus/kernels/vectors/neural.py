@@ -41,8 +41,8 @@ class NeuralNetwork(Kernel):
     width_power = 0.5
 
     def resolve(self, X: Array) -> "NeuralNetwork":
-        check_float(self, "weight", include_low=False)
-        check_float(self, "bias")
+        check_float(self.weight, "weight", self, include_low=False)
+        check_float(self.bias, "bias", self)
         return self
 
     def _norms(self, X: Array) -> Array:
@@ -56,7 +56,7 @@ class NeuralNetwork(Kernel):
         T /= np.sqrt(self._norms(Z))
         return T
 
-    def _gram(self, X: Array, Z: Array) -> Array:
+    def gram(self, X: Array, Z: Array) -> Array:
         T = self._sine(X, Z)
         np.arcsin(T, out=T)
         T *= 2 / np.pi

@@ -45,7 +45,7 @@ class OfDistance(Kernel):
                     f"float or 'median'. Got {self.length_scale!r} instead."
                 )
             return replace(self, length_scale=median_distance(X))  # type: ignore[type-var]
-        check_float(self, "length_scale", include_low=False)
+        check_float(self.length_scale, "length_scale", self, include_low=False)
         return self
 
     def _squares(self, X: Array, Z: Array) -> Array:
@@ -64,7 +64,7 @@ class OfDistance(Kernel):
             np.fill_diagonal(S, 0)
         return S
 
-    def _gram(self, X: Array, Z: Array) -> Array:
+    def gram(self, X: Array, Z: Array) -> Array:
         if len(X) * len(Z) <= 2**20:
             return self._profile(self._squares(X, Z))
         K = np.empty((len(X), len(Z)), dtype=np.result_type(X, Z))
@@ -129,7 +129,7 @@ class Matern(OfDistance):
     def _check_shape(self) -> None:
         if self.nu != np.inf:
             # Beyond, the Bessel functions overflow; the Gaussian is closer than 0.01 there.
-            check_float(self, "nu", high=50.0, include_low=False)
+            check_float(self.nu, "nu", self, high=50.0, include_low=False)
 
     def _profile(self, s: Array) -> Array:
         nu = float(self.nu)
@@ -211,7 +211,7 @@ class RationalQuadratic(OfDistance):
     learned = ("length_scale", "alpha")
 
     def _check_shape(self) -> None:
-        check_float(self, "alpha", include_low=False)
+        check_float(self.alpha, "alpha", self, include_low=False)
 
     def _profile(self, s: Array) -> Array:
         return np.exp(-self.alpha * np.log1p(s / (2 * self.alpha)))
@@ -252,7 +252,7 @@ class GammaExponential(OfDistance):
     length_scale: Any = field(default="median", kw_only=True)
 
     def _check_shape(self) -> None:
-        check_float(self, "exponent", high=2.0, include_low=False)
+        check_float(self.exponent, "exponent", self, high=2.0, include_low=False)
 
     def _profile(self, s: Array) -> Array:
         return np.exp(-(s ** (self.exponent / 2)))

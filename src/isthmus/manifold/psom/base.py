@@ -159,12 +159,12 @@ class BaseGridManifold(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             grid.low,
             grid.high,
             spread=W.reshape(-1, W.shape[-1]).std(axis=0),
-            max_iter=check_int(self, "search_steps", low=1),
-            tol=check_float(self, "search_tol"),
+            max_iter=check_int(self.search_steps, "search_steps", self, low=1),
+            tol=check_float(self.search_tol, "search_tol", self),
         )
 
     def _node_starts(self, Y: Array, P: Array) -> Array:
-        n_best = min(check_int(self, "n_starts", low=1), self.grid_.size)
+        n_best = min(check_int(self.n_starts, "n_starts", self, low=1), self.grid_.size)
         nodes = best_nodes(self.weights_.reshape(self.grid_.size, -1), Y, P, n_best)
         return self.grid_.points[nodes]
 
@@ -180,10 +180,10 @@ class BaseGridManifold(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     # Checks ----------------------------------------------------------------------------
 
     def _check_search(self) -> None:
-        check_choice(self, "outside", OUTSIDE)
-        check_int(self, "n_starts", low=1)
-        check_int(self, "search_steps", low=1)
-        check_float(self, "search_tol")
+        check_choice(self.outside, "outside", self, OUTSIDE)
+        check_int(self.n_starts, "n_starts", self, low=1)
+        check_int(self.search_steps, "search_steps", self, low=1)
+        check_float(self.search_tol, "search_tol", self)
 
     def _rows(self, X: Any, *, gaps: bool = False) -> tuple[Array, Any]:
         """Rows in double precision, in which searches run, and the precision they came in."""
@@ -218,7 +218,7 @@ class BaseGridManifold(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
                 f"{type(self).__name__} has {len(grid.axes)} latent dimensions. "
                 f"Got points of shape {Z.shape} instead."
             )
-        outside = check_choice(self, "outside", OUTSIDE)
+        outside = check_choice(self.outside, "outside", self, OUTSIDE)
         if outside == "extrapolate":
             return np.asarray(Z), dtype
         inside = np.clip(Z, grid.low, grid.high)

@@ -108,7 +108,7 @@ class PSOM(BaseGridManifold):
         """
         self._check_search()
         if self.local is not None:
-            check_int(self, "local", low=2)
+            check_int(self.local, "local", self, low=2)
         with former_fit_kept(self):
             nodes = self._nodes(X)
             shape = nodes.shape[:-1] if self.grid is None else self.grid
@@ -129,7 +129,11 @@ class PSOM(BaseGridManifold):
             check_scale(self, nodes)
             return nodes
         nodes = check_table(
-            self, "nodes", expected="None or an array of numbers, a node a row", allow_nd=True
+            self.nodes,
+            "nodes",
+            self,
+            expected="None or an array of numbers, a node a row",
+            allow_nd=True,
         )
         check_scale(self, nodes, what="nodes")
         if X is not None:

@@ -247,7 +247,7 @@ class SmoothPSOM(BaseGridManifold):
                 'rows alone take "auto" or a number.'
             )
         if rule is None:
-            check_float(self, "smoothness", include_low=False)
+            check_float(self.smoothness, "smoothness", self, include_low=False)
         n = len(X)
         first = n / 100 if self.first_smoothness is None else float(self.first_smoothness)
         known = X_valid is not None
@@ -270,7 +270,7 @@ class SmoothPSOM(BaseGridManifold):
 
             last: float | None = None if rule is not None else float(self.smoothness)
             if rule is not None and not known and n >= FEW_ROWS:
-                order = check_seed(self).permutation(n)
+                order = check_seed(self.random_state, "random_state", self).permutation(n)
                 kept = n - max(1, round(self.validation * n))
                 history = anneal(X[order[:kept]], None, X[order[kept:]])[2]
                 best = int(np.argmin([row["held_out_error"] for row in history]))
@@ -325,17 +325,17 @@ class SmoothPSOM(BaseGridManifold):
     def _check_parameters(self) -> str | None:
         """The rule that chooses the smoothness, None where it is a number."""
         self._check_search()
-        check_float(self, "decay", high=1.0, include_low=False)
-        check_float(self, "validation", high=0.9, include_low=False)
+        check_float(self.decay, "decay", self, high=1.0, include_low=False)
+        check_float(self.validation, "validation", self, high=0.9, include_low=False)
         for name in ("max_steps", "n_cycles", "patience"):
-            check_int(self, name, low=1)
+            check_int(getattr(self, name), name, self, low=1)
         if self.first_smoothness is not None:
-            check_float(self, "first_smoothness", include_low=False)
+            check_float(self.first_smoothness, "first_smoothness", self, include_low=False)
         if self.noise is not None:
-            check_float(self, "noise", include_low=False)
-        check_seed(self)
+            check_float(self.noise, "noise", self, include_low=False)
+        check_seed(self.random_state, "random_state", self)
         if isinstance(self.smoothness, Real):
-            check_float(self, "smoothness")
+            check_float(self.smoothness, "smoothness", self)
             return None
-        rule = check_choice(self, "smoothness", ("auto", *RULES))
+        rule = check_choice(self.smoothness, "smoothness", self, ("auto", *RULES))
         return "gcv" if rule == "auto" else str(rule)

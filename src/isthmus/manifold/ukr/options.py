@@ -51,21 +51,23 @@ class Options:
 
 def check_options(owner: Any) -> Options:
     """Read the parameters of ``owner``, or say which of them is wrong and why."""
-    q = check_int(owner, "n_components", low=1)
-    degree = check_choice(owner, "degree", ("auto", 0, 1, 2))
+    q = check_int(owner.n_components, "n_components", owner, low=1)
+    degree = check_choice(owner.degree, "degree", owner, ("auto", 0, 1, 2))
     kernel = density_kernel(owner.density_kernel)
-    ridge = check_float(owner, "ridge", low=0.0)
+    ridge = check_float(owner.ridge, "ridge", owner, low=0.0)
     degrees = _degrees(owner, degree, q)
     smoother = Smoother(kernel, degrees[0], bool(owner.cross_terms), ridge)
-    loss = check_choice(owner, "loss", ("squared", *HUBER, "epsilon"))
+    loss = check_choice(owner.loss, "loss", owner, ("squared", *HUBER, "epsilon"))
     delta = None
     if owner.delta != "auto":
-        delta = check_float(owner, "delta", include_low=False)
-    tube = check_choice(owner, "tube", ("ball", "cube"))
-    epsilon = None if owner.epsilon is None else check_float(owner, "epsilon", low=0.0)
+        delta = check_float(owner.delta, "delta", owner, include_low=False)
+    tube = check_choice(owner.tube, "tube", owner, ("ball", "cube"))
+    epsilon = (
+        None if owner.epsilon is None else check_float(owner.epsilon, "epsilon", owner, low=0.0)
+    )
     n_landmarks = None
     if owner.n_landmarks is not None:
-        n_landmarks = check_int(owner, "n_landmarks", low=q + 1)
+        n_landmarks = check_int(owner.n_landmarks, "n_landmarks", owner, low=q + 1)
     n_excluded = _n_excluded(owner, n_landmarks, loss)
     if owner.data_kernel is not None and loss not in ("squared", "huber_norm"):
         raise _clash(
@@ -75,7 +77,7 @@ def check_options(owner: Any) -> Options:
         )
     smoothness = None
     if owner.smoothness is not None:
-        smoothness = check_float(owner, "smoothness", low=0.0)
+        smoothness = check_float(owner.smoothness, "smoothness", owner, low=0.0)
         if degree in (1, 2):
             raise _clash(
                 f"smoothness with degree={degree}",
@@ -98,16 +100,16 @@ def check_options(owner: Any) -> Options:
         n_excluded=n_excluded,
         penalties=_weights(owner, "penalty", owner.penalty, PENALTIES),
         n_landmarks=n_landmarks,
-        landmarks=check_choice(owner, "landmarks", LANDMARKS),
+        landmarks=check_choice(owner.landmarks, "landmarks", owner, LANDMARKS),
         smoothness=smoothness,
         starts=_starts(owner),
-        n_neighborhoods=check_int(owner, "n_neighborhoods", low=1),
-        n_init=check_int(owner, "n_init", low=1),
+        n_neighborhoods=check_int(owner.n_neighborhoods, "n_neighborhoods", owner, low=1),
+        n_init=check_int(owner.n_init, "n_init", owner, low=1),
         homotopy=_homotopy(owner),
-        solver=check_choice(owner, "solver", tuple(SOLVERS)),
-        max_iter=check_int(owner, "max_iter", low=0),
-        tol=check_float(owner, "tol", low=0.0),
-        held_out=check_float(owner, "held_out", low=0.0, high=0.5),
+        solver=check_choice(owner.solver, "solver", owner, tuple(SOLVERS)),
+        max_iter=check_int(owner.max_iter, "max_iter", owner, low=0),
+        tol=check_float(owner.tol, "tol", owner, low=0.0),
+        held_out=check_float(owner.held_out, "held_out", owner, low=0.0, high=0.5),
         n_jobs=owner.n_jobs,
     )
 
@@ -145,7 +147,7 @@ def _n_excluded(owner: Any, n_landmarks: int | None, loss: str) -> int | None:
     if isinstance(validation, str) and validation in ("auto", "loo"):
         return 1 if validation == "loo" else None
     if isinstance(validation, Integral) and not isinstance(validation, bool):
-        return check_int(owner, "validation", low=1)
+        return check_int(owner.validation, "validation", owner, low=1)
     raise ValueError(
         "The 'validation' parameter of UnsupervisedKernelRegression must be 'auto', 'loo', an int "
         f"(leave so many neighbours out) or None. Got {validation!r} instead."
@@ -167,7 +169,7 @@ def _weights(owner: Any, name: str, given: Any, known: tuple[str, ...]) -> dict[
                 f"The {name!r} parameter of {type(owner).__name__} must be {expected}. "
                 f"Got the key {key!r} instead."
             )
-    return {key: check_float(owner, name, low=0.0, value=value) for key, value in given.items()}
+    return {key: check_float(value, name, owner, low=0.0) for key, value in given.items()}
 
 
 def _homotopy(owner: Any) -> tuple[dict[str, float], ...] | None:

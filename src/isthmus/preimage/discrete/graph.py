@@ -158,21 +158,21 @@ class GraphPreimage(BasePreimage):
             self._shares /= np.sqrt(feature_map.kernel_.base.diag(reference))[:, None]
 
     def _check_parameters(self) -> None:
-        check_choice(self, "criterion", ("coord", "full"))
-        check_choice(self, "constraints", ("training", None))
+        check_choice(self.criterion, "criterion", self, ("coord", "full"))
+        check_choice(self.constraints, "constraints", self, ("training", None))
         if isinstance(self.size, Integral):
-            check_int(self, "size", low=1)
+            check_int(self.size, "size", self, low=1)
         else:
-            check_choice(self, "size", ("expansion",))
+            check_choice(self.size, "size", self, ("expansion",))
         if self.n_samples is not None:
-            check_int(self, "n_samples", low=2)
-        check_float(self, "elite", high=1.0, include_low=False)
-        check_float(self, "smoothing", high=1.0, include_low=False)
-        check_float(self, "sparsity")
+            check_int(self.n_samples, "n_samples", self, low=2)
+        check_float(self.elite, "elite", self, high=1.0, include_low=False)
+        check_float(self.smoothing, "smoothing", self, high=1.0, include_low=False)
+        check_float(self.sparsity, "sparsity", self)
         if self.floor is not None:
-            check_float(self, "floor", high=0.5)
-        check_int(self, "patience", low=1)
-        check_int(self, "n_restarts", low=1)
+            check_float(self.floor, "floor", self, high=0.5)
+        check_int(self.patience, "patience", self, low=1)
+        check_int(self.n_restarts, "n_restarts", self, low=1)
 
     def _solve(self, coordinates: Array) -> Objects:
         expansions = self.feature_map_.expansion(coordinates)

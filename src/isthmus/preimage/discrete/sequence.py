@@ -165,20 +165,20 @@ class SequencePreimage(BasePreimage):
             self._length_model = KernelRidgeCV().fit(coordinates, self._lengths.astype(float))
 
     def _check_parameters(self) -> None:
-        check_choice(self, "criterion", ("coord", "full"))
-        check_choice(self, "start", ("neighbor", "uniform"))
+        check_choice(self.criterion, "criterion", self, ("coord", "full"))
+        check_choice(self.start, "start", self, ("neighbor", "uniform"))
         if isinstance(self.length, Integral):
-            check_int(self, "length", low=1)
+            check_int(self.length, "length", self, low=1)
         else:
-            check_choice(self, "length", ("expansion", "regression", "search"))
-        check_int(self, "window")
+            check_choice(self.length, "length", self, ("expansion", "regression", "search"))
+        check_int(self.window, "window", self)
         if self.n_samples is not None:
-            check_int(self, "n_samples", low=2)
-        check_float(self, "elite", high=1.0, include_low=False)
-        check_float(self, "smoothing", high=1.0, include_low=False)
-        check_int(self, "patience", low=1)
-        check_int(self, "n_restarts", low=1)
-        check_float(self, "transition")
+            check_int(self.n_samples, "n_samples", self, low=2)
+        check_float(self.elite, "elite", self, high=1.0, include_low=False)
+        check_float(self.smoothing, "smoothing", self, high=1.0, include_low=False)
+        check_int(self.patience, "patience", self, low=1)
+        check_int(self.n_restarts, "n_restarts", self, low=1)
+        check_float(self.transition, "transition", self)
 
     def _transition_prices(self, known: list[IntArray], coordinates: Array) -> Array | None:
         if self.transition == 0:

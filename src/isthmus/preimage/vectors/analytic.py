@@ -35,7 +35,7 @@ class AnalyticPreimage(BasePreimage):
         feature_map.kernel_.inverse_inner_product(np.ones(1))  # type: ignore[attr-defined]
         units = np.eye(objects.shape[1], dtype=objects.dtype)
         kernel, reference = feature_map.kernel_, feature_map.objects_  # type: ignore[attr-defined]
-        at_units = kernel._gram(reference, units)
+        at_units = kernel.gram(reference, units)
         # a = Bβ + w, so one (r, d) product serves every point.
         self._axes_at_units = feature_map.dual_.T @ at_units  # type: ignore[attr-defined]
         self._origin_at_units = feature_map._origin_weights @ at_units  # type: ignore[attr-defined]

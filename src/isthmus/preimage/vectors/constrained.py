@@ -94,11 +94,11 @@ class ConstrainedPreimage(BasePreimage):
         self.max_iter = max_iter
 
     def _fit(self, objects: Objects, feature_map: Any, coordinates: Array) -> None:
-        check_int(self, "n_restarts", low=1)
-        check_float(self, "tol", include_low=False)
-        check_int(self, "max_iter", low=1)
+        check_int(self.n_restarts, "n_restarts", self, low=1)
+        check_float(self.tol, "tol", self, include_low=False)
+        check_int(self.max_iter, "max_iter", self, low=1)
         if self.proximity != "auto":
-            check_float(self, "proximity")
+            check_float(self.proximity, "proximity", self)
         low, high, projection = self._allowed(objects)
         # Raises where the kernel is not differentiable.
         feature_map.kernel_.weighted_gradient(objects[:1], objects[:1], np.ones((1, 1)))
@@ -268,7 +268,7 @@ def expansion_model(kernel: Any, X: Array, B: Array) -> CoordinateModel:
 
     def model(Z: Array) -> tuple[Array, Array]:
         m, d = Z.shape
-        K = kernel._gram(Z, X)
+        K = kernel.gram(Z, X)
         # One row for each pair of a point and a function, so that one call gives all gradients.
         J = kernel.weighted_gradient(
             np.repeat(Z, r, axis=0), X, np.tile(B.T, (m, 1)), np.repeat(K, r, axis=0)

@@ -70,10 +70,10 @@ class FixedPointPreimage(BasePreimage):
         self.max_iter = max_iter
 
     def _fit(self, objects: Objects, feature_map: Any, coordinates: Array) -> None:
-        check_int(self, "n_restarts", low=1)
-        check_choice(self, "criterion", ("coord", "full"))
-        check_float(self, "tol", include_low=False)
-        check_int(self, "max_iter", low=1)
+        check_int(self.n_restarts, "n_restarts", self, low=1)
+        check_choice(self.criterion, "criterion", self, ("coord", "full"))
+        check_float(self.tol, "tol", self, include_low=False)
+        check_int(self.max_iter, "max_iter", self, low=1)
         feature_map.kernel_.radial_weights(objects[:1], objects[:1])  # raises if not radial
 
     def _numbers_per_query(self) -> int:
@@ -126,7 +126,7 @@ def weighted_mean_iteration(
     rows = np.arange(n)
     for _ in range(max_iter):
         Z = z[rows]
-        K = kernel._gram(Z, X)
+        K = kernel.gram(Z, X)
         weights = a[rows] * kernel.radial_weights(Z, X, K)
         J = -np.einsum("ij,ij->i", a[rows], K)  # ½ J_full up to constants: k(z, z) is one
         rose = value[rows] + 100 * eps * np.abs(J) < J

@@ -70,10 +70,10 @@ class GradientPreimage(BasePreimage):
         self.verbose = verbose
 
     def _fit(self, objects: Objects, feature_map: Any, coordinates: Array) -> None:
-        check_choice(self, "criterion", ("full", "coord"))
-        check_int(self, "n_restarts", low=1)
-        check_float(self, "tol", include_low=False)
-        check_int(self, "max_iter", low=1)
+        check_choice(self.criterion, "criterion", self, ("full", "coord"))
+        check_int(self.n_restarts, "n_restarts", self, low=1)
+        check_float(self.tol, "tol", self, include_low=False)
+        check_int(self.max_iter, "max_iter", self, low=1)
         if self.bounds is not None and not (
             len(self.bounds) == 2 and self.bounds[0] < self.bounds[1]
         ):
@@ -143,7 +143,7 @@ def full_distance(feature_map: Any, coordinates: Array) -> Any:
     a = feature_map.expansion(coordinates)
 
     def value_and_gradient(Z: Array, rows: Array) -> tuple[Array, Array]:
-        K = kernel._gram(Z, X)
+        K = kernel.gram(Z, X)
         A = a[rows]
         value = kernel.diag(Z) - 2 * np.einsum("ij,ij->i", A, K)
         return value, kernel.diag_gradient(Z) - 2 * kernel.weighted_gradient(Z, X, A, K)
@@ -157,7 +157,7 @@ def coordinate_distance(feature_map: Any, coordinates: Array) -> Any:
     shift = feature_map.origin_coordinates_
 
     def value_and_gradient(Z: Array, rows: Array) -> tuple[Array, Array]:
-        K = kernel._gram(Z, X)
+        K = kernel.gram(Z, X)
         residual = K @ B - shift - coordinates[rows]
         value = np.einsum("ij,ij->i", residual, residual)
         return value, kernel.weighted_gradient(Z, X, 2 * residual @ B.T, K)

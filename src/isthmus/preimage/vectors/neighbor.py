@@ -55,8 +55,10 @@ class NeighborPreimage(BasePreimage):
         self.distance = distance
 
     def _fit(self, objects: Objects, feature_map: Any, coordinates: Array) -> None:
-        check_int(self, "n_neighbors", low=1, high=len(objects), why="number of objects")
-        check_choice(self, "distance", ("auto", "angle", "isotonic", "coordinates"))
+        check_int(
+            self.n_neighbors, "n_neighbors", self, low=1, high=len(objects), why="number of objects"
+        )
+        check_choice(self.distance, "distance", self, ("auto", "angle", "isotonic", "coordinates"))
         self.distance_ = self.distance
         if self.distance == "auto":
             self.distance_ = "angle" if _has_formula(feature_map) else "isotonic"

@@ -193,7 +193,7 @@ class GaussianProcess(FittedProcess):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = check_piece(self, "kernel", as_kernel).pairwise
+        tags.input_tags.pairwise = check_piece(self.kernel, "kernel", self, as_kernel).pairwise
         return tags
 
     # Learning ---------------------------------------------------------------------------
@@ -201,8 +201,8 @@ class GaussianProcess(FittedProcess):
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the parameters from objects ``X`` and outputs ``y``; return self."""
         self._check_parameters()
-        kernel = check_piece(self, "kernel", as_kernel)
-        random = check_seed(self)
+        kernel = check_piece(self.kernel, "kernel", self, as_kernel)
+        random = check_seed(self.random_state, "random_state", self)
         with former_fit_kept(self):
             X, Y, flat = self._check_data(X, y, kernel, reset=True)
         mean = Y.mean(axis=0) if self.center else np.zeros(Y.shape[1])
@@ -239,15 +239,15 @@ class GaussianProcess(FittedProcess):
     def _check_parameters(self) -> None:
         for name in ("noise", "amplitude"):
             if getattr(self, name) is not None:
-                check_float(self, name, include_low=name == "noise")
-        check_choice(self, "criterion", ("likelihood", "loo"))
-        check_choice(self, "approximation", APPROXIMATIONS)
+                check_float(getattr(self, name), name, self, include_low=name == "noise")
+        check_choice(self.criterion, "criterion", self, ("likelihood", "loo"))
+        check_choice(self.approximation, "approximation", self, APPROXIMATIONS)
         for name, low in (("n_inducing", 1), ("n_members", 1), ("n_restarts", 0), ("max_iter", 1)):
-            check_int(self, name, low=low)
-        check_float(self, "tol")
+            check_int(getattr(self, name), name, self, low=low)
+        check_float(self.tol, "tol", self)
         for name in ("learn_kernel", "center", "coarse"):
-            check_bool(self, name)
-        check_jobs(self)
+            check_bool(getattr(self, name), name, self)
+        check_jobs(self.n_jobs, "n_jobs", self)
         low_rank = self.approximation in ("inducing", "dtc")
         if low_rank and self.criterion == "loo":
             raise ValueError(

@@ -48,7 +48,7 @@ class Fitted(NamedTuple):
 
 def inducing_factor(kernel: Kernel, Z: Objects, gram: Array | None = None) -> Array:
     """Lower Cholesky factor of the inducing objects' Gram matrix."""
-    K = np.array(kernel._gram(Z, Z) if gram is None else gram, dtype=np.float64)
+    K = np.array(kernel.gram(Z, Z) if gram is None else gram, dtype=np.float64)
     K.flat[:: len(K) + 1] += JITTER * np.mean(np.diagonal(K))
     return cholesky(K)[0]
 
@@ -59,7 +59,7 @@ def inducing_sums(kernel: Kernel, X: Objects, Z: Objects, Y: Array, L: Array) ->
     P, r, trace = np.zeros((m, m)), np.zeros((m, q)), 0.0
     for rows in block_slices(len(Y), 2 * m):
         some = take(X, rows)
-        V = _whitened(L, kernel._gram(some, Z))
+        V = _whitened(L, kernel.gram(some, Z))
         P += V @ V.T
         r += V @ Y[rows]
         trace += float(np.sum(kernel.diag(some)))
@@ -106,7 +106,7 @@ def inducing_score(found: Found, X: Objects, Z: Objects, Y: Array, *, bound: boo
     :math:`2WT^\top` and :math:`-TWT^\top`, and neither needs an n × n matrix.
     """
     kernel, alpha = found.kernel, found.alpha
-    K_mm = kernel._gram(Z, Z)
+    K_mm = kernel.gram(Z, Z)
     L = inducing_factor(kernel, Z, K_mm)
     sums = inducing_sums(kernel, X, Z, Y, L)
     fit = inducing_fit(sums, alpha)
@@ -124,7 +124,7 @@ def inducing_score(found: Found, X: Objects, Z: Objects, Y: Array, *, bound: boo
     a_squares = np.zeros(q)
     for rows in block_slices(n, 4 * m):
         some = take(X, rows)
-        K = kernel._gram(some, Z)
+        K = kernel.gram(some, Z)
         V = _whitened(L, K)
         a = (Y[rows] - V.T @ fit.u) / alpha
         a_squares += np.einsum("ij,ij->j", a, a)

@@ -66,7 +66,7 @@ class Posterior(NamedTuple):
 
 def covariance_factor(kernel: Kernel, X: Objects, alpha: float) -> Array:
     """Lower Cholesky factor of ``k(X, X) + alpha I``."""
-    K = np.array(kernel._gram(X, X), dtype=np.float64)
+    K = np.array(kernel.gram(X, X), dtype=np.float64)
     K.flat[:: len(K) + 1] += alpha
     return cholesky(K)[0]
 
@@ -76,8 +76,8 @@ def extended_factor(
 ) -> tuple[Objects, Array]:
     """All objects and their factor, when ``X`` joins ``objects`` whose factor is ``L``."""
     n = len(L)
-    cross = linalg.solve_triangular(L, kernel._gram(X, objects).T, lower=True, check_finite=False)
-    corner = np.array(kernel._gram(X, X), dtype=np.float64)
+    cross = linalg.solve_triangular(L, kernel.gram(X, objects).T, lower=True, check_finite=False)
+    corner = np.array(kernel.gram(X, X), dtype=np.float64)
     m = len(corner)
     corner.flat[:: m + 1] += alpha
     corner -= cross.T @ cross
@@ -104,12 +104,12 @@ def block_moments(
     for rows in block_slices(n, 2 * width):
         some = take(X, rows)
         if variances is None:
-            mean[rows] = kernel._gram(some, members[0].objects) @ members[0].dual
+            mean[rows] = kernel.gram(some, members[0].objects) @ members[0].dual
             continue
         prior = np.asarray(kernel.diag(some), dtype=np.float64)
         parts = []
         for member in members:
-            K = kernel._gram(some, member.objects)
+            K = kernel.gram(some, member.objects)
             parts.append((K @ member.dual, member.variances(prior, K)))
         mean[rows], variances[rows] = committee(parts, prior)
     return mean, variances
@@ -130,10 +130,10 @@ def joint_moments_at(
     kernel: Kernel, members: Sequence[Posterior], X: Objects
 ) -> tuple[Array, Array]:
     """Means (n, q) and the unit covariance (n, n) at ``X``."""
-    prior = np.asarray(kernel._gram(X, X), dtype=np.float64)
+    prior = np.asarray(kernel.gram(X, X), dtype=np.float64)
     parts = []
     for member in members:
-        K = kernel._gram(X, member.objects)
+        K = kernel.gram(X, member.objects)
         parts.append((K @ member.dual, member.covariance(prior, K)))
     if len(parts) == 1:
         return parts[0]

@@ -96,7 +96,7 @@ class FittedProcess(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
         With ``latent`` they are to hold the function itself.
         """
-        check_float(self, "level", value=level, high=1.0)
+        check_float(level, "level", self, high=1.0)
         mean, std = self.predict(X, return_std=True, latent=latent)
         reach = ndtri((1 + level) / 2) * std
         return mean - reach, mean + reach
@@ -128,7 +128,7 @@ class FittedProcess(MultiOutputMixin, RegressorMixin, BaseEstimator):
         fitted = hasattr(self, "_members")
         kernel = self.kernel_ if fitted else as_kernel(self.kernel)
         X = kernel.check(X)
-        K = np.array(kernel.resolve(X)._gram(X, X), dtype=np.float64)
+        K = np.array(kernel.resolve(X).gram(X, X), dtype=np.float64)
         scale = np.array([1.0 if self.amplitude is None else float(self.amplitude)])
         scale, mean = (np.sqrt(self._variances), self._mean) if fitted else (scale, np.zeros(1))
         prior = draws(np.zeros((len(K), len(scale))) + mean, K, scale, 0 * scale, n_samples, rng)
@@ -177,7 +177,7 @@ class FittedProcess(MultiOutputMixin, RegressorMixin, BaseEstimator):
                 )
             alpha = float(ratios[0])
         at = self.kernel_ if kernel is None else as_kernel(kernel).resolve(self.objects_)
-        K = np.array(at._gram(self.objects_, self.objects_), dtype=np.float64)
+        K = np.array(at.gram(self.objects_, self.objects_), dtype=np.float64)
         centred = self._targets[0] - self._mean
         return factored(K, alpha, centred), centred
 

@@ -71,7 +71,7 @@ class Rows(NamedTuple):
         if self.gram is not None:
             return self.gram.copy()
         # A kernel of Gram matrices, or a function, may hand out its own.
-        return np.array(kernel._gram(self.objects, self.reference), dtype=np.float64)
+        return np.array(kernel.gram(self.objects, self.reference), dtype=np.float64)
 
 
 def rows_at(kernel: Kernel, X: Objects, Y: Array, at: IntArray | None, gram: Array | None) -> Rows:

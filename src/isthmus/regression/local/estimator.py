@@ -120,8 +120,8 @@ class LocalPolynomialRegression(MultiOutputMixin, RegressorMixin, BaseEstimator)
     def fit(self, X: Any, y: Any) -> "LocalPolynomialRegression":
         """Keep the data and choose the bandwidth; return self."""
         fit = self._polynomial()
-        check_int(self, "max_selection", low=2)
-        check_seed(self)
+        check_int(self.max_selection, "max_selection", self, low=2)
+        check_seed(self.random_state, "random_state", self)
         with former_fit_kept(self):
             X, Y = validate_data(
                 self, X, y, multi_output=True, y_numeric=True, dtype="float64", ensure_min_samples=2
@@ -209,22 +209,22 @@ class LocalPolynomialRegression(MultiOutputMixin, RegressorMixin, BaseEstimator)
 
     def _polynomial(self) -> Polynomial:
         return Polynomial(
-            check_piece(self, "density_kernel", as_density_kernel),
-            check_int(self, "degree", low=0, high=2),
-            bool(check_choice(self, "cross_terms", (True, False))),
-            check_float(self, "ridge"),
+            check_piece(self.density_kernel, "density_kernel", self, as_density_kernel),
+            check_int(self.degree, "degree", self, low=0, high=2),
+            bool(check_choice(self.cross_terms, "cross_terms", self, (True, False))),
+            check_float(self.ridge, "ridge", self),
         )
 
     def _left_out_rows(self, n: int) -> IntArray:
         most = int(self.max_selection)
         if n <= most:
             return np.arange(n)
-        return np.sort(check_seed(self).permutation(n)[:most])
+        return np.sort(check_seed(self.random_state, "random_state", self).permutation(n)[:most])
 
     def _given_bandwidth(self, q: int) -> Array | None:
         """The bandwidths as an array, or None where they are to be chosen."""
         if isinstance(self.bandwidth, str):
-            check_choice(self, "bandwidth", CHOICES)
+            check_choice(self.bandwidth, "bandwidth", self, CHOICES)
             return None
         try:
             given = np.asarray(self.bandwidth, dtype=float)

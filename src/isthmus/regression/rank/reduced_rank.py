@@ -39,7 +39,7 @@ def check_folds(owner: Any) -> None:
     """Refuse a ``cv`` that makes no folds, also where nothing is to be chosen by them."""
     cv = owner.cv
     if isinstance(cv, Integral):
-        check_int(owner, "cv", low=2)
+        check_int(owner.cv, "cv", owner, low=2)
         return
     if isinstance(cv, str):
         fine = cv == "loo"
@@ -86,7 +86,9 @@ class RankLimitedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def _check_rank(self, n_features: int, n_outputs: int) -> int:
         high = min(n_features, n_outputs)
-        return check_int(self, "rank", low=1, high=high, why="the fewer of features and outputs")
+        return check_int(
+            self.rank, "rank", self, low=1, high=high, why="the fewer of features and outputs"
+        )
 
     def _set_map(self, coef: Array, basis: Array, x_mean: Array, y_mean: Array, dtype: Any) -> None:
         """Keep the map ``y = F (x - x_mean) + y_mean`` and its factors."""
@@ -194,8 +196,8 @@ class ReducedRankRegression(RankLimitedRegressor):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the map from rows ``X`` to outputs ``y``, each row counted by its weight."""
-        alphas = check_floats(self, "alpha")
-        check_bool(self, "fit_intercept")
+        alphas = check_floats(self.alpha, "alpha", self)
+        check_bool(self.fit_intercept, "fit_intercept", self)
         check_folds(self)
         choose = self.rank is None or (isinstance(self.rank, str) and self.rank == "cv")
         with former_fit_kept(self):

@@ -146,13 +146,13 @@ class SequentialStiefelRegression(RankLimitedRegressor):
     def _begin(self, n_features: int, n_outputs: int) -> None:
         d, o = n_features, n_outputs
         rank = self._check_rank(d, o)
-        check_choice(self, "mode", ("moments", "proximal"))
-        check_float(self, "alpha")
-        check_float(self, "forgetting", high=1.0, include_low=False)
-        check_float(self, "gamma")
-        check_int(self, "batch_size", low=1)
-        check_bool(self, "growing")
-        check_bool(self, "fit_intercept")
+        check_choice(self.mode, "mode", self, ("moments", "proximal"))
+        check_float(self.alpha, "alpha", self)
+        check_float(self.forgetting, "forgetting", self, high=1.0, include_low=False)
+        check_float(self.gamma, "gamma", self)
+        check_int(self.batch_size, "batch_size", self, low=1)
+        check_bool(self.growing, "growing", self)
+        check_bool(self.fit_intercept, "fit_intercept", self)
         scatter = np.zeros((d + o,) * 2) if self.mode == "moments" else np.zeros(0)
         self.moments_ = Moments(0.0, np.zeros(d + o), scatter)
         self.n_blocks_ = 0

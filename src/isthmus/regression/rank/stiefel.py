@@ -155,12 +155,12 @@ class StiefelRegression(RankLimitedRegressor):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the map from rows ``X`` to outputs ``y``, in which NaN stands for missing."""
-        loss = check_piece(self, "loss", as_loss)
-        check_choice(self, "solver", ("auto", "riemannian", "published"))
-        tol = check_float(self, "tol", include_low=False)
-        max_iter = check_int(self, "max_iter", low=1)
-        check_floats(self, "alpha")
-        check_bool(self, "fit_intercept")
+        loss = check_piece(self.loss, "loss", self, as_loss)
+        check_choice(self.solver, "solver", self, ("auto", "riemannian", "published"))
+        tol = check_float(self.tol, "tol", self, include_low=False)
+        max_iter = check_int(self.max_iter, "max_iter", self, low=1)
+        check_floats(self.alpha, "alpha", self)
+        check_bool(self.fit_intercept, "fit_intercept", self)
         check_folds(self)
         self._check_init()
         with former_fit_kept(self):
@@ -250,7 +250,7 @@ class StiefelRegression(RankLimitedRegressor):
 
     def _check_init(self) -> None:
         if isinstance(self.init, str):
-            check_choice(self, "init", STARTS)
+            check_choice(self.init, "init", self, STARTS)
         elif not isinstance(self.init, tuple) or len(self.init) != 3:
             raise TypeError(refusal(self, "init", INIT, self.init))
 
@@ -272,8 +272,7 @@ class StiefelRegression(RankLimitedRegressor):
             coef = PLSRegression(rank, scale=False).fit(X, problem.Y).coef_
         elif isinstance(init, tuple):
             V, s, W = (
-                check_table(self, "init", expected=INIT, value=part, ensure_2d=False)
-                for part in init
+                check_table(part, "init", self, expected=INIT, ensure_2d=False) for part in init
             )
             if V.shape != (o, rank) or s.shape != (rank,) or W.shape != (d, rank):
                 raise ValueError(

@@ -181,8 +181,8 @@ class BayesianLinearRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def _check_data(self, X: Any, y: Any, *, reset: bool) -> tuple[Array, Array, bool]:
         if self.noise is not None:
-            check_float(self, "noise", include_low=False)
-        check_bool(self, "fit_intercept")
+            check_float(self.noise, "noise", self, include_low=False)
+        check_bool(self.fit_intercept, "fit_intercept", self)
         X = validate_data(self, X, dtype=np.float64, reset=reset)
         Y = np.asarray(_check_outputs(self, y, len(X)), dtype=np.float64)
         check_scale(self, X)
@@ -263,7 +263,7 @@ class BayesianLinearRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
         With ``latent`` they are to hold the linear function itself.
         """
-        check_float(self, "level", value=level, high=1.0)
+        check_float(level, "level", self, high=1.0)
         mean, std = self.predict(X, return_std=True, latent=latent)
         reach = ndtri((1 + level) / 2) * std
         return mean - reach, mean + reach

@@ -107,7 +107,10 @@ class KernelRidgeCV(MultiOutputMixin, RegressorMixin, BaseEstimator):
             expected = "a kernel, a name or a sequence of them, not empty"
             raise ValueError(refusal(self, "kernel", expected, self.kernel))
         kernels: list[Kernel] = check_piece(
-            self, "kernel", lambda given: [as_kernel(k) for k in (given if several else [given])]
+            self.kernel,
+            "kernel",
+            self,
+            lambda given: [as_kernel(k) for k in (given if several else [given])],
         )
         return kernels
 
@@ -120,8 +123,8 @@ class KernelRidgeCV(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """Fit coefficients over the objects ``X`` for the outputs ``y``; return self."""
         kernels = self._candidates()
         alphas = self._penalties()
-        check_bool(self, "fit_intercept")
-        check_int(self, "max_selection", low=2)
+        check_bool(self.fit_intercept, "fit_intercept", self)
+        check_int(self.max_selection, "max_selection", self, low=2)
         with former_fit_kept(self):
             X = check_objects(self, X, kernels[0], reset=True)
             Y = _check_outputs(self, y, n_objects(X))
@@ -161,9 +164,13 @@ class KernelRidgeCV(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return np.concatenate([K @ self.dual_coef_ for _, K in blocks]) + self.intercept_
 
     def _penalties(self) -> list[float]:
-        alphas = check_floats(self, "alphas")
+        alphas = check_floats(self.alphas, "alphas", self)
         # Interpolation is allowed, but has no leave-one-out error.
-        return alphas if len(alphas) == 1 else check_floats(self, "alphas", include_low=False)
+        return (
+            alphas
+            if len(alphas) == 1
+            else check_floats(self.alphas, "alphas", self, include_low=False)
+        )
 
     def _select(
         self, kernels: list[Kernel], alphas: list[float], X: Any, Y: np.ndarray
@@ -209,7 +216,7 @@ class KernelRidgeCV(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
 def _own_gram(kernel: Kernel, X: Any) -> np.ndarray:
     """Gram matrix that the caller may overwrite."""
-    return kernel._gram(X, kernel.reference(X)).copy() if kernel.pairwise else kernel._gram(X, X)
+    return kernel.gram(X, kernel.reference(X)).copy() if kernel.pairwise else kernel.gram(X, X)
 
 
 def _check_outputs(estimator: Any, y: Any, n_expected: int) -> np.ndarray:

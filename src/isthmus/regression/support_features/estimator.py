@@ -137,22 +137,22 @@ class SupportFeatureMachine(ClassifierMixin, SelectorMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Find the features and the hyperplanes for rows ``X`` with classes ``y``; return self."""
-        check_choice(self, "formulation", ("mean", "margin"))
-        check_choice(self, "solver", tuple(_SOLVERS))
-        check_int(self, "n_init", low=1)
-        check_int(self, "max_iter", low=1)
+        check_choice(self.formulation, "formulation", self, ("mean", "margin"))
+        check_choice(self.solver, "solver", self, tuple(_SOLVERS))
+        check_int(self.n_init, "n_init", self, low=1)
+        check_int(self.max_iter, "max_iter", self, low=1)
         hard = isinstance(self.C, Real) and np.isposinf(self.C)
         if self.C is not None and not hard:
-            check_float(self, "C", include_low=False)
+            check_float(self.C, "C", self, include_low=False)
         for name in ("fit_intercept", "standardize", "refit"):
-            check_bool(self, name)
+            check_bool(getattr(self, name), name, self)
         weighted = self.class_weight is None or isinstance(self.class_weight, dict)
         if not weighted and not (
             isinstance(self.class_weight, str) and self.class_weight == "balanced"
         ):
             expected = "'balanced', a dict of classes and weights, or None"
             raise ValueError(refusal(self, "class_weight", expected, self.class_weight))
-        random = check_seed(self)
+        random = check_seed(self.random_state, "random_state", self)
         with former_fit_kept(self):
             X, y = validate_data(self, X, y, dtype=np.float64)
             check_scale(self, X)

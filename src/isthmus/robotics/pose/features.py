@@ -231,10 +231,10 @@ class PoseFeatures(TransformerMixin, BaseEstimator):
             ("n_codewords", 1), ("size", 16), ("n_edgels", 4), ("n_angles", 1), ("n_radii", 1),
             ("n_color_bins", 1), ("max_contexts", 1),
         ):  # fmt: skip
-            check_int(self, name, low=low)
+            check_int(getattr(self, name), name, self, low=low)
         for name in ("hull_distance", "skin_distance"):
-            check_float(self, name, include_low=False)
-        check_float(self, "min_contrast", high=1.0)
+            check_float(getattr(self, name), name, self, include_low=False)
+        check_float(self.min_contrast, "min_contrast", self, high=1.0)
 
     def _background(self) -> Array | None:
         if self.background is None:

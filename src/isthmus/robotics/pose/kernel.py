@@ -80,14 +80,14 @@ class PoseKernel(Kernel):
         P = self.chain.positions(X)[:, weights > 0]
         return np.ascontiguousarray(P.transpose(1, 0, 2), dtype=X.dtype)
 
-    def _gram(self, X: Array, Z: Array) -> Array:
+    def gram(self, X: Array, Z: Array) -> Array:
         kernel = self if self._is_resolved else self.resolve(Z)
         lam = kernel.weights
         left = kernel._places(X, lam)
         right = left if Z is X else kernel._places(Z, lam)
         K = np.zeros((len(X), len(Z)), dtype=np.result_type(X, Z))
         for weight, p, r in zip(lam[lam > 0], left, right, strict=True):
-            part = kernel.base._gram(p, r)
+            part = kernel.base.gram(p, r)
             part *= weight
             K += part
         return K

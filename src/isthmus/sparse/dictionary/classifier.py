@@ -111,14 +111,14 @@ class DictionaryClassifier(ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any) -> Self:
         """Learn a dictionary of each class; return self."""
         if self.n_atoms is not None:
-            check_int(self, "n_atoms", low=1)
+            check_int(self.n_atoms, "n_atoms", self, low=1)
         if self.n_nonzero is not None:
-            check_int(self, "n_nonzero", low=1)
-        check_int(self, "max_iter", low=1)
-        check_int(self, "n_rounds", low=1)
-        check_jobs(self)
-        rng = check_seed(self)
-        strength = check_float(self, "discrimination")
+            check_int(self.n_nonzero, "n_nonzero", self, low=1)
+        check_int(self.max_iter, "max_iter", self, low=1)
+        check_int(self.n_rounds, "n_rounds", self, low=1)
+        check_jobs(self.n_jobs, "n_jobs", self)
+        rng = check_seed(self.random_state, "random_state", self)
+        strength = check_float(self.discrimination, "discrimination", self)
         with former_fit_kept(self):
             X, y = validate_data(self, X, y, dtype=np.float64, order="C")
             check_scale(self, X)

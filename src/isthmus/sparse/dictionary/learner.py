@@ -126,9 +126,9 @@ class SparseDictionary(MomentDictionary):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.alpha is not None:
-            check_float(self, "alpha", include_low=False)
-        check_bool(self, "positive")
-        check_jobs(self)
+            check_float(self.alpha, "alpha", self, include_low=False)
+        check_bool(self.positive, "positive", self)
+        check_jobs(self.n_jobs, "n_jobs", self)
 
     def _set_scale(self, X: Array) -> None:
         self.alpha_ = penalty(self, X)

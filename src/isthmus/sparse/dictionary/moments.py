@@ -84,7 +84,7 @@ class MomentDictionary(CodesMixin, BaseEstimator, ABC):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the dictionary from the rows of ``X``; return self."""
         self._check_parameters()
-        rng = check_seed(self)
+        rng = check_seed(self.random_state, "random_state", self)
         with former_fit_kept(self):
             X = validate_data(self, X, dtype=np.float64, order="C", ensure_min_samples=2)
             check_scale(self, X)
@@ -105,7 +105,12 @@ class MomentDictionary(CodesMixin, BaseEstimator, ABC):
         X = validate_data(self, X, dtype=np.float64, order="C", reset=first)
         check_scale(self, X)
         if first:
-            state = State(self._first_atoms(X, check_seed(self)), None, None, 0)
+            state = State(
+                self._first_atoms(X, check_seed(self.random_state, "random_state", self)),
+                None,
+                None,
+                0,
+            )
             self._set_scale(X)
             history, n_iter = [], 0
         else:
@@ -174,7 +179,7 @@ class MomentDictionary(CodesMixin, BaseEstimator, ABC):
         if self.init is None:
             n_atoms = 2 * X.shape[1] if self.n_atoms is None else self.n_atoms
             return initial_atoms(X, n_atoms, rng)
-        D = check_table(self, "init")
+        D = check_table(self.init, "init", self)
         expected = (len(D) if self.n_atoms is None else self.n_atoms, X.shape[1])
         if D.shape != expected:
             raise ValueError(
@@ -185,12 +190,12 @@ class MomentDictionary(CodesMixin, BaseEstimator, ABC):
 
     def _check_parameters(self) -> None:
         if self.n_atoms is not None:
-            check_int(self, "n_atoms", low=1)
+            check_int(self.n_atoms, "n_atoms", self, low=1)
         if self.batch_size is not None:
-            check_int(self, "batch_size", low=1)
-        check_int(self, "max_iter", low=1)
-        check_float(self, "tol")
-        check_float(self, "decay")
+            check_int(self.batch_size, "batch_size", self, low=1)
+        check_int(self.max_iter, "max_iter", self, low=1)
+        check_float(self.tol, "tol", self)
+        check_float(self.decay, "decay", self)
 
     # Use ---------------------------------------------------------------------------------
 

@@ -137,10 +137,10 @@ class SparseNet(MomentDictionary):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_choice(self, "prior", tuple(PRIORS))
-        check_choice(self, "solver", ("moments", "published"))
-        check_float(self, "sparsity", include_low=False)
-        check_float(self, "learning_rate", include_low=False)
+        check_choice(self.prior, "prior", self, tuple(PRIORS))
+        check_choice(self.solver, "solver", self, ("moments", "published"))
+        check_float(self.sparsity, "sparsity", self, include_low=False)
+        check_float(self.learning_rate, "learning_rate", self, include_low=False)
 
     def _set_scale(self, X: Array) -> None:
         self.scale_ = float(X.std()) or 1.0

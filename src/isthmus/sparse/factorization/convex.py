@@ -137,7 +137,7 @@ class ConvexFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             X = validate_data(self, X, dtype=[np.float64, np.float32])
             check_scale(self, X)
             self._check_parameters(len(X))
-            random = check_seed(self)
+            random = check_seed(self.random_state, "random_state", self)
         simplex = self.constraint == "simplex"
         # Weights that sum to one do not see the origin: without it no digits are lost.
         offset = X.mean(axis=0, dtype=np.float64) if simplex else np.zeros(X.shape[1])
@@ -186,14 +186,16 @@ class ConvexFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         return codes @ self.components_
 
     def _check_parameters(self, n: int) -> None:
-        check_int(self, "n_components", low=1, high=n, why="the number of samples")
-        check_choice(self, "constraint", ("simplex", "cone"))
-        check_choice(self, "candidates", ("all", "hull"))
-        check_choice(self, "solver", ("auto", "multiplicative"))
-        check_int(self, "n_axes", low=1)
-        check_int(self, "n_init", low=1)
-        check_int(self, "max_iter", low=1)
-        check_float(self, "tol")
+        check_int(
+            self.n_components, "n_components", self, low=1, high=n, why="the number of samples"
+        )
+        check_choice(self.constraint, "constraint", self, ("simplex", "cone"))
+        check_choice(self.candidates, "candidates", self, ("all", "hull"))
+        check_choice(self.solver, "solver", self, ("auto", "multiplicative"))
+        check_int(self.n_axes, "n_axes", self, low=1)
+        check_int(self.n_init, "n_init", self, low=1)
+        check_int(self.max_iter, "max_iter", self, low=1)
+        check_float(self.tol, "tol", self)
         if self.constraint == "simplex" and self.solver == "multiplicative":
             raise ValueError(
                 f"The 'solver' parameter of {type(self).__name__} must be 'auto' with "

@@ -41,10 +41,10 @@ class HoyerSparseness(Piece):
 
     def targets(self) -> tuple[float | None, float | None]:
         """Sparseness of codes and of components, after a check."""
-        check_choice(self, "codes_axis", ("component", "sample"))
+        check_choice(self.codes_axis, "codes_axis", self, ("component", "sample"))
         for name in ("components", "codes"):
             if getattr(self, name) is not None:
-                check_float(self, name, high=1.0)
+                check_float(getattr(self, name), name, self, high=1.0)
         return self.codes, self.components
 
 

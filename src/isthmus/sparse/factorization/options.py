@@ -19,14 +19,14 @@ Sparsity = HoyerSparseness | ParkSparsity | None
 
 def checked_sparsity(owner: Any) -> Sparsity:
     """Check the parameters that do not depend on data; return the piece of sparsity."""
-    check_choice(owner, "divergence", DIVERGENCES)
-    check_choice(owner, "solver", SOLVERS)
-    check_choice(owner, "missing", ("nan", "unstored"))
-    check_float(owner, "tol")
-    check_int(owner, "max_iter", low=1)
-    check_int(owner, "n_init", low=1)
+    check_choice(owner.divergence, "divergence", owner, DIVERGENCES)
+    check_choice(owner.solver, "solver", owner, SOLVERS)
+    check_choice(owner.missing, "missing", owner, ("nan", "unstored"))
+    check_float(owner.tol, "tol", owner)
+    check_int(owner.max_iter, "max_iter", owner, low=1)
+    check_int(owner.n_init, "n_init", owner, low=1)
     if owner.n_components is not None:
-        check_int(owner, "n_components", low=1)
+        check_int(owner.n_components, "n_components", owner, low=1)
     sparsity = _resolved_sparsity(owner)
     if sparsity is not None and owner.divergence != "euclidean":
         raise ValueError(
@@ -42,7 +42,7 @@ def _resolved_sparsity(owner: Any) -> Sparsity:
     if given is None:
         return None
     if isinstance(given, Real) and not isinstance(given, bool):
-        return HoyerSparseness(check_float(owner, "sparsity", high=1.0))
+        return HoyerSparseness(check_float(owner.sparsity, "sparsity", owner, high=1.0))
     if isinstance(given, str) and given in ("hoyer", "park"):
         return HoyerSparseness() if given == "hoyer" else ParkSparsity()
     if isinstance(given, (HoyerSparseness, ParkSparsity)):
@@ -98,10 +98,10 @@ def chosen_solver(owner: Any, sparsity: Sparsity, table: Table) -> str:
 def chosen_penalties(owner: Any, sparsity: Sparsity, table: Table) -> tuple[Penalty, Penalty]:
     """Penalties of codes and of components."""
     n, d = table.values.shape
-    alpha_W = check_float(owner, "alpha_W")
+    alpha_W = check_float(owner.alpha_W, "alpha_W", owner)
     same = isinstance(owner.alpha_H, str) and owner.alpha_H == "same"
-    alpha_H = alpha_W if same else check_float(owner, "alpha_H")
-    share = check_float(owner, "l1_ratio", high=1.0)
+    alpha_H = alpha_W if same else check_float(owner.alpha_H, "alpha_H", owner)
+    share = check_float(owner.l1_ratio, "l1_ratio", owner, high=1.0)
     strengths = (alpha_W * d, alpha_H * n)
     pair = tuple(Penalty(l1=a * share, l2=a * (1 - share)) for a in strengths)
     if isinstance(sparsity, ParkSparsity):
@@ -121,11 +121,11 @@ def starts(owner: Any, table: Table) -> list[Factors]:
     """The points that descents start from."""
     shape = table.values.shape
     k = owner.n_components if owner.n_components is not None else min(10, *shape)
-    seed = check_seed(owner).randint(2**31 - 1)
+    seed = check_seed(owner.random_state, "random_state", owner).randint(2**31 - 1)
     rng = np.random.default_rng(seed)
     others = [random_start(table.mean, shape, k, rng) for _ in range(int(owner.n_init) - 1)]
     if isinstance(owner.init, str):
-        check_choice(owner, "init", ("auto", "svd", "random"))
+        check_choice(owner.init, "init", owner, ("auto", "svd", "random"))
         gaps = table.mask is not None and not isinstance(table.mask, np.ndarray)
         if owner.init == "random" or (owner.init == "auto" and (k > min(shape) or gaps)):
             return [random_start(table.mean, shape, k, rng), *others]
@@ -139,7 +139,7 @@ def starts(owner: Any, table: Table) -> list[Factors]:
     expected = "'auto', 'svd', 'random' or a pair (W, H) of arrays of numbers"
     if not isinstance(owner.init, (tuple, list)) or len(owner.init) != 2:
         raise TypeError(refusal(owner, "init", expected, owner.init))
-    W, H = (check_table(owner, "init", expected=expected, value=F) for F in owner.init)
+    W, H = (check_table(F, "init", owner, expected=expected) for F in owner.init)
     if W.shape != (shape[0], k) or H.shape != (k, shape[1]) or min(W.min(), H.min()) < 0:
         raise ValueError(
             f"The 'init' parameter of {type(owner).__name__} must be a pair of non-negative "

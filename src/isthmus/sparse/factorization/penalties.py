@@ -70,9 +70,9 @@ class ParkSparsity(Piece):
 
     def penalties(self, largest: float) -> tuple[Penalty, Penalty]:
         """Penalties of codes and components where the largest entry of the data is given."""
-        beta = check_float(self, "beta")
+        beta = check_float(self.beta, "beta", self)
         auto = isinstance(self.eta, str) and self.eta == "auto"
-        eta = largest**2 if auto else check_float(self, "eta")
+        eta = largest**2 if auto else check_float(self.eta, "eta", self)
         pair = Penalty(squared_l1=beta), Penalty(l2=eta)
-        side = check_choice(self, "side", ("codes", "components"))
+        side = check_choice(self.side, "side", self, ("codes", "components"))
         return pair if side == "codes" else (pair[1], pair[0])

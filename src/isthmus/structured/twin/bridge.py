@@ -66,7 +66,7 @@ class ExactBridge:
 
     def query(self, X: Objects) -> Query:
         x_kernel, y_kernel, x_noise, y_noise = self.sides
-        k_x = x_kernel._gram(X, self.inputs)
+        k_x = x_kernel.gram(X, self.inputs)
         k_xx = x_kernel.diag(X) + x_noise
         u = linalg.cho_solve(self.factor, k_x.T, check_finite=False).T
         eta = np.maximum(k_xx - np.einsum("ij,ij->i", k_x, u), x_noise)
@@ -78,7 +78,7 @@ class ExactBridge:
         def to_nats(values: Array) -> Array:
             uGu = y_noise * np.einsum("ij,ij->i", u, u)
             for rows in block_slices(u.shape[1], u.shape[1]):
-                block = y_kernel._gram(take(self.outputs, rows), self.outputs)
+                block = y_kernel.gram(take(self.outputs, rows), self.outputs)
                 uGu += np.einsum("ij,ij->i", u[:, rows], u @ block.T)
             return added_divergence(values, uGu, eta)
 
@@ -87,9 +87,9 @@ class ExactBridge:
 
 def exact_bridge(kind: str, sides: Sides, X: Objects, Y: Objects) -> ExactBridge:
     """Factor the Gram matrices of all training pairs."""
-    K = sides.x_kernel._gram(X, X)
+    K = sides.x_kernel.gram(X, X)
     K.flat[:: len(K) + 1] += sides.x_noise
-    Q = positive_inverse(sides.y_kernel._gram(Y, Y), sides.y_noise)
+    Q = positive_inverse(sides.y_kernel.gram(Y, Y), sides.y_noise)
     M = Q @ K @ Q if kind == "inverse_kl" else None
     return ExactBridge(sides, kind, X, Y, positive_factor(K, "inputs"), Q, M)
 
@@ -104,7 +104,7 @@ class HsicBridge:
     row_sums: Array
 
     def query(self, X: Objects) -> Query:
-        k_x = self.sides.x_kernel._gram(X, self.inputs)
+        k_x = self.sides.x_kernel.gram(X, self.inputs)
         k_xx = self.sides.x_kernel.diag(X)
         b, c = centred_border(k_x, k_xx, self.row_sums)
         return hsic_query(b, c, k_x, k_xx, self.outputs if self.sides.y_kernel.vectors else None)
@@ -150,7 +150,7 @@ class LandmarkBridge:
 
     def query(self, X: Objects) -> Query:
         x_kernel, _, x_noise, y_noise = self.sides
-        psi = x_kernel._gram(X, self.inputs) @ self.x_root
+        psi = x_kernel.gram(X, self.inputs) @ self.x_root
         k_xx = x_kernel.diag(X) + x_noise
         eta = np.maximum(k_xx - np.einsum("ij,ij->i", psi @ self.x_rest, psi), x_noise)
         start = None if self.ridge is None else psi @ self.ridge
@@ -182,8 +182,8 @@ def landmark_bridge(
     T = np.zeros((p, Y.shape[1])) if y_kernel.vectors else None
     for rows in block_slices(n_objects(X), len(landmarks)):
         outputs = take(Y, rows)
-        psi = x_kernel._gram(take(X, rows), Zx) @ x_root
-        phi = y_kernel._gram(outputs, Zy) @ y_root
+        psi = x_kernel.gram(take(X, rows), Zx) @ x_root
+        phi = y_kernel.gram(outputs, Zy) @ y_root
         P += psi.T @ psi
         S += phi.T @ phi
         C += psi.T @ phi
@@ -233,7 +233,7 @@ def shared_inverse_kl(
 
 def feature_root(kernel: Kernel, Z: Objects) -> Array:
     r"""Matrix :math:`R` with :math:`R^\top k(Z,x)` features that reproduce the kernel on ``Z``."""
-    return inverse_root(kernel._gram(Z, Z))[0]
+    return inverse_root(kernel.gram(Z, Z))[0]
 
 
 def positive_factor(K: Array, whose: str) -> Any:

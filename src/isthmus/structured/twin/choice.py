@@ -118,7 +118,7 @@ def _folds(model: Any, X: Any, Y: Any) -> list[tuple[Any, Any, Any, Any]]:
     """Known inputs and outputs, left-out inputs and outputs, of every fold."""
     cv = model.cv
     if isinstance(cv, (int, np.integer)):
-        check_int(model, "cv", low=2)
+        check_int(model.cv, "cv", model, low=2)
         cv = KFold(min(int(cv), n_objects(X)), shuffle=True, random_state=0)
     folds = []
     for known, left in check_cv(cv).split(np.zeros(n_objects(X))):

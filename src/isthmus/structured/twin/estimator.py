@@ -255,19 +255,19 @@ class TwinGaussianProcess(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return float(np.average(right, weights=sample_weight))
 
     def _check_parameters(self) -> None:
-        check_choice(self, "criterion", CRITERIA)
-        check_choice(self, "tune", ("cv", "ml", None))
+        check_choice(self.criterion, "criterion", self, CRITERIA)
+        check_choice(self.tune, "tune", self, ("cv", "ml", None))
         for name in ("n_neighbors", "n_landmarks"):
             if getattr(self, name) is not None:
-                check_int(self, name, low=1)
+                check_int(getattr(self, name), name, self, low=1)
         for name in ("alpha_x", "alpha_y"):
             if getattr(self, name) is not None:
-                check_float(self, name, include_low=False)
-        check_int(self, "n_restarts", low=1)
-        check_int(self, "max_steps", low=1)
-        check_int(self, "max_selection", low=2)
-        check_float(self, "margin")
-        check_float(self, "tol", include_low=False)
+                check_float(getattr(self, name), name, self, include_low=False)
+        check_int(self.n_restarts, "n_restarts", self, low=1)
+        check_int(self.max_steps, "max_steps", self, low=1)
+        check_int(self.max_selection, "max_selection", self, low=2)
+        check_float(self.margin, "margin", self)
+        check_float(self.tol, "tol", self, include_low=False)
         if self.n_landmarks is not None and (self.criterion == "hsic" or self.n_neighbors):
             what = 'criterion="hsic"' if self.criterion == "hsic" else "n_neighbors"
             raise ValueError(

@@ -140,10 +140,10 @@ class TwinKernelLearner(BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> "TwinKernelLearner":
         """Learn both polynomials from pairs of objects; return self."""
-        check_choice(self, "basis", ("monomial", "gegenbauer"))
-        check_choice(self, "criterion", ("hsic", "alignment"))
-        check_choice(self, "solver", ("auto", "svd", "power"))
-        check_choice(self, "validity", ("auto", "refuse", "clip", "ignore"))
+        check_choice(self.basis, "basis", self, ("monomial", "gegenbauer"))
+        check_choice(self.criterion, "criterion", self, ("hsic", "alignment"))
+        check_choice(self.solver, "solver", self, ("auto", "svd", "power"))
+        check_choice(self.validity, "validity", self, ("auto", "refuse", "clip", "ignore"))
         x_kernel, y_kernel = as_kernel(self.x_kernel), as_kernel(self.y_kernel)
         with former_fit_kept(self):
             X, Y = check_pairs(self, X, y, x_kernel, y_kernel)
@@ -151,7 +151,7 @@ class TwinKernelLearner(BaseEstimator):
             x_degrees, y_degrees = degrees_of(self, "x_degree"), degrees_of(self, "y_degree")
             rng = check_random_state(self.random_state)
             rows = np.arange(n_objects(X))
-            n = check_int(self, "max_samples", low=2)
+            n = check_int(self.max_samples, "max_samples", self, low=2)
             if len(rows) > n:
                 rows = np.sort(rng.choice(len(rows), n, replace=False))
             K = x_kernel(take(X, rows))
@@ -194,7 +194,7 @@ class TwinKernelLearner(BaseEstimator):
                 "The 'lam' parameter of TwinKernelLearner must be a float or a pair of float. "
                 f"Got {self.lam!r} instead."
             )
-        return check_float(self, "lam", value=pair[0]), check_float(self, "lam", value=pair[1])
+        return check_float(pair[0], "lam", self), check_float(pair[1], "lam", self)
 
     def _learned(self, kernel: Kernel, coefficients: Array, side: int, X: Any) -> Kernel:
         learned = Transformed(
@@ -250,7 +250,7 @@ class TwinKernelLearner(BaseEstimator):
     ) -> tuple[int, int]:
         """The pair of degrees with the largest mean alignment on left-out folds."""
         top_x, top_y = max(x_degrees), max(y_degrees)
-        folds = KFold(check_int(self, "cv", low=2), shuffle=True, random_state=0)
+        folds = KFold(check_int(self.cv, "cv", self, low=2), shuffle=True, random_state=0)
         scores = np.zeros((len(x_degrees), len(y_degrees)))
         for train, test in folds.split(K):
             known, new = (

@@ -41,7 +41,7 @@ class NeighborBridge:
 
     def query(self, X: Objects) -> Query:
         x_kernel, y_kernel, x_noise, y_noise = self.sides
-        k_all = x_kernel._gram(X, self.inputs)
+        k_all = x_kernel.gram(X, self.inputs)
         k_xx = x_kernel.diag(X)
         n = k_all.shape[1]
         M = min(self.n_neighbors, n)
@@ -56,9 +56,9 @@ class NeighborBridge:
         start = np.empty((len(near), self.outputs.shape[1])) if y_kernel.vectors else None
         for i, rows in enumerate(near):
             local_x, local_y = take(self.inputs, rows), take(self.outputs, rows)
-            K = x_kernel._gram(local_x, local_x)
+            K = x_kernel.gram(local_x, local_x)
             K.flat[:: M + 1] += x_noise
-            G = y_kernel._gram(local_y, local_y)
+            G = y_kernel.gram(local_y, local_y)
             Q = positive_inverse(G.copy(), y_noise)
             inverses.append(Q)
             if self.kind == "inverse_kl":
@@ -102,7 +102,7 @@ class NeighborBridge:
     def _hsic(self, near: IntArray, k_x: Array, k_xx: Array, n: int) -> Query:
         kernel = self.sides.x_kernel
         local = (take(self.inputs, rows) for rows in near)
-        row_sums = np.array([kernel._gram(Z, Z).sum(axis=1) for Z in local])
+        row_sums = np.array([kernel.gram(Z, Z).sum(axis=1) for Z in local])
         b, c = centred_border(k_x, k_xx, row_sums)
         b_all, k_all = np.zeros((len(near), n)), np.zeros((len(near), n))
         np.put_along_axis(b_all, near, b, axis=1)

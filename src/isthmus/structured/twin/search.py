@@ -47,7 +47,7 @@ def best_outputs(
     kernel, noise = bridge.sides.y_kernel, bridge.sides.y_noise
     if box is not None:
         return search(query, kernel, bridge.outputs, noise, box, **precision)
-    table = query.table(kernel._gram(candidates, bridge.outputs), kernel.diag(candidates) + noise)
+    table = query.table(kernel.gram(candidates, bridge.outputs), kernel.diag(candidates) + noise)
     best = table.argmin(axis=1)
     chosen = take(candidates, best)
     chosen = chosen if isinstance(chosen, np.ndarray) else object_array(chosen)
@@ -74,7 +74,7 @@ def search(
 
     def value_and_gradient(V: Array, rows: IntArray) -> tuple[Array, Array]:
         Y = V * box.unit
-        g = kernel._gram(Y, reference)
+        g = kernel.gram(Y, reference)
         found = query.criterion(g, kernel.diag(Y) + noise, rows)
         slope = kernel.weighted_gradient(Y, reference, found.by_row, g)
         slope += found.by_diagonal[:, None] * kernel.diag_gradient(Y)
@@ -112,10 +112,10 @@ def _unlike_starts(
     """The best of some reference outputs for each query, each unlike those before it."""
     tried = reference[:: -(-len(reference) // MAX_TRIED)]
     scale = kernel.diag(tried)
-    table = query.table(kernel._gram(tried, reference), scale + noise)
+    table = query.table(kernel.gram(tried, reference), scale + noise)
     starts = []
     for _ in range(n_starts):
         points = tried[table.argmin(axis=1)]
         starts.append(points)
-        table = np.where(kernel._gram(points, tried) > SIMILAR * scale, np.inf, table)
+        table = np.where(kernel.gram(points, tried) > SIMILAR * scale, np.inf, table)
     return starts

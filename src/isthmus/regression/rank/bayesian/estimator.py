@@ -187,14 +187,14 @@ class BayesianStiefelRegression(RankLimitedRegressor):
         return self
 
     def _check_parameters(self) -> None:
-        check_choice(self, "likelihood", ("gaussian", "laplace"))
-        check_choice(self, "sampler", tuple(SAMPLERS))
+        check_choice(self.likelihood, "likelihood", self, ("gaussian", "laplace"))
+        check_choice(self.sampler, "sampler", self, tuple(SAMPLERS))
         for name, low in (("n_chains", 1), ("n_warmup", 0), ("n_samples", 4)):
-            check_int(self, name, low=low)
+            check_int(getattr(self, name), name, self, low=low)
         if not (isinstance(self.thin, str) and self.thin == "auto"):
-            check_int(self, "thin", low=1, why="or 'auto'")
-        check_bool(self, "fit_intercept")
-        check_jobs(self)
+            check_int(self.thin, "thin", self, low=1, why="or 'auto'")
+        check_bool(self.fit_intercept, "fit_intercept", self)
+        check_jobs(self.n_jobs, "n_jobs", self)
 
     def _draws(self, X: Array, Y: Array, rank: int) -> Draws:
         n_chains = int(self.n_chains)
@@ -212,7 +212,7 @@ class BayesianStiefelRegression(RankLimitedRegressor):
             "n_samples": int(self.n_samples),
             "thin": thin,
         }
-        seed = check_seed(self).randint(2**31 - 1)
+        seed = check_seed(self.random_state, "random_state", self).randint(2**31 - 1)
         generators = np.random.default_rng(seed).spawn(n_chains)
         sampler = SAMPLERS[self.sampler]
         n_groups = min(effective_n_jobs(self.n_jobs), n_chains)
@@ -307,7 +307,7 @@ class BayesianStiefelRegression(RankLimitedRegressor):
         They are quantiles of ``n_samples`` draws of each output, equally much left out on both
         sides.
         """
-        check_float(self, "level", value=level, high=1.0)
+        check_float(level, "level", self, high=1.0)
         check_is_fitted(self)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         rng = check_random_state(random_state)

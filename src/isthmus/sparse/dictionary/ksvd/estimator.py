@@ -182,7 +182,7 @@ class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the dictionary from the rows of ``X``; return self."""
         self._check_parameters()
-        rng = check_seed(self)
+        rng = check_seed(self.random_state, "random_state", self)
         with former_fit_kept(self):
             X = validate_data(self, X, dtype=np.float64, order="C", ensure_min_samples=2)
             check_scale(self, X)
@@ -200,7 +200,7 @@ class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         first = not hasattr(self, "components_")
         self._check_parameters()
-        rng = check_seed(self) if first else self._rng
+        rng = check_seed(self.random_state, "random_state", self) if first else self._rng
         X = validate_data(self, X, dtype=np.float64, order="C", reset=first)
         check_scale(self, X)
         D = self._first_atoms(X, rng) if first else self.components_.copy()
@@ -309,7 +309,7 @@ class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         n_atoms = 2 * X.shape[1] if self.n_atoms is None else self.n_atoms
         if self.init is None:
             return initial_atoms(X, n_atoms, rng)
-        D = check_table(self, "init")
+        D = check_table(self.init, "init", self)
         expected = (n_atoms if self.n_atoms is not None else len(D), X.shape[1])
         if D.shape != expected:
             raise ValueError(
@@ -327,22 +327,22 @@ class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         if self.n_atoms is not None:
-            check_int(self, "n_atoms", low=1)
+            check_int(self.n_atoms, "n_atoms", self, low=1)
         if self.n_nonzero is not None:
-            check_int(self, "n_nonzero", low=1)
+            check_int(self.n_nonzero, "n_nonzero", self, low=1)
         if self.tol is not None:
-            check_float(self, "tol")
-        check_int(self, "max_iter", low=1)
-        check_int(self, "n_power", low=1)
-        check_int(self, "min_usage", low=0)
-        check_float(self, "max_coherence", low=0.0, high=1.0)
-        check_float(self, "decay", low=0.0)
-        check_choice(self, "update", ("power", "exact"))
-        check_choice(self, "rule", ("residual", "correlation"))
+            check_float(self.tol, "tol", self)
+        check_int(self.max_iter, "max_iter", self, low=1)
+        check_int(self.n_power, "n_power", self, low=1)
+        check_int(self.min_usage, "min_usage", self, low=0)
+        check_float(self.max_coherence, "max_coherence", self, low=0.0, high=1.0)
+        check_float(self.decay, "decay", self, low=0.0)
+        check_choice(self.update, "update", self, ("power", "exact"))
+        check_choice(self.rule, "rule", self, ("residual", "correlation"))
         if self.batch_size is not None:
-            check_int(self, "batch_size", low=1)
-        check_bool(self, "monotone")
-        check_jobs(self)
+            check_int(self.batch_size, "batch_size", self, low=1)
+        check_bool(self.monotone, "monotone", self)
+        check_jobs(self.n_jobs, "n_jobs", self)
 
     # Use ----------------------------------------------------------------------------
 
