@@ -49,7 +49,7 @@ def test_samples_of_two_spaces_are_refused():
         mmd(np.ones((4, 2)), np.ones((3, 1)))
     with pytest.raises(ValueError, match=r"at least 2 objects a sample. Got 5 and 1"):
         two_sample_test(x, x[:1], unbiased=True)
-    with pytest.raises(ValueError, match=r"Precomputed\(gram\)"):
+    with pytest.raises(ValueError, match=r"Precomputed\(matrix\)"):
         mmd(np.eye(3), np.eye(3), kernel="precomputed")
 
 

@@ -14,6 +14,7 @@ from isthmus.kernels.algebra.spectrum_repair import repaired_spectrum as repaire
 from isthmus.kernels.algebra.to_sklearn import ToSklearn as ToSklearn
 from isthmus.kernels.algebra.transformed import Transformed as Transformed
 from isthmus.kernels.base import Kernel as Kernel
+from isthmus.kernels.expansion import Expansion as Expansion
 from isthmus.kernels.graphs.labelled import LabelledGraph as LabelledGraph
 from isthmus.kernels.graphs.labelled import split_graphs as split_graphs
 from isthmus.kernels.graphs.marginalized import MarginalizedGraph as MarginalizedGraph
