@@ -30,9 +30,10 @@ CAPABILITIES = {
     "crossfit": "left-out coordinates of its training objects (a parameter crossfit)",
     # kernels, and feature maps with such a kernel
     "vectors": "objects that are rows of numbers",
-    "objects": "objects of any kind",
+    "objects": "objects that need not be rows of numbers",
     "pairwise": "objects given as rows of a Gram matrix",
     "sequences": "objects that are sequences of symbols",
+    "series": "objects that are time series",
     "graphs": "objects that are labelled graphs",
     "gradient": "a kernel with a gradient with respect to its first argument",
     "radial": "a kernel that depends on the distance of two vectors alone",
@@ -41,7 +42,6 @@ CAPABILITIES = {
     "inner_product": "a kernel f(x'z) with an invertible f",
     "linear": "the linear kernel",
     "explicit": "explicit features whose inner product is the kernel",
-    "learnable": "a kernel with parameters that can be learned",
     # regressors
     "predict": "predictions (a method predict)",
     "several_outputs": "several outputs at once",
@@ -49,6 +49,9 @@ CAPABILITIES = {
     # pre-images
     "solve": "objects for coordinates (a method solve)",
 }
+
+#: Words that say what an object is.
+OBJECT_KINDS = frozenset({"vectors", "objects", "pairwise", "sequences", "series", "graphs"})
 
 
 class Kernel(Protocol):
@@ -205,7 +208,7 @@ def _provides_of_chain(part: Any, steps: list[Any]) -> frozenset[str]:
         found |= {"inverse"}
     if any("supervised" in words for words in every):
         found |= {"supervised"}
-    return found | (every[0] & {"vectors", "objects", "sequences", "graphs", "pairwise"})
+    return found | (every[0] & OBJECT_KINDS)
 
 
 def _steps(part: Any) -> list[Any]:

@@ -1,7 +1,7 @@
 """What every kernel can do."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar
@@ -19,13 +19,19 @@ class Kernel(Piece, ABC):
     r"""A positive semi-definite similarity :math:`k(x,z)=\langle\varphi(x),\varphi(z)\rangle`.
 
     A new kernel is a dataclass with :meth:`gram` and :meth:`diag`; where it is
-    differentiable in vectors, :meth:`_weighted_gradient` too. One that compares something
-    else than rows of an array sets ``vectors = False``, and one with parameters that can be
-    learned names them in ``learned``.
+    differentiable in vectors, :meth:`_weighted_gradient` and :meth:`diag_gradient` too. What it
+    can do beyond its values it says in ``offers``. One that compares something other than rows of
+    an array sets ``vectors = False``, and one with parameters that can be learned names them in
+    ``learned``. A kernel made of others names them as ``parts``, and in ``inherits`` the words that
+    it has where all of its parts have them.
     """
 
     __module__ = "isthmus.kernels"
 
+    #: What the kernel can do, in words of :data:`isthmus.typing.CAPABILITIES`.
+    offers: ClassVar[frozenset[str]] = frozenset()
+    #: Words that a kernel made of others has where all of its parts have them.
+    inherits: ClassVar[frozenset[str]] = frozenset()
     #: True where objects are rows of a two-dimensional numeric array.
     vectors = True
     #: True where an object is its row of a Gram matrix.
@@ -36,6 +42,22 @@ class Kernel(Piece, ABC):
     learned: ClassVar[tuple[str, ...]] = ()
     #: The inputs enter as ``width ** width_power * x``; 0 where no parameter is a width.
     width_power: ClassVar[float] = 0.0
+
+    @property
+    def parts(self) -> tuple["Kernel", ...]:
+        """The kernels that this one is made of."""
+        return ()
+
+    @property
+    def provides(self) -> frozenset[str]:
+        """What the kernel can do and what it compares, see :mod:`isthmus.typing`."""
+        kind = "pairwise" if self.pairwise else "vectors" if self.vectors else "objects"
+        words = self.offers | {kind}
+        if self.stationary:
+            words |= {"stationary"}
+        if self.parts:
+            words |= self.inherits.intersection(*(part.provides for part in self.parts))
+        return words
 
     @abstractmethod
     def gram(self, X: Objects, Z: Objects) -> Array:
@@ -69,8 +91,8 @@ class Kernel(Piece, ABC):
         Z = X if Z is None else self.check(Z)
         if self.vectors and X.shape[1] != Z.shape[1]:
             raise ValueError(
-                f"The kernel {self!r} compares vectors of the same length: X and Z must have as "
-                f"many columns. Got X.shape={X.shape} and Z.shape={Z.shape}."
+                f"The kernel {self!r} compares vectors of the same length: X and Z must have the "
+                f"same number of columns. Got X.shape={X.shape} and Z.shape={Z.shape}."
             )
         return X, Z
 
@@ -114,31 +136,50 @@ class Kernel(Piece, ABC):
             result[:, j] = self.weighted_gradient(X, Z[j : j + 1], np.ones((n, 1), dtype=X.dtype))
         return result
 
+    def values_and_slopes(self, X: Array, B: Array) -> Callable[[Array], tuple[Array, Array]]:
+        r"""The functions :math:`\sum_jB_{ji}k(x_j,z)` with their Jacobians, as one function.
+
+        It takes points ``Z`` (m, d) to values (m, r) and Jacobians (m, r, d); a kernel that knows a
+        faster way overrides it.
+        """
+        r = B.shape[1]
+
+        def model(Z: Array) -> tuple[Array, Array]:
+            m, d = Z.shape
+            K = self.gram(Z, X)
+            # One row for each pair of a point and a function, so that one call gives all gradients.
+            J = self.weighted_gradient(
+                np.repeat(Z, r, axis=0), X, np.tile(B.T, (m, 1)), np.repeat(K, r, axis=0)
+            )
+            return K @ B, J.reshape(m, r, d)
+
+        return model
+
     def _weighted_gradient(self, X: Array, Z: Array, W: Array, K: Array) -> Array:
-        raise TypeError(self._lacks("a gradient with respect to its first argument"))
+        raise TypeError(self._lacks("gradient with respect to its first argument"))
 
     def diag_gradient(self, X: Array) -> Array:
         """Gradient of ``k(x, x)``, shape (n, d)."""
-        raise TypeError(self._lacks("a gradient of its diagonal"))
+        raise TypeError(self._lacks("gradient of its diagonal"))
 
     def radial_weights(self, X: Array, Z: Array, K: Array | None = None) -> Array:
         r"""Matrix of :math:`-\partial k/\partial\|x-z\|^2` for kernels of the distance alone."""
-        raise TypeError(self._lacks("the form k(‖x - z‖²)"))
+        raise TypeError(self._lacks("form k(‖x - z‖²)"))
 
     def inverse_inner_product(self, values: Array) -> Array:
         r"""Solve :math:`k(x,z)=f(x^\top z)` for the inner product."""
-        raise TypeError(self._lacks("the form f(x'z) with an invertible f"))
+        raise TypeError(self._lacks("form f(x'z) with an invertible f"))
 
     def squared_distances_from(self, K: Array, x_diag: Array, z_diag: Array) -> Array:
         """Squared distances between vectors from their kernel values."""
-        raise TypeError(self._lacks("a formula for input distances from kernel values"))
+        raise TypeError(self._lacks("formula for input distances from kernel values"))
 
     def explicit_features(self, X: Objects) -> Array | None:
         """Finite vectors whose inner product is the kernel, where that is the cheap way."""
         return None
 
     def _lacks(self, what: str) -> str:
-        return f"The kernel {self!r} has not {what}."
+        return f"The kernel {self!r} has no {what}."
 
     # Derivatives with respect to parameters -----------------------------------------
 

@@ -23,6 +23,11 @@ class Normalized(Kernel):
     __module__ = "isthmus.kernels"
 
     base: Kernel
+    inherits = frozenset({"gradient", "sequences", "series", "graphs"})
+
+    @property
+    def parts(self) -> tuple[Kernel, ...]:
+        return (self.base,)
 
     @property
     def vectors(self) -> bool:  # type: ignore[override]

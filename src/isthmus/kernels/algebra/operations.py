@@ -17,6 +17,10 @@ class _Pair(Kernel):
     right: Kernel
 
     @property
+    def parts(self) -> tuple[Kernel, ...]:
+        return (self.left, self.right)
+
+    @property
     def _judge(self) -> Kernel:
         # A constant accepts anything, so the other one knows what an object is.
         return self.right if isinstance(self.left, Constant) else self.left
@@ -65,6 +69,7 @@ class Sum(_Pair):
 
     left: Kernel
     right: Kernel
+    inherits = frozenset({"gradient", "radial", "sequences", "series", "graphs"})
 
     def gram(self, X: Objects, Z: Objects) -> Array:
         return self.left.gram(X, Z) + self.right.gram(X, Z)
@@ -103,6 +108,7 @@ class Product(_Pair):
 
     left: Kernel
     right: Kernel
+    inherits = frozenset({"gradient", "radial", "sequences", "series", "graphs"})
 
     def gram(self, X: Objects, Z: Objects) -> Array:
         return self.left.gram(X, Z) * self.right.gram(X, Z)
@@ -158,6 +164,11 @@ class Scaled(Kernel):
     base: Kernel
     factor: float = field(default=1.0, kw_only=True)
     learned = ("factor",)
+    inherits = frozenset({"gradient", "radial", "sequences", "series", "graphs"})
+
+    @property
+    def parts(self) -> tuple[Kernel, ...]:
+        return (self.base,)
 
     @property
     def vectors(self) -> bool:  # type: ignore[override]
@@ -224,6 +235,7 @@ class Constant(Kernel):
     value: float = 1.0
     vectors = False
     learned = ("value",)
+    offers = frozenset({"gradient", "radial", "sequences", "series", "graphs"})
 
     def check(self, X: Objects) -> Objects:
         return X

@@ -110,6 +110,11 @@ class SpectrumRepair(Kernel):
     base: Kernel
     method: str = field(default="clip", kw_only=True)
     center: bool = field(default=False, kw_only=True)
+    inherits = frozenset({"sequences", "series", "graphs"})
+
+    @property
+    def parts(self) -> tuple[Kernel, ...]:
+        return (self.base,)
 
     @property
     def vectors(self) -> bool:  # type: ignore[override]
@@ -157,6 +162,11 @@ class RepairedKernel(Kernel):
     objects: Objects
     means: Array
     weights: Array
+    inherits = frozenset({"sequences", "series", "graphs"})
+
+    @property
+    def parts(self) -> tuple[Kernel, ...]:
+        return (self.base,)
 
     def __repr__(self) -> str:
         return f"SpectrumRepair(base={self.base!r}, method={self.method!r}, center={self.center})"

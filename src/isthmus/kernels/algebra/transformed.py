@@ -71,6 +71,11 @@ class Transformed(Kernel):
     lam: float | None = field(default=None, kw_only=True)
     scale: str = field(default="unit", kw_only=True)
     validity: str = field(default="refuse", kw_only=True)
+    inherits = frozenset({"gradient", "radial", "sequences", "series", "graphs"})
+
+    @property
+    def parts(self) -> tuple[Kernel, ...]:
+        return (self.base,)
 
     @property
     def vectors(self) -> bool:  # type: ignore[override]
@@ -192,6 +197,11 @@ class PositivePart(Kernel):
     base: Kernel
     objects: Objects
     root: Array
+    inherits = frozenset({"gradient", "sequences", "series", "graphs"})
+
+    @property
+    def parts(self) -> tuple[Kernel, ...]:
+        return (self.base,)
 
     @property
     def vectors(self) -> bool:  # type: ignore[override]

@@ -61,6 +61,7 @@ class MarginalizedGraph(Kernel):
     solver: str = field(default="auto", kw_only=True)
     tol: float = field(default=1e-10, kw_only=True)
     vectors = False
+    offers = frozenset({"graphs"})
 
     def check(self, X: Objects) -> Objects:
         return as_graphs(check_list(X, "MarginalizedGraph"), "MarginalizedGraph")

@@ -52,6 +52,7 @@ class FisherKernel(Kernel):
     ridge: float = field(default=1e-3, kw_only=True)
     per_element: bool = field(default=True, kw_only=True)
     vectors = False
+    offers = frozenset({"sequences"})
 
     def resolve(self, X: Objects) -> "Kernel":
         check_choice(self.information, "information", self, INFORMATION)

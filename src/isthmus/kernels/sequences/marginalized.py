@@ -58,6 +58,7 @@ class MarginalizedSequence(Kernel):
     stop: Any = 0.1
     alphabet: Any = field(default=None, kw_only=True)
     vectors = False
+    offers = frozenset({"sequences"})
 
     def check(self, X: Objects) -> Objects:
         X = check_list(X, "MarginalizedSequence")

@@ -20,6 +20,7 @@ class SequenceKernel(Kernel):
 
     alphabet: Sequence[Hashable] | None
     vectors = False
+    offers = frozenset({"sequences"})
 
     def check(self, X: Objects) -> Objects:
         Codes(type(self).__name__, self.alphabet).pack(X)

@@ -21,6 +21,7 @@ class SeriesKernel(Kernel):
     """A kernel of time series: lists of arrays of any lengths, or arrays of equal ones."""
 
     vectors = False
+    offers = frozenset({"series"})
 
     def check(self, X: Objects) -> Objects:
         pack(X, owner=type(self).__name__)

@@ -23,6 +23,7 @@ class _OfDistances(Kernel):
 
     gamma: Any
     vectors = False
+    offers = frozenset({"series"})
 
     @abstractmethod
     def _distances(self, X: Objects, Z: Objects) -> Array:

@@ -41,6 +41,11 @@ class ARD(Kernel):
 
     base: Kernel
     length_scales: Any = field(default="std", kw_only=True)
+    inherits = frozenset({"gradient", "explicit"})
+
+    @property
+    def parts(self) -> tuple[Kernel, ...]:
+        return (self.base,)
 
     @property
     def stationary(self) -> bool:  # type: ignore[override]

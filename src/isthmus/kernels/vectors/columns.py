@@ -39,6 +39,11 @@ class Columns(Kernel):
     base: Kernel
     start: int = field(default=0, kw_only=True)
     stop: int | None = field(default=None, kw_only=True)
+    inherits = frozenset({"gradient"})
+
+    @property
+    def parts(self) -> tuple[Kernel, ...]:
+        return (self.base,)
 
     def check(self, X: Array) -> Array:
         X = super().check(X)

@@ -1,6 +1,7 @@
 """Kernels of the inner product: linear, polynomial, exponential."""
 
 from dataclasses import dataclass, field
+from numbers import Integral
 
 import numpy as np
 
@@ -20,6 +21,7 @@ class Linear(Kernel):
     """
 
     __module__ = "isthmus.kernels"
+    offers = frozenset({"gradient", "linear", "inner_product", "distances", "explicit"})
 
     def gram(self, X: Array, Z: Array) -> Array:
         return X @ Z.T
@@ -70,6 +72,12 @@ class Polynomial(Kernel):
     learned = ("gamma", "coef0")
     width_power = 0.5
 
+    @property
+    def offers(self) -> frozenset[str]:  # type: ignore[override]
+        """An even power has no inverse."""
+        even = isinstance(self.degree, Integral) and self.degree % 2 == 0
+        return frozenset({"gradient"} if even else {"gradient", "inner_product", "distances"})
+
     def resolve(self, X: Array) -> "Polynomial":
         check_int(self.degree, "degree", self, low=1)
         check_float(self.coef0, "coef0", self)
@@ -111,7 +119,7 @@ class Polynomial(Kernel):
 
     def inverse_inner_product(self, values: Array) -> Array:
         if self.degree % 2 == 0:
-            raise TypeError(self._lacks("the form f(x'z) with an invertible f (even degree)"))
+            raise TypeError(self._lacks("form f(x'z) with an invertible f (even degree)"))
         root = np.sign(values) * np.abs(values) ** (1 / self.degree)
         return (root - self.coef0) / self.gamma
 
@@ -135,6 +143,7 @@ class Exponential(Kernel):
     gamma: float = 1.0
     learned = ("gamma",)
     width_power = 0.5
+    offers = frozenset({"gradient", "inner_product", "distances"})
 
     def resolve(self, X: Array) -> "Exponential":
         check_float(self.gamma, "gamma", self, include_low=False)

@@ -44,6 +44,7 @@ class Gaussian(Kernel):
     stationary = True
     learned = ("gamma",)
     width_power = 0.5
+    offers = frozenset({"gradient", "radial", "distances"})
 
     @classmethod
     def from_width(cls, sigma: float) -> Self:

@@ -31,6 +31,7 @@ class Laplacian(Kernel):
     stationary = True
     learned = ("gamma",)
     width_power = 1.0
+    offers = frozenset({"gradient"})
 
     def resolve(self, X: Array) -> "Laplacian":
         if isinstance(self.gamma, str):

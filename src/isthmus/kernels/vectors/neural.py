@@ -39,6 +39,7 @@ class NeuralNetwork(Kernel):
     bias: float = field(default=1.0, kw_only=True)
     learned = ("weight", "bias")
     width_power = 0.5
+    offers = frozenset({"gradient"})
 
     def resolve(self, X: Array) -> "NeuralNetwork":
         check_float(self.weight, "weight", self, include_low=False)

@@ -24,6 +24,7 @@ class OfDistance(Kernel):
     stationary = True
     learned: ClassVar[tuple[str, ...]] = ("length_scale",)
     width_power = -1.0
+    offers = frozenset({"gradient", "radial"})
 
     @abstractmethod
     def _profile(self, s: Array) -> Array:

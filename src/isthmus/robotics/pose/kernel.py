@@ -10,7 +10,6 @@ from isthmus.kernels.base import Kernel
 from isthmus.kernels.resolve import as_kernel
 from isthmus.kernels.vectors.dot import Linear
 from isthmus.kernels.vectors.gaussian import Gaussian
-from isthmus.preimage.vectors.constrained import expansion_model
 from isthmus.typing import Array
 
 # Origins that move by less than this share of the chain's reach stand still.
@@ -59,6 +58,11 @@ class PoseKernel(Kernel):
     chain: Any
     base: Any = field(default="linear", kw_only=True)
     weights: Any = field(default=None, kw_only=True)
+
+    @property
+    def offers(self) -> frozenset[str]:  # type: ignore[override]
+        """Through the Jacobians of the chain it has a gradient where its base has one."""
+        return as_kernel(self.base).provides & {"gradient", "explicit"}
 
     def check(self, X: Array) -> Array:
         X = super().check(X)
@@ -123,14 +127,14 @@ class PoseKernel(Kernel):
         J = self.chain.position_jacobians(X)[:, self.weights > 0]
         return np.einsum("nkc,nkcj->nj", slopes, J).astype(X.dtype, copy=False)
 
-    def expansion_model(self, X: Array, B: Array) -> Callable[[Array], tuple[Array, Array]]:
+    def values_and_slopes(self, X: Array, B: Array) -> Callable[[Array], tuple[Array, Array]]:
         r"""Values and Jacobians of :math:`\sum_jB_{ji}k(x_j,q)`, as a function of postures q.
 
         For the linear and the Gaussian base all joints are done at once, and the places of
         ``X`` are kept; joints that are always in one place are done once.
         """
         if not isinstance(self.base, (Linear, Gaussian)):
-            return expansion_model(self, X, B)
+            return super().values_and_slopes(X, B)
         joints, lam = merged_joints(self.chain, self.weights)
         places = self.chain.positions(X)[:, joints].transpose(1, 0, 2)  # (k, n, 3)
         if isinstance(self.base, Gaussian):
