@@ -3,7 +3,7 @@
 import warnings
 
 import numpy as np
-from isthmus_experiments.experiments._reduction_tables import folds_of, ridge
+from isthmus_experiments.experiments._reduction.tables import folds_of, ridge
 from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
 from sklearn.cross_decomposition import CCA, PLSRegression

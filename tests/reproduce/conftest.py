@@ -16,7 +16,7 @@ def quiet():
 def toys(monkeypatch):
     """Replace the register by three toys: one that agrees in part, one broken, one without data."""
     monkeypatch.setattr(_registry, "_REGISTER", {})
-    monkeypatch.setattr(_registry, "_discover", lambda: None)
+    monkeypatch.setattr(_registry, "_files", list)
     about = {"document": "[999] 1", "published": "0.26 & <little> more"}
 
     def drawing():

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from isthmus_experiments.experiments._reduction_kernels import gkdr, information, lsdr, sca
-from isthmus_experiments.experiments._reduction_slices import (
+from isthmus_experiments.experiments._reduction.kernels import gkdr, information, lsdr, sca
+from isthmus_experiments.experiments._reduction.slices import (
     _half_log_determinant,
     ascend,
     lad,

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from isthmus_experiments.experiments._reduction_report import COMPONENTS, outcome
-from isthmus_experiments.experiments._reduction_tables import (
+from isthmus_experiments.experiments._reduction.positions import same_table
+from isthmus_experiments.experiments._reduction.report import COMPONENTS, outcome
+from isthmus_experiments.experiments._reduction.tables import (
     ALL,
     CROSSFITTED,
     MEAN,
@@ -16,7 +17,6 @@ from isthmus_experiments.experiments._reduction_tables import (
     folds_of,
     ridge,
 )
-from isthmus_experiments.experiments.reduction_positions import _same_table
 from sklearn.datasets import load_diabetes
 
 TABLE = {name: tuple(1.0 + i for _ in COMPONENTS) for i, name in enumerate(PUBLISHED)}
@@ -55,7 +55,7 @@ def test_values_on_fewer_rows_are_not_held_against_the_published_ones():
 
 
 def test_two_printed_tables_are_the_same():
-    assert not _same_table().agrees
+    assert not same_table().agrees
 
 
 def test_errors_of_all_methods_on_shared_folds():

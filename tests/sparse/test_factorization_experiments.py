@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from isthmus_experiments import run
 from isthmus_experiments.experiments._matching import agreement, matched
-from isthmus_experiments.experiments.factor_swimmer import swimmers
+from isthmus_experiments.experiments.nmf_swimmer import swimmers
 from rich.console import Console
 
 from isthmus.datasets import is_available

@@ -1,6 +1,7 @@
 """Every table and figure of the source documents, remade: published value, ours, verdict.
 
-An experiment is one short file in ``isthmus_experiments/experiments``; it registers itself.
+An experiment is one short file in ``isthmus_experiments/experiments``, named after its id; it
+registers itself when it is asked for.
 
 >>> from isthmus_experiments import get
 >>> get("E-08").document
@@ -8,7 +9,7 @@ An experiment is one short file in ``isthmus_experiments/experiments``; it regis
 """
 
 from isthmus_experiments.outcome import Outcome, Picture, Row
-from isthmus_experiments.registry import Experiment, experiment, get, list_experiments
+from isthmus_experiments.registry import Experiment, experiment, get, list_experiments, list_ids
 from isthmus_experiments.runner import Result, exit_code, run
 
 __all__ = [
@@ -21,5 +22,6 @@ __all__ = [
     "experiment",
     "get",
     "list_experiments",
+    "list_ids",
     "run",
 ]

@@ -1,4 +1,8 @@
-"""The register of experiments: a file in ``experiments/`` is found and registers itself."""
+"""The register of experiments: the file of an id is found by its name and registers itself.
+
+The id ``RED-boston`` stands in ``experiments/red_boston.py``, so that one experiment is looked up
+without loading the others.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,9 @@ from typing import Any, Protocol
 
 from isthmus_experiments.outcome import Outcome
 
-__all__ = ["Experiment", "Progress", "experiment", "get", "list_experiments"]
+__all__ = ["Experiment", "Progress", "experiment", "get", "list_experiments", "list_ids"]
+
+FOLDER = "isthmus_experiments.experiments"
 
 
 class Progress(Protocol):
@@ -31,7 +37,8 @@ class Experiment:
     Parameters
     ----------
     id : str
-        Short name, for example ``"E-08"``.
+        Short name, for example ``"E-08"`` or ``"RED-boston"``: the first word in capitals, the
+        others not, joined by hyphens.
     document : str
         Document and section, for example ``"[000] 3.3"``.
     title : str
@@ -76,10 +83,16 @@ def experiment(
 ) -> Callable[[Run], Run]:
     """Return a decorator that registers ``run(settings, seed, progress)`` under ``id``.
 
-    The parameters are those of :class:`Experiment`; the function itself is unchanged.
+    The parameters are those of :class:`Experiment`; the function itself is unchanged. In the
+    folder of experiments the file must bear the id: ``E-08`` stands in ``e_08.py``.
     """
 
     def register(run: Run) -> Run:
+        folder, _, file = run.__module__.rpartition(".")
+        if folder == FOLDER and _id_of(file) != id:
+            raise ValueError(
+                f"The file {file}.py must hold the experiment {_id_of(file)!r}. Got {id!r}."
+            )
         known = _REGISTER.get(id)
         # A module that is loaded again may register its own function anew.
         if known is not None and known.run.__module__ != run.__module__:
@@ -100,35 +113,53 @@ def experiment(
     return register
 
 
+def list_ids() -> list[str]:
+    """Return the ids of all experiments in order (E-8 before E-10), without loading them.
+
+    >>> from isthmus_experiments import list_ids
+    >>> list_ids()[:3]
+    ['CORE-ball', 'CORE-further', 'CORE-machine']
+    """
+    return sorted({*map(_id_of, _files()), *_REGISTER}, key=_natural)
+
+
 def list_experiments() -> list[Experiment]:
-    """Return all experiments, ordered by id (E-8 before E-10)."""
-    _discover()
-    return sorted(_REGISTER.values(), key=lambda e: _natural(e.id))
+    """Load all experiments and return them in the order of :func:`list_ids`."""
+    return [get(id) for id in list_ids()]
 
 
 def get(id: str) -> Experiment:
-    """Return the experiment named ``id``, upper or lower case.
+    """Return the experiment named ``id``, in upper or lower case; no other one is loaded.
 
     Raises
     ------
     ValueError
         If there is none; the message names the closest ids and all of them.
     """
-    by_lower = {e.id.lower(): e for e in list_experiments()}
-    if id.lower() in by_lower:
-        return by_lower[id.lower()]
-    close = difflib.get_close_matches(id.lower(), by_lower, n=3, cutoff=0.5)
-    hint = f" Did you mean {' or '.join(by_lower[c].id for c in close)}?" if close else ""
-    names = ", ".join(e.id for e in by_lower.values())
-    raise ValueError(f"There is no experiment {id!r}.{hint} Known: {names}.")
+    known = {name.lower(): name for name in list_ids()}
+    name = known.get(id.lower())
+    if name is None:
+        close = difflib.get_close_matches(id.lower(), known, n=3, cutoff=0.5)
+        hint = f" Did you mean {' or '.join(known[c] for c in close)}?" if close else ""
+        raise ValueError(
+            f"There is no experiment {id!r}.{hint} Known: {', '.join(known.values())}."
+        )
+    if name not in _REGISTER:
+        importlib.import_module(f"{FOLDER}.{name.lower().replace('-', '_')}")
+    if name not in _REGISTER:
+        raise ValueError(f"The file of the experiment {name!r} does not register it.")
+    return _REGISTER[name]
 
 
-def _discover() -> None:
-    from isthmus_experiments import experiments
+def _files() -> list[str]:
+    """Return the names of the files that hold experiments; helpers begin with an underscore."""
+    paths = importlib.import_module(FOLDER).__path__
+    return [m.name for m in pkgutil.iter_modules(paths) if not m.name.startswith("_")]
 
-    for module in pkgutil.iter_modules(experiments.__path__):
-        if not module.name.startswith("_"):
-            importlib.import_module(f"{experiments.__name__}.{module.name}")
+
+def _id_of(file: str) -> str:
+    first, *others = file.split("_")
+    return "-".join([first.upper(), *others])
 
 
 def _natural(id: str) -> list[tuple[int, int, str]]:

@@ -1,6 +1,7 @@
-"""One file an experiment. To add one, write a function and decorate it.
+"""One file per experiment, named after its id. To add one, write a function and decorate it.
 
-A file here registers itself when the register is first asked::
+The file of ``E-99`` is ``e_99.py``; it is loaded, and registers itself, when ``E-99`` is asked
+for. Files that begin with an underscore hold what several experiments share::
 
     from isthmus_experiments import Outcome, Row, experiment
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from isthmus.plotting import image_grid
 from isthmus_experiments.experiments._natural_images import natural_images
 
 
@@ -18,3 +19,8 @@ def photograph(size, seed):
 def psnr(image, truth):
     """Peak signal to noise ratio in dB, for 256 grey levels."""
     return float(10 * np.log10(255**2 / np.mean((image - truth) ** 2)))
+
+
+def picture_row(pictures, db):
+    titles = [f"{name} {db[name]:.1f} dB" if name in db else name for name in pictures]
+    return image_grid([[image / 255 for image in pictures.values()]], titles=titles, size=2.2)

@@ -9,6 +9,8 @@ from sklearn.exceptions import ConvergenceWarning
 from isthmus.structured import TwinGaussianProcess, TwinKernelLearner
 from isthmus_experiments import Row
 
+RIDGE = "kernel ridge"
+
 NAMES = {"kl": "KL", "hsic": "HSIC"}
 TOLERANCE = 0.10
 

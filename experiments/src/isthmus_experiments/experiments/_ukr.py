@@ -6,8 +6,18 @@ import numpy as np
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 
-from isthmus.datasets import distance_to_manifold
+from isthmus.datasets import distance_to_manifold, make_noisy_spiral
 from isthmus.manifold import UnsupervisedKernelRegression
+from isthmus.plotting import decoded_plane
+
+RIDGE = 1e-10  # as in the published runs, which have none but must not divide by zero
+DEGREES = {
+    "constant": {"degree": 0},
+    "linear": {"degree": 1},
+    "quadratic, no products": {"degree": 2, "cross_terms": False},
+    "quadratic": {"degree": 2},
+}
+RATE = 0.7
 
 DELTA = 0.01  # of Huber's loss in all published runs
 LOSSES = {"L2": {"loss": "squared"}, "Huber": {"loss": "huber", "delta": DELTA}}
@@ -75,3 +85,28 @@ def mean_sd(values, digits=3):
     if len(values) == 1:
         return f"{values[0]:.{digits}f}"
     return f"{values.mean():.{digits}f} ± {values.std(ddof=1):.{digits}f}"
+
+
+def digit_plane(model, n=14):
+    X = model.embedding_
+    low, high = np.quantile(X, [0.01, 0.99], axis=0)
+    x, y = (np.linspace(a, b, n) for a, b in zip(low, high, strict=True))
+    return decoded_plane(
+        model.inverse_transform,
+        x=x,
+        y=y,
+        image_shape=(16, 16),
+        valid=lambda Z: model.latent_density(Z) >= model.density_floor_,
+        limits=(-1.0, 1.0),
+    )
+
+
+def fit_roll(Y, steps, seed, **options):
+    options = {"validation": "loo"} | options
+    return published_fit(
+        Y, 2, steps=steps, init="isomap", n_neighborhoods=6, seed=seed, ridge=RIDGE, **options
+    )
+
+
+def true_spiral():
+    return make_noisy_spiral(400, noise=0.0)[0]

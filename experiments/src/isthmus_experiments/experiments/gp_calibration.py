@@ -5,7 +5,7 @@ import numpy as np
 from isthmus.plotting import curves
 from isthmus.regression import GaussianProcess
 from isthmus_experiments import Outcome, Picture, Row, experiment
-from isthmus_experiments.experiments.gp_posterior import fixed
+from isthmus_experiments.experiments._gp import fixed
 
 LEVELS = np.array([0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95])
 N_TEST = 100

@@ -6,7 +6,7 @@ from isthmus.kernels import Gaussian
 from isthmus.plotting import bands
 from isthmus.regression import GaussianProcess
 from isthmus_experiments import Outcome, Picture, Row, experiment
-from isthmus_experiments.experiments.gp_posterior import REACH, fixed
+from isthmus_experiments.experiments._gp import REACH, fixed
 
 N_POINTS = 7
 LENGTHS = np.geomspace(0.1, 30, 30)

@@ -13,8 +13,8 @@ from sklearn.svm import SVR
 from isthmus.features import DistanceCorrelationReduction
 from isthmus.kernels import Gaussian
 from isthmus.regression import KernelRidgeCV
-from isthmus_experiments.experiments._reduction_kernels import gkdr, lsdr, sca
-from isthmus_experiments.experiments._reduction_slices import lad, save, sir
+from isthmus_experiments.experiments._reduction.kernels import gkdr, lsdr, sca
+from isthmus_experiments.experiments._reduction.slices import lad, save, sir
 from isthmus_experiments.measure import rmse
 
 OURS, TRUE, CROSSFITTED = "DisCoMax", "DisCoMax, exponent 1", "DisCoMax, cross-fitted"

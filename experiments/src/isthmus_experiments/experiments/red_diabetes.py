@@ -3,8 +3,8 @@
 from sklearn.datasets import load_diabetes
 
 from isthmus_experiments import experiment
-from isthmus_experiments.experiments._reduction_report import outcome
-from isthmus_experiments.experiments._reduction_tables import (
+from isthmus_experiments.experiments._reduction.report import outcome
+from isthmus_experiments.experiments._reduction.tables import (
     CROSSFITTED,
     OTHERS,
     PROJECTION,

@@ -5,7 +5,7 @@ from scipy.stats import ttest_rel
 
 from isthmus.plotting import curves
 from isthmus_experiments import Outcome, Picture, Row
-from isthmus_experiments.experiments._reduction_tables import (
+from isthmus_experiments.experiments._reduction.tables import (
     ALL,
     CROSSFITTED,
     MEAN,

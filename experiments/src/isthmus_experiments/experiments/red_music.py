@@ -2,8 +2,8 @@
 
 from isthmus.datasets import load_music_origin
 from isthmus_experiments import experiment
-from isthmus_experiments.experiments._reduction_report import COMPONENTS, outcome
-from isthmus_experiments.experiments._reduction_tables import (
+from isthmus_experiments.experiments._reduction.report import COMPONENTS, outcome
+from isthmus_experiments.experiments._reduction.tables import (
     CROSSFITTED,
     OTHERS,
     OURS,

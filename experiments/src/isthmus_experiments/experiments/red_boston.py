@@ -2,8 +2,8 @@
 
 from isthmus.datasets import load_boston
 from isthmus_experiments import Row, experiment
-from isthmus_experiments.experiments._reduction_report import COMPONENTS, TOLERANCE, outcome
-from isthmus_experiments.experiments._reduction_tables import (
+from isthmus_experiments.experiments._reduction.report import COMPONENTS, TOLERANCE, outcome
+from isthmus_experiments.experiments._reduction.tables import (
     ALL,
     CROSSFITTED,
     OTHERS,

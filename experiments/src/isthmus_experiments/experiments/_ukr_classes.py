@@ -1,14 +1,13 @@
-"""UKR-digits and UKR-digits-kernel: one manifold a digit, in two spaces."""
+"""The task and the tables that the classifiers of digits by manifolds share."""
 
 import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 
 from isthmus.datasets import load_usps
-from isthmus.kernels import Polynomial
 from isthmus.manifold import ManifoldClassifier, UnsupervisedKernelRegression
 from isthmus.plotting import curves
-from isthmus_experiments import Outcome, Picture, Row, experiment
-from isthmus_experiments.experiments._ukr import penalty_weight, principal_start, published_fit
+from isthmus_experiments import Picture, Row
+from isthmus_experiments.experiments._ukr import penalty_weight
 
 # Error in percent on 2007 test digits, by rows left out: 5, 6, ..., 12 latent dimensions.
 DIMENSIONS = tuple(range(5, 13))
@@ -29,7 +28,6 @@ TABLE_5_7 = {
     },
 }
 NEIGHBOUR = 5.6
-FLOORS = (40, 32, 24, 16, 8, 4, 2)  # least neighbours of a place, stage by stage
 VARIANCE_WEIGHT = 0.01  # of the density-variance penalty where more than one row is left out
 PUBLISHED = (
     "Ten manifolds with a quartic kernel; 2007 test digits. Errors of 4.78 to 3.94 % for 5 to 12 "
@@ -43,87 +41,7 @@ LESS = (
 )
 
 
-@experiment(
-    "UKR-digits",
-    document="[004] 4.6.3 and 5.2.3, tables 4.4 and 5.7, data space",
-    title="USPS digits: one manifold a class, the nearest decides",
-    published=PUBLISHED,
-    quick={"cells": ((5, 1),), "floors": 0, "n_rows": 40, "n_test": 200, "steps": 200},
-    full={
-        "cells": ((5, 1), (5, 3), (5, 5), (7, 1), (7, 3), (7, 5), (10, 1), (10, 5)),
-        "floors": 5,
-        "n_rows": 2000,
-        "n_test": 2007,
-        "steps": 200,
-    },
-    needs_data=True,
-)
-def digits(settings, seed, progress):
-    task = _Task(settings)
-    errors = task.errors(settings, seed, progress)
-    rows = [task.neighbour_row(), *task.rows("data space", errors)]
-    if settings["floors"]:
-        q = settings["floors"]
-        progress(0.9, "the published homotopy")
-        label = f"{q} dimensions, 1 left out, trained as published"
-        rows.append(task.row(label, "data space", q, 1, _by_floors(task, q)))
-    return Outcome(
-        rows,
-        [task.picture("data space", errors)],
-        [
-            LESS,
-            "Quartic kernel, the default starts and L-BFGS, but for the last row: principal "
-            "components of variance 0.01, a floor of the latent density of 40, 32, 24, 16, 8, 4 "
-            "and 2 rows' worth for 100 steps of RPROP each, then 300 steps without. The document "
-            "does not give the form of its barrier; ours is logarithmic.",
-        ],
-    )
-
-
-@experiment(
-    "UKR-digits-kernel",
-    document="[004] 4.6.3 and 5.2.3, tables 4.4 and 5.7, polynomial kernel",
-    title="USPS digits: one manifold a class in the feature space of (y.y')^3",
-    published=PUBLISHED,
-    quick={"cells": ((5, 1),), "n_rows": 40, "n_test": 100, "steps": 100},
-    full={
-        "cells": ((5, 1), (5, 3), (5, 5), (7, 1), (7, 5), (10, 1)),
-        "n_rows": 2000,
-        "n_test": 2007,
-        "steps": 200,
-    },
-    needs_data=True,
-)
-def digits_kernel(settings, seed, progress):
-    task = _Task(settings)
-    kernel = Polynomial(3, coef0=0.0)
-    errors = task.errors(settings, seed, progress, data_kernel=kernel)
-    return Outcome(
-        [task.neighbour_row(), *task.rows("polynomial kernel", errors)],
-        [task.picture("polynomial kernel", errors)],
-        [
-            LESS,
-            "Distances to a manifold are those of feature space, where no pre-image is needed. "
-            "The weight of the density-variance penalty is that of data space in units of the "
-            "variance, because the document gives 0.01 for both.",
-        ],
-    )
-
-
-def _by_floors(task, q):
-    """Error in percent of ten manifolds trained through falling floors of the density."""
-    errors = []
-    for digit in range(10):
-        Y = task.X[task.y == digit]
-        stages = [{"floor": min(k / len(Y), 0.9), "max_iter": 100} for k in FLOORS]
-        model = published_fit(
-            Y, q, steps=300, validation="loo", init=principal_start(Y, q, 0.01), homotopy=stages
-        )
-        errors.append(model.reconstruction_error(task.Xt))
-    return 100 * float(np.mean(np.argmin(errors, axis=0) != task.yt))
-
-
-class _Task:
+class DigitTask:
     """Training and test digits, the error of the nearest neighbour, and the rows of a table."""
 
     def __init__(self, settings):

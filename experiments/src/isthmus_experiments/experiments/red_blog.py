@@ -4,8 +4,8 @@ import numpy as np
 
 from isthmus.datasets import load_blogfeedback
 from isthmus_experiments import Row, experiment
-from isthmus_experiments.experiments._reduction_report import COMPONENTS, outcome
-from isthmus_experiments.experiments._reduction_tables import (
+from isthmus_experiments.experiments._reduction.report import COMPONENTS, outcome
+from isthmus_experiments.experiments._reduction.tables import (
     ALL,
     CROSSFITTED,
     MEAN,

@@ -8,8 +8,8 @@ from isthmus.dependence import distance_correlation
 from isthmus.features import DistanceCorrelationReduction
 from isthmus.plotting import error_bars
 from isthmus_experiments import Outcome, Picture, Row, experiment
-from isthmus_experiments.experiments._reduction_kernels import gkdr, lsdr, sca
-from isthmus_experiments.experiments._reduction_slices import lad, save, sir
+from isthmus_experiments.experiments._reduction.kernels import gkdr, lsdr, sca
+from isthmus_experiments.experiments._reduction.slices import lad, save, sir
 
 OURS = "projection, exponent 1"
 N_INPUTS = 10

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import linalg
 from scipy.spatial.distance import cdist, pdist
 
-from isthmus_experiments.experiments._reduction_slices import ascend, sir
+from isthmus_experiments.experiments._reduction.slices import ascend, sir
 
 MAX_ROWS = 500
 N_CENTRES = 100

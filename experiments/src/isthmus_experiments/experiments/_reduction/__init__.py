@@ -1,0 +1,1 @@
+"""What the experiments on supervised reduction share: rival methods, protocol and report."""
