@@ -22,5 +22,6 @@ def psnr(image, truth):
 
 
 def picture_row(pictures, db):
+    """A figure of pictures side by side, each with its ratio in dB where there is one."""
     titles = [f"{name} {db[name]:.1f} dB" if name in db else name for name in pictures]
     return image_grid([[image / 255 for image in pictures.values()]], titles=titles, size=2.2)

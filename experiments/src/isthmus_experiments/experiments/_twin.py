@@ -10,7 +10,6 @@ from isthmus.structured import TwinGaussianProcess, TwinKernelLearner
 from isthmus_experiments import Row
 
 RIDGE = "kernel ridge"
-
 NAMES = {"kl": "KL", "hsic": "HSIC"}
 TOLERANCE = 0.10
 

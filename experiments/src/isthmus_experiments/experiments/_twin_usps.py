@@ -7,20 +7,20 @@ from isthmus.datasets import load_usps_roweis
 from isthmus.plotting import image_grid
 from isthmus.regression import KernelRidgeCV
 from isthmus.structured.dependency import GAUSSIANS
-from isthmus_experiments.experiments._twin import (
-    RIDGE,
-    errors_of,
-    predictions,
-)
+from isthmus_experiments.experiments._twin import RIDGE, errors_of, predictions
+
+LARGE = {"kl": {}, "hsic": {"n_neighbors": 300}}  # settings above 1500 training images
 
 
 def usps_images(n, seed):
+    """``n`` random images without the zeros, pixels in [-1, 1]."""
     digits = load_usps_roweis()
     images = digits.X[digits.y != 0].astype(float) / 127.5 - 1
     return images[np.random.default_rng(seed).permutation(len(images))[:n]]
 
 
 def compare_variants(variants, X, Y, n, settings, measure, progress):
+    """Predictions and errors of the twin processes and their rivals, by name."""
     train_x, train_y, new, truth = X[:n], Y[:n], X[n:], Y[n:]
     found = {
         "1-nearest neighbour": KNeighborsRegressor(1).fit(train_x, train_y).predict(new),
@@ -35,10 +35,9 @@ def compare_variants(variants, X, Y, n, settings, measure, progress):
     return found, errors_of(found, truth, measure)
 
 
-LARGE = {"kl": {}, "hsic": {"n_neighbors": 300}}
-
-
 def digit_grid(images, hidden, found):
+    """A picture of what each method filled in where ``hidden`` is true."""
+
     def whole(image, part):
         filled = image.copy()
         filled[hidden] = part

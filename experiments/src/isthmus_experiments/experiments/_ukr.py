@@ -17,8 +17,7 @@ DEGREES = {
     "quadratic, no products": {"degree": 2, "cross_terms": False},
     "quadratic": {"degree": 2},
 }
-RATE = 0.7
-
+RATE = 0.7  # by which the weight of a penalty falls from step to step
 DELTA = 0.01  # of Huber's loss in all published runs
 LOSSES = {"L2": {"loss": "squared"}, "Huber": {"loss": "huber", "delta": DELTA}}
 
@@ -88,6 +87,7 @@ def mean_sd(values, digits=3):
 
 
 def digit_plane(model, n=14):
+    """Images of 16 x 16 pixels decoded from a grid on the latent plane."""
     X = model.embedding_
     low, high = np.quantile(X, [0.01, 0.99], axis=0)
     x, y = (np.linspace(a, b, n) for a, b in zip(low, high, strict=True))
@@ -102,6 +102,7 @@ def digit_plane(model, n=14):
 
 
 def fit_roll(Y, steps, seed, **options):
+    """Train as published on a Swiss roll: from Isomap starts, by leave-one-out."""
     options = {"validation": "loo"} | options
     return published_fit(
         Y, 2, steps=steps, init="isomap", n_neighborhoods=6, seed=seed, ridge=RIDGE, **options
@@ -109,4 +110,5 @@ def fit_roll(Y, steps, seed, **options):
 
 
 def true_spiral():
+    """Points of the curve that the noisy spirals are made from."""
     return make_noisy_spiral(400, noise=0.0)[0]

@@ -2,9 +2,7 @@
 
 import numpy as np
 
-from isthmus.coreset import (
-    MinimumEnclosingBall,
-)
+from isthmus.coreset import MinimumEnclosingBall
 from isthmus.plotting import curves
 from isthmus_experiments import Outcome, Picture, Row, experiment
 

@@ -8,11 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import roc_auc_score
 from sklearn.svm import OneClassSVM
 
-from isthmus.coreset import (
-    CoreVectorClassifier,
-    CoreVectorOutlierDetector,
-    CoreVectorRegressor,
-)
+from isthmus.coreset import CoreVectorClassifier, CoreVectorOutlierDetector, CoreVectorRegressor
 from isthmus.kernels import Gaussian
 from isthmus.plotting import curves
 from isthmus_experiments import Outcome, Picture, Row, experiment

@@ -10,10 +10,7 @@ from isthmus.regression import KernelRidgeCV
 from isthmus.structured import TwinGaussianProcess
 from isthmus.structured.dependency import GAUSSIANS
 from isthmus_experiments import Outcome, Picture, Row, experiment
-from isthmus_experiments.experiments._twin import (
-    RIDGE,
-    learner,
-)
+from isthmus_experiments.experiments._twin import RIDGE, learner
 
 # Table 4.5, error without and with powers (1, 11), by cameras: mm.
 HUMANEVA = {

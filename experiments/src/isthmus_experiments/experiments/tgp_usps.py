@@ -4,12 +4,7 @@ import numpy as np
 
 from isthmus.plotting import error_bars
 from isthmus_experiments import Outcome, Picture, Row, experiment
-from isthmus_experiments.experiments._twin import (
-    RIDGE,
-    Variant,
-    shown_errors,
-    table_rows,
-)
+from isthmus_experiments.experiments._twin import RIDGE, Variant, shown_errors, table_rows
 from isthmus_experiments.experiments._twin_usps import (
     LARGE,
     compare_variants,

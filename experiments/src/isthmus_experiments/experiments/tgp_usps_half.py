@@ -4,17 +4,8 @@ import numpy as np
 
 from isthmus.plotting import error_bars
 from isthmus_experiments import Outcome, Picture, experiment
-from isthmus_experiments.experiments._twin import (
-    RIDGE,
-    Variant,
-    shown_errors,
-    table_rows,
-)
-from isthmus_experiments.experiments._twin_usps import (
-    compare_variants,
-    digit_grid,
-    usps_images,
-)
+from isthmus_experiments.experiments._twin import RIDGE, Variant, shown_errors, table_rows
+from isthmus_experiments.experiments._twin_usps import compare_variants, digit_grid, usps_images
 from isthmus_experiments.measure import rmse
 
 HALVES = (

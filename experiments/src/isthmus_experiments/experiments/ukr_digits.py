@@ -4,11 +4,7 @@ import numpy as np
 
 from isthmus_experiments import Outcome, experiment
 from isthmus_experiments.experiments._ukr import principal_start, published_fit
-from isthmus_experiments.experiments._ukr_classes import (
-    LESS,
-    PUBLISHED,
-    DigitTask,
-)
+from isthmus_experiments.experiments._ukr_classes import LESS, PUBLISHED, DigitTask
 
 FLOORS = (40, 32, 24, 16, 8, 4, 2)  # least neighbours of a place, stage by stage
 

@@ -5,12 +5,7 @@ import numpy as np
 from isthmus.datasets import distance_to_manifold, make_noisy_swiss_roll
 from isthmus.plotting import error_bars
 from isthmus_experiments import Outcome, Picture, Row, experiment
-from isthmus_experiments.experiments._ukr import (
-    DEGREES,
-    LOSSES,
-    fit_roll,
-    reconstructions,
-)
+from isthmus_experiments.experiments._ukr import DEGREES, LOSSES, fit_roll, reconstructions
 
 # Swiss roll: (L2, Huber) distances and biases by law of the noise, one row left out, then three.
 TABLE_5_11 = {

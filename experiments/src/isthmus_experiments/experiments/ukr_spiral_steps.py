@@ -5,11 +5,7 @@ import numpy as np
 from isthmus.datasets import make_noisy_spiral
 from isthmus.plotting import manifold_through
 from isthmus_experiments import Outcome, Picture, Row, experiment
-from isthmus_experiments.experiments._ukr import (
-    curve_points,
-    published_fit,
-    true_spiral,
-)
+from isthmus_experiments.experiments._ukr import curve_points, published_fit, true_spiral
 
 TABLE_4_1 = {0: (0.00430, 0.00289), 200: (0.00192, 0.00288), 500: (0.00185, 0.00258),
              1000: (0.00181, 0.00247)}  # fmt: skip

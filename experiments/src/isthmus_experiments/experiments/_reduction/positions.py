@@ -3,12 +3,7 @@
 import numpy as np
 
 from isthmus_experiments import Row
-from isthmus_experiments.experiments._reduction.tables import (
-    CROSSFITTED,
-    OTHERS,
-    OURS,
-    PUBLISHED,
-)
+from isthmus_experiments.experiments._reduction.tables import CROSSFITTED, OTHERS, OURS, PUBLISHED
 
 CT = {
     OURS: (12.29, 11.11, 10.19, 9.73, 9.66),
