@@ -1,19 +1,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
-
-from isthmus.cli.app import app
-
-
-@pytest.fixture(scope="session")
-def isthmus():
-    """Run the command line in this process: ``isthmus("fit", path, "--outputs", "u")``."""
-
-    def run(*arguments):
-        return CliRunner().invoke(app, [str(argument) for argument in arguments])
-
-    return run
 
 
 def smooth_table(n_rows=90, seed=0):

@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from isthmus._extras import load_extra
+
 VARIABLE = "ISTHMUS_DATA"
 SUMS = "SHA256SUMS"
 
@@ -116,6 +118,5 @@ def load_npz(name: str) -> dict[str, NDArray]:
 
 def load_csv(name: str):
     """Table of the verified file ``name`` as a :class:`pandas.DataFrame`."""
-    import pandas as pd
-
-    return pd.read_csv(verified_path(name))
+    pandas = load_extra("pandas", "app", "load_csv")
+    return pandas.read_csv(verified_path(name))

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from isthmus._extras import load_extra
 from isthmus.dependence.gram_sums import finish, gram_sums
 from isthmus.dependence.measures import correlations, covariances, signed_root
 from isthmus.dependence.sides import as_table, check_pair, distance_side, kernel_side
@@ -55,6 +56,7 @@ def dependence_matrix(
     -------
     DataFrame of shape (g, g), symmetric
         On the diagonal a group with itself: 1 for ``"dcor"`` and ``"cka"``, 0 if it is constant.
+        Needs pandas, which the extra ``app`` installs.
 
     Notes
     -----
@@ -81,8 +83,7 @@ def dependence_matrix(
     >>> bool(two.loc["x", "word"] > 0.5)
     True
     """
-    from pandas import DataFrame
-
+    pandas = load_extra("pandas", "app", "dependence_matrix")
     if measure not in MEASURES:
         raise ValueError(
             f"The measure of dependence_matrix must be one of {', '.join(map(repr, MEASURES))}. "
@@ -113,7 +114,7 @@ def dependence_matrix(
         M = M if unbiased else np.maximum(M, 0)
     if measure in ("dcor", "dcov"):
         M = signed_root(M)
-    return DataFrame(M, index=labels, columns=labels)
+    return pandas.DataFrame(M, index=labels, columns=labels)
 
 
 def _are_groups(X: Objects) -> bool:

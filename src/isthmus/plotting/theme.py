@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from isthmus._extras import load_extra
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -58,10 +60,4 @@ def png(figure: Figure) -> bytes:
 
 
 def _matplotlib() -> Any:
-    try:
-        import matplotlib
-    except ImportError as missing:
-        raise ImportError(
-            'isthmus.plotting needs matplotlib. Install it with: pip install "isthmus[plot]"'
-        ) from missing
-    return matplotlib
+    return load_extra("matplotlib", "plot", "isthmus.plotting")

@@ -2,14 +2,18 @@
 
 import time
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
+
+from isthmus._extras import load_extra
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 # The parameter that is the rank, by the order in which it is looked for.
 RANK_PARAMETERS = ("rank", "n_components")
@@ -21,7 +25,7 @@ def compare_ranks(
     estimators: Mapping[str, BaseEstimator] | Iterable[BaseEstimator],
     ranks: Iterable[int],
     cv: Any = 5,
-) -> pd.DataFrame:
+) -> "DataFrame":
     """Cross-validated error of each estimator at each rank.
 
     Parameters
@@ -41,7 +45,7 @@ def compare_ranks(
         ``fold``, ``rmse`` (root of the mean squared error over test rows and outputs),
         ``train_rmse`` and ``fit_seconds``. Where an estimator knows all ranks from one fit
         (:meth:`ReducedRankRegression.at_rank`), that fit is made once and its time counted once,
-        in the first row.
+        in the first row. Needs pandas, which the extra ``app`` installs.
 
     Examples
     --------
@@ -56,6 +60,7 @@ def compare_ranks(
     >>> table.groupby(["estimator", "rank"]).rmse.mean().unstack().shape
     (2, 3)
     """
+    pandas = load_extra("pandas", "app", "compare_ranks")
     named = _named(estimators)
     ranks = list(ranks)
     if not ranks:
@@ -78,7 +83,7 @@ def compare_ranks(
                         "fit_seconds": seconds,
                     }
                 )
-    return pd.DataFrame(rows)
+    return pandas.DataFrame(rows)
 
 
 def _named(estimators: Any) -> dict[str, BaseEstimator]:

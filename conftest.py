@@ -1,4 +1,4 @@
-"""What all tests share: a seed that can be swept, read-only arrays, a gradient check."""
+"""What all tests share, those of the library and those of the experiments."""
 
 import os
 
@@ -73,3 +73,16 @@ def assert_refuses_wrong_parameters():
                 assert "\n" not in message
 
     return check
+
+
+@pytest.fixture(scope="session")
+def isthmus():
+    """Run the command line in this process: ``isthmus("fit", path, "--outputs", "u")``."""
+    from typer.testing import CliRunner
+
+    from isthmus.cli.app import app
+
+    def run(*arguments):
+        return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+    return run
