@@ -1,4 +1,5 @@
-# Every target sets up .venv by itself; a stamp file per extra keeps it from doing so twice.
+# Every target sets up .venv by itself, with the library and the experiments; a stamp file per extra
+# keeps it from doing so twice.
 PYTHON ?= python3
 VENV := .venv
 BENCH := .venv-bench
@@ -21,9 +22,9 @@ $(VENV)/.installed-%: pyproject.toml experiments/pyproject.toml | $(BIN)/python
 
 # The peers pin old releases of what we stand on, so they live in an environment of their own,
 # with compiled loops of their own: two releases of numba would overwrite each other's.
-$(BENCH)/.installed-bench: pyproject.toml
+$(BENCH)/.installed-bench: pyproject.toml experiments/pyproject.toml
 	test -x $(BENCH)/bin/python || $(PYTHON) -m venv $(BENCH)
-	$(BENCH)/bin/python -m pip install --quiet --editable ".[bench]"
+	$(BENCH)/bin/python -m pip install --quiet --editable ".[bench]" --editable experiments
 	@touch $@
 
 demo: $(VENV)/.installed-app  ## quick reproductions and one fit on a shipped table, with a report
