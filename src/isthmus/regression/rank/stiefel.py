@@ -1,7 +1,6 @@
 """Stiefel regression: a map of limited rank under any loss."""
 
 import warnings
-from dataclasses import replace
 from numbers import Real
 from typing import Any, Self
 
@@ -21,7 +20,8 @@ from isthmus._checks import (
     refusal,
 )
 from isthmus._progress import ProgressLine
-from isthmus.losses.residuals import Absolute, Loss, Squared, as_loss
+from isthmus.losses.base import Loss
+from isthmus.losses.resolve import as_loss
 from isthmus.optimize.riemannian import FixedRank
 from isthmus.regression.rank.reduced_rank import (
     RankLimitedRegressor,
@@ -37,6 +37,7 @@ from isthmus.regression.rank.stiefel_formulas import (
     residual_spread,
     to_descent,
     truncated,
+    weighted_loss,
 )
 from isthmus.regression.rank.stiefel_published import descend_in_stages
 from isthmus.typing import Array
@@ -175,7 +176,7 @@ class StiefelRegression(RankLimitedRegressor):
         closed = ReducedRankRegression(
             self.rank, alpha=self.alpha, cv=self.cv, fit_intercept=self.fit_intercept
         )
-        if self.solver == "auto" and isinstance(loss, Squared) and not missing:
+        if self.solver == "auto" and loss.least_squares and not missing:
             closed.fit(X, Y, weights)
             return self._take_closed_form(closed, loss, len(X) if weights is None else weights)
         rank, alpha = self.rank, self.alpha
@@ -188,7 +189,7 @@ class StiefelRegression(RankLimitedRegressor):
         problem = prepare(X, Y, row_weights, alpha, fit_intercept=bool(self.fit_intercept))
         rank = min(int(rank), problem.Z.shape[1])
         start = closed_form_start(problem, loss, rank)
-        spread = residual_spread(problem, start)
+        spread = residual_spread(problem, start, loss)
         loss = loss.resolve(spread)
         with ProgressLine(type(self).__name__, verbose=self.verbose) as line:
 
@@ -196,8 +197,7 @@ class StiefelRegression(RankLimitedRegressor):
                 line.update(step=step, objective=value, optimality=optimality)
 
             if self.solver == "published":
-                if isinstance(loss, Absolute):
-                    loss = replace(loss, smoothing="tanh")
+                loss = loss.as_published()
                 start = self._start(problem, X, start, rank, default="identity")
                 result, path = descend_in_stages(
                     problem, loss.stages(spread), X, start, max_iter=max_iter, callback=show
@@ -224,8 +224,9 @@ class StiefelRegression(RankLimitedRegressor):
         V, s, W, b = result.point
         coef = (V * s) @ (W.T @ problem.back)
         offset = problem.unit * b
-        value = loss.evaluate(problem.Y, (problem.Z @ (W * s)) @ V.T + offset)[0]
-        self.objective_ = float(np.sum(value * problem.weights) + alpha * np.sum(coef**2))
+        P = (problem.Z @ (W * s)) @ V.T + offset
+        value = weighted_loss(loss, problem.Y, P, problem.weights)[0]
+        self.objective_ = float(np.sum(value) + alpha * np.sum(coef**2))
         self.alpha_, self.loss_ = alpha, loss
         self._set_map(coef, V, problem.x_mean, offset, dtype)
         return self

@@ -14,7 +14,8 @@ import numpy as np
 from scipy import linalg
 
 from isthmus.blocks.slices import block_slices
-from isthmus.losses.residuals import Loss, robust_spread
+from isthmus.losses.base import Loss
+from isthmus.losses.spread import robust_spread, row_lengths
 from isthmus.optimize.riemannian import FixedRank, FixedRankResult, Slope, minimize_fixed_rank
 from isthmus.regression.rank.reduced_rank_formulas import BLOCK_ROWS
 from isthmus.typing import Array
@@ -103,9 +104,10 @@ def objective(problem: Problem, loss: Loss) -> Callable[[FixedRank], Slope]:
         gb = np.zeros_like(b)
         for rows in block_slices(len(Z), Y.shape[1], block_size=BLOCK_ROWS):
             ZW = Z[rows] @ W
-            value, M = loss.evaluate(Y[rows], (ZW * s) @ V.T + unit * b)
-            if not uniform:
-                value, M = value * weights[rows], M * weights[rows]
+            P = (ZW * s) @ V.T + unit * b
+            value, M = weighted_loss(
+                loss.for_rows(rows), Y[rows], P, None if uniform else weights[rows]
+            )
             total += float(value.sum())
             GW += M.T @ ZW
             GtV += Z[rows].T @ (M @ V)
@@ -115,12 +117,27 @@ def objective(problem: Problem, loss: Loss) -> Callable[[FixedRank], Slope]:
     return slope_at
 
 
+def weighted_loss(loss: Loss, Y: Array, P: Array, weights: Array | None) -> tuple[Array, Array]:
+    """Weighted losses and their slopes; ``weights`` (n, 1) or (n, o) are zero where Y is missing.
+
+    Of a row whose length counts, what is missing has no part in the length.
+    """
+    if weights is None:
+        return loss.evaluate(Y, P)
+    if loss.shape != "ball":
+        value, M = loss.evaluate(Y, P)
+        return value * weights, M * weights
+    row_weights = weights.max(axis=1)
+    value, M = loss.evaluate(Y, np.where(weights > 0, P, Y))
+    return value * row_weights, M * row_weights[:, None]
+
+
 def slope_scale(problem: Problem, loss: Loss) -> float:
     """Length of the loss' slopes where nothing is explained: the unit of optimality."""
     Y, weights = problem.Y, problem.weights
     counts = np.broadcast_to(weights > 0, Y.shape).sum(axis=0)
     middle = Y.sum(axis=0) / np.maximum(counts, 1)
-    M = loss.evaluate(Y, np.broadcast_to(middle, Y.shape))[1] * weights
+    M = weighted_loss(loss, Y, np.broadcast_to(middle, Y.shape), weights)[1]
     return max(float(np.linalg.norm(M)), np.finfo(float).tiny)
 
 
@@ -156,13 +173,20 @@ def to_descent(problem: Problem, point: FixedRank) -> FixedRank:
     return FixedRank(*truncated((V * s) @ (W.T @ problem.forth), len(s)), b)
 
 
-def residual_spread(problem: Problem, point: FixedRank) -> float:
-    """Robust spread of the residuals of a map, at least a millionth of that of the outputs."""
+def residual_spread(problem: Problem, point: FixedRank, loss: Loss) -> float:
+    """Robust spread of the residuals of a map, at least a millionth of that of the outputs.
+
+    A residual is what the loss takes for one: a number, or the length of a row.
+    """
     V, s, W, b = point
     E = problem.Y - (problem.Z @ (W * s)) @ V.T - problem.unit * b
     weights = np.broadcast_to(problem.weights, E.shape)
     equal = bool((problem.weights == 1).all())
-    spread = robust_spread(E.ravel(), None if equal else weights.ravel())
+    if loss.shape == "ball":
+        lengths = row_lengths(np.where(weights > 0, E, 0.0))
+        spread = robust_spread(lengths, None if equal else weights.max(axis=1))
+    else:
+        spread = robust_spread(E.ravel(), None if equal else weights.ravel())
     mean = np.average(problem.Y, axis=0, weights=weights)
     size = np.sqrt(np.average((problem.Y - mean) ** 2, weights=weights))
     # Outputs without noise are fitted to rounding errors, which are no scale to work on.

@@ -15,10 +15,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from isthmus.losses.residuals import Loss, Squared
+from isthmus.losses.base import Loss
 from isthmus.optimize.riemannian import FixedRank, FixedRankResult, riemannian_gradient
 from isthmus.optimize.stiefel_geometry import canonical_gradient, geodesic
-from isthmus.regression.rank.stiefel_formulas import Problem, objective, slope_scale, to_descent
+from isthmus.regression.rank.stiefel_formulas import (
+    Problem,
+    objective,
+    slope_scale,
+    to_descent,
+    weighted_loss,
+)
 from isthmus.typing import Array
 
 # The descent ends when a step takes off less than this share of the value.
@@ -63,12 +69,11 @@ def loss_objective(
     def at(point: FixedRank) -> Gradients:
         V, s, W, b = point
         XW = X @ W
-        value, M = loss.evaluate(Y, (XW * s) @ V.T + b)
-        M = M * weights
+        value, M = weighted_loss(loss, Y, (XW * s) @ V.T + b, weights)
         MXW = M.T @ XW
         g_b = M.sum(axis=0) if fit_intercept else np.zeros_like(b)
         g_s = np.einsum("or,or->r", V, MXW) + 2 * alpha * s
-        total = float(np.sum(value * weights) + alpha * s @ s)
+        total = float(value.sum() + alpha * s @ s)
         return Gradients(total, MXW * s, g_s, (X.T @ (M @ V)) * s, g_b)
 
     return at
@@ -93,7 +98,7 @@ def descend_in_stages(
     alpha = problem.alpha
     point, path, n_iter = start, [], 0
     for loss in stages:
-        if isinstance(loss, Squared) and weights.shape[1] == 1:
+        if loss.least_squares and weights.shape[1] == 1:
             if problem.unit:
                 point = point._replace(b=(weights * Y).sum(axis=0) / weights.sum())
             Yc = Y - point.b

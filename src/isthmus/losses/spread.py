@@ -1,0 +1,41 @@
+"""How large residuals are, told by medians that a few wild ones hardly move."""
+
+import numpy as np
+
+from isthmus.typing import Array
+
+# Standard deviations in a median absolute deviation of Gaussian numbers.
+NORMAL_MAD = 1.4826
+
+
+def weighted_median(Y: Array, weights: Array | None = None) -> Array:
+    """Median of each column, a row of weight two counting like two rows.
+
+    >>> import numpy as np
+    >>> weighted_median(np.array([[1.0], [2.0], [9.0]]), np.array([1.0, 1.0, 2.0]))
+    array([5.5])
+    """
+    if weights is None:
+        return np.median(Y, axis=0)
+    order = np.argsort(Y, axis=0)
+    reached = np.cumsum(weights[order], axis=0)
+    half = reached[-1] / 2
+    # The median of an even number is the mean of its two middle ones.
+    low = (reached >= half * (1 - 1e-12)).argmax(axis=0)
+    high = (reached > half * (1 + 1e-12)).argmax(axis=0)
+    columns = np.arange(Y.shape[1])
+    return (Y[order[low, columns], columns] + Y[order[high, columns], columns]) / 2
+
+
+def robust_spread(E: Array, weights: Array | None = None) -> float:
+    """Standard deviation of residuals (n,) as their median absolute value tells it; positive."""
+    size = np.abs(E)
+    spread = NORMAL_MAD * float(weighted_median(size[:, None], weights)[0])
+    if spread > 0:
+        return spread
+    return float(np.average(size, weights=weights)) or 1.0
+
+
+def row_lengths(R: Array) -> Array:
+    """Euclidean length of each row, shape (n,)."""
+    return np.sqrt(np.einsum("ij,ij->i", R, R))
