@@ -25,13 +25,18 @@ def refusal(owner: Any, name: str, expected: str, got: Any) -> str:
     >>> refusal("Polynomial", "degree", "an int", "x")
     "The 'degree' parameter of Polynomial must be an int. Got 'x' instead."
     """
-    text = " ".join(_SHORT.repr(got).split())
+    text = shortened(got)
     return f"The {name!r} parameter of {name_of(owner)} must be {expected}. Got {text} instead."
 
 
 def name_of(owner: Any) -> str:
     """How a message names the owner of a parameter: a class by its name, a function by its own."""
     return owner if isinstance(owner, str) else type(owner).__name__
+
+
+def shortened(thing: Any) -> str:
+    """What a thing looks like, in one line of a message."""
+    return " ".join(_SHORT.repr(thing).split())
 
 
 _SHORT = reprlib.Repr()

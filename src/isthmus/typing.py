@@ -48,6 +48,7 @@ CAPABILITIES = {
     "weights": "weights over the training outputs (methods smooth and weights)",
     # pre-images
     "solve": "objects for coordinates (a method solve)",
+    "learned": "a fit on pairs of coordinates and objects",
 }
 
 #: Words that say what an object is.
@@ -80,12 +81,13 @@ class KernelFeatureMap(FeatureMap, Protocol):
 
     ``axes_`` and ``origin_`` are :class:`isthmus.kernels.Expansion` over one set of objects:
     calling ``axes_`` on objects gives their coordinates. ``axes_gram_`` holds the inner products
-    of the axes, which is the identity where they are orthonormal.
+    of the axes, or None where they are orthonormal. ``expand`` turns coordinates (n, r) into
+    weights over the objects (n, n_objects).
     """
 
     axes_: Any
     origin_: Any
-    axes_gram_: Array
+    axes_gram_: Array | None
 
     def expand(self, coordinates: Array) -> Array: ...
 
@@ -193,11 +195,9 @@ def require(part: Any, offered: Iterable[str], *, of: str, hint: str = "") -> No
     """Refuse ``of``, which offers ``offered``, where it has not all that ``part`` needs."""
     lacking = missing(needs(part), offered)
     if lacking:
-        wanted = "; ".join(f"{word!r}, {CAPABILITIES[word]}" for word in lacking)
-        raise TypeError(
-            f"{type(part).__name__} needs of {of} what it does not provide: {wanted}."
-            + (f" {hint}" if hint else "")
-        )
+        words = "; ".join(f"{word!r}, that is, {CAPABILITIES[word]}" for word in lacking)
+        message = f"{type(part).__name__} cannot use {of}, which does not provide {words}."
+        raise TypeError(f"{message} {hint}".rstrip())
 
 
 def _provides_of_chain(part: Any, steps: list[Any]) -> frozenset[str]:

@@ -42,7 +42,7 @@ def test_jacobian_of_the_coordinates(kernel, points, rng, assert_gradient):
 def test_solutions_in_a_box_are_those_of_scipy(pca, queries, points):
     box, lam = (0.3, 0.6), 0.05
     start = np.clip(points[:8], *box)
-    found = ConstrainedPreimage(box, proximity=lam).fit(points, pca).solve_from(queries, points[:8])
+    found = ConstrainedPreimage(box, proximity=lam).fit(points, pca).solve(queries, points[:8])
     for beta, z0, z in zip(queries, start, found, strict=True):
 
         def residual(z, beta=beta, z0=z0):
@@ -55,7 +55,7 @@ def test_solutions_in_a_box_are_those_of_scipy(pca, queries, points):
 
 def test_strong_proximity_stays_and_none_solves_the_plain_problem(pca, queries, points):
     start = points[:8]
-    stay = ConstrainedPreimage(proximity=1e9).fit(points, pca).solve_from(queries, start)
+    stay = ConstrainedPreimage(proximity=1e9).fit(points, pca).solve(queries, start)
     assert_allclose(stay, start, atol=1e-6)
     solver = ConstrainedPreimage().fit(points, pca)
     weak = ConstrainedPreimage(proximity=1e-12).fit(points, pca)
@@ -63,13 +63,13 @@ def test_strong_proximity_stays_and_none_solves_the_plain_problem(pca, queries, 
 
 
 def test_a_projection_on_a_box_gives_what_the_box_gives(pca, queries, points):
-    box = ConstrainedPreimage((0.3, 0.6), n_restarts=1).fit(points, pca).solve(queries)
-    projected = ConstrainedPreimage(lambda Z: np.clip(Z, 0.3, 0.6), n_restarts=1)
+    box = ConstrainedPreimage((0.3, 0.6), n_init=1).fit(points, pca).solve(queries)
+    projected = ConstrainedPreimage(lambda Z: np.clip(Z, 0.3, 0.6), n_init=1)
     assert_allclose(projected.fit(points, pca).solve(queries), box, atol=1e-4)
 
 
 def test_nothing_on_a_circle_is_nearer_than_the_solution(pca, queries, points):
-    solver = ConstrainedPreimage(on_circle, n_restarts=8).fit(points, pca)
+    solver = ConstrainedPreimage(on_circle, n_init=8).fit(points, pca)
     found = solver.solve(queries)
     assert_allclose(np.linalg.norm(found - 0.5, axis=1), 0.4)
     angle = np.linspace(0, 2 * np.pi, 2000)
@@ -96,7 +96,7 @@ def test_automatic_proximity_moves_without_leaping(pca, queries, points):
     solver = ConstrainedPreimage(proximity="auto").fit(points, pca)
     plain = ConstrainedPreimage().fit(points, pca)
     start = points[:8]
-    near, far = (s.solve_from(queries, start) for s in (solver, plain))
+    near, far = (s.solve(queries, start) for s in (solver, plain))
     assert (
         np.linalg.norm(near - start, axis=1) <= np.linalg.norm(far - start, axis=1) + 1e-6
     ).all()
@@ -127,8 +127,8 @@ def test_bad_constraints_are_named(pca, points, constraint, message):
 def test_bad_starts_are_named(pca, queries, points):
     solver = ConstrainedPreimage().fit(points, pca)
     with pytest.raises(ValueError, match="finds vectors of 2 entries"):
-        solver.solve_from(queries, np.zeros(3))
+        solver.solve(queries, np.zeros(3))
     with pytest.raises(ValueError, match="rows of start as of coordinates: expected 8, got 2"):
-        solver.solve_from(queries, points[:2])
+        solver.solve(queries, points[:2])
     with pytest.raises(ValueError, match="'proximity' parameter"):
         ConstrainedPreimage(proximity=-1.0).fit(points, pca)

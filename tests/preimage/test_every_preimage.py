@@ -156,7 +156,7 @@ def test_full_objective_is_the_distance_in_feature_space(points):
     k = Gaussian(3.0)
     pca = KernelPCA(3, kernel=k).fit(points)
     beta, Z = pca.transform(points[:4]), points[10:14]
-    a = pca.expansion(beta)
+    a = pca.expand(beta)
     K = k(points)
     expected = 1 - 2 * np.einsum("ij,ij->i", a, k(Z, points)) + np.einsum("ij,jk,ik->i", a, K, a)
     solver = GradientPreimage().fit(points, pca)
@@ -244,7 +244,7 @@ class TestFixedPoint:
 
     def test_other_kernels_are_refused(self, points):
         pca = KernelPCA(2, kernel=Polynomial(2)).fit(points)
-        with pytest.raises(TypeError, match=r"Polynomial.* has not the form"):
+        with pytest.raises(TypeError, match=r"KernelPCA.*does not provide 'radial'"):
             FixedPointPreimage().fit(points, pca)
 
 
@@ -288,7 +288,7 @@ class TestNeighbor:
         )
 
     def test_a_formula_is_needed_where_one_is_asked_for(self, points):
-        with pytest.raises(TypeError, match="distance='isotonic' takes any transformer"):
+        with pytest.raises(TypeError, match="does not provide .distances."):
             NeighborPreimage(distance="angle").fit(points, PCA(2).fit(points))
         pca = KernelPCA(2, kernel=Laplacian(1.0)).fit(points)
         with pytest.raises(TypeError, match=r"Laplacian.* has not a formula"):
@@ -331,7 +331,7 @@ class TestLearned:
     def test_words_are_refused_with_a_hint(self):
         words = ["a", "b", "c"]
         pca = KernelPCA(kernel=Delta()).fit(words)
-        with pytest.raises(ValueError, match="CandidatePreimage takes any object"):
+        with pytest.raises(TypeError, match="CandidatePreimage takes any"):
             LearnedPreimage().fit(words, pca)
 
 
@@ -377,7 +377,7 @@ class TestAnalytic:
 
     def test_even_degrees_are_refused(self, points):
         pca = KernelPCA(2, kernel=Polynomial(2)).fit(points)
-        with pytest.raises(TypeError, match="even degree"):
+        with pytest.raises(TypeError, match="f\\(x'z\\) with an invertible f"):
             AnalyticPreimage().fit(points, pca)
 
 
@@ -388,7 +388,7 @@ def test_a_kernel_map_is_asked_for_by_name(points):
         AnalyticPreimage(),
         ConstrainedPreimage(),
     ):
-        with pytest.raises(TypeError, match=r"needs a kernel feature map.*PCA has none"):
+        with pytest.raises(TypeError, match=r"PCA.*does not provide 'expansion'"):
             solver.fit(points, PCA(2).fit(points))
 
 

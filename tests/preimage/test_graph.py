@@ -177,7 +177,7 @@ def test_edges_become_fewer_with_the_price_of_sparsity(graphs, features, between
             refine=False, constraints=None, sparsity=sparsity, size=6, n_samples=40, patience=2
         ).fit(graphs, features)
         v = []
-        for beta, a in zip(between, features.expansion(between), strict=True):
+        for beta, a in zip(between, features.expand(between), strict=True):
             start = solver._codes.encode(graphs[0])
             rng = np.random.default_rng(0)
             line = type("Silent", (), {"update": lambda self, **_: None})()

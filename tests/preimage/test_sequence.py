@@ -51,7 +51,7 @@ def test_counts_and_length_of_an_image_are_exact():
     pca = KernelPCA(kernel=MarginalizedSequence(0.3)).fit(UP_TO_FOUR)
     solver = SequencePreimage(refine=False, length=4, n_samples=2, patience=1).fit(UP_TO_FOUR, pca)
     word = "cabc"
-    a = pca.expansion(pca.transform([word]))[0]
+    a = pca.expand(pca.transform([word]))[0]
     assert_allclose(a @ solver._shares, [0.25, 0.25, 0.5], atol=1e-8)
     assert sorted(solver.solve(pca.transform([word]))[0]) == sorted(word)
 
@@ -78,7 +78,7 @@ def test_points_between_images_get_the_best_sequence_there_is(criterion):
     [
         SequencePreimage(),
         SequencePreimage(refine=False),
-        SequencePreimage(refine=False, n_samples=2, patience=1, start="uniform"),
+        SequencePreimage(refine=False, n_samples=2, patience=1, init="uniform"),
         SequencePreimage(criterion="full"),
         SequencePreimage(length="regression", window=1),
         SequencePreimage(length="search", refine=False),
@@ -187,7 +187,7 @@ def test_what_is_wrong_is_named(words, features):
         SequencePreimage("abc").fit([w for w in words if "d" in w], features)
     with pytest.raises(ValueError, match="sequence 1 is empty"):
         SequencePreimage().fit(["ab", ""], features, np.zeros((2, 8)))
-    with pytest.raises(TypeError, match="needs a kernel feature map"):
+    with pytest.raises(TypeError, match="PCA.*does not provide 'expansion'"):
         SequencePreimage().fit(words, PCA(2).fit(np.eye(3)))
     for bad in (
         {"length": "long"},
@@ -196,7 +196,7 @@ def test_what_is_wrong_is_named(words, features):
         {"elite": 0.0},
         {"smoothing": 2.0},
         {"patience": 0},
-        {"n_restarts": 0},
+        {"n_init": 0},
         {"n_samples": 1},
         {"start": "end"},
         {"criterion": "best"},

@@ -139,7 +139,7 @@ def test_our_kernel_pca_stays_one_with_expansions_and_a_way_back(moons):
     assert isinstance(small, KernelPCA)
     np.testing.assert_allclose(small.transform(X), model.transform(X), atol=0.02)
     coordinates = model.transform(X[:5])
-    assert small.expansion(coordinates).shape == (5, 60)
+    assert small.expand(coordinates).shape == (5, 60)
     np.testing.assert_allclose(
         small.inverse_transform(coordinates), model.inverse_transform(coordinates), atol=0.15
     )

@@ -27,6 +27,9 @@ class Expansion:
         :math:`A`.
     offset : array of shape (p,) or None, default=None
         :math:`b`; None is zero.
+    gram : array of shape (p, p) or None, default=None
+        The inner products of the functions where they are known; None computes them when they are
+        asked for.
 
     Examples
     --------
@@ -42,12 +45,19 @@ class Expansion:
     __module__ = "isthmus.kernels"
 
     def __init__(
-        self, kernel: Kernel, objects: Objects, weights: Array, offset: Array | None = None
+        self,
+        kernel: Kernel,
+        objects: Objects,
+        weights: Array,
+        offset: Array | None = None,
+        *,
+        gram: Array | None = None,
     ):
         self.kernel = kernel
         self.objects = objects
         self.weights = weights
         self.offset = np.zeros(weights.shape[1], dtype=weights.dtype) if offset is None else offset
+        self._gram = gram
 
     # What is made on the way is neither compared nor written to disk --------------------
 
@@ -56,7 +66,7 @@ class Expansion:
         return {name: self.__dict__[name] for name in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        self.__dict__.update(state, _gram=None)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Expansion):
@@ -99,7 +109,7 @@ class Expansion:
     def inner(self, other: "Expansion | None" = None) -> Array:
         r"""Inner products :math:`\langle w_i,w'_j\rangle` with another expansion, or its own."""
         if other is None or other is self:
-            if "_gram" not in self.__dict__:
+            if self._gram is None:
                 self._gram = self.weights.T @ (self(self.objects) - self.offset)
             return self._gram
         return (self(other.objects) - self.offset).T @ other.weights
@@ -126,7 +136,9 @@ class Expansion:
 
     def take(self, columns: Any) -> "Expansion":
         """Some of the functions, over the same objects."""
-        return Expansion(self.kernel, self.objects, self.weights[:, columns], self.offset[columns])
+        gram = None if self._gram is None else self._gram[columns][:, columns]
+        weights, offset = self.weights[:, columns], self.offset[columns]
+        return Expansion(self.kernel, self.objects, weights, offset, gram=gram)
 
     def over(self, objects: Objects, weights: Array) -> "Expansion":
         """Functions with the same kernel and offset over other objects."""

@@ -9,10 +9,11 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from isthmus._checks import check_length
+from isthmus._checks import check_length, shortened
 from isthmus.blocks.slices import block_slices
-from isthmus.kernels.objects import n_objects
-from isthmus.typing import Array, Objects
+from isthmus.kernels.objects import check_list, looks_like_table, n_objects, take
+from isthmus.kernels.points import squared_distances
+from isthmus.typing import Array, Objects, provides, require
 
 # Work space of one block of queries.
 QUERY_BYTES = 64 * 2**20
@@ -31,9 +32,10 @@ class BasePreimage(BaseEstimator, ABC):
 
     __module__ = "isthmus.preimage"
 
-    #: What a solver asks of the feature map, with the words of the error message.
-    _needs_kernel_map = False
-    _needs_vectors = True
+    #: What it asks of the feature map and its objects, see :mod:`isthmus.typing`.
+    needs: frozenset[str] = frozenset({"vectors"})
+    #: What it offers.
+    provides: frozenset[str] = frozenset({"solve"})
 
     def fit(self, objects: Objects, feature_map: Any, coordinates: Array | None = None) -> Self:
         """Keep what solving needs; return self.
@@ -48,16 +50,20 @@ class BasePreimage(BaseEstimator, ABC):
             ``feature_map.transform(objects)``, and those of the training objects where the
             feature map was fitted on a Gram matrix.
         """
-        if self._needs_kernel_map and not hasattr(feature_map, "expansion"):
-            raise TypeError(
-                f"{type(self).__name__} needs a kernel feature map, with kernel_, objects_ and "
-                f"expansion(coordinates). {type(feature_map).__name__} has none; "
-                "LearnedPreimage and CandidatePreimage take any transformer."
-            )
-        if self._needs_vectors:
+        offered = provides(feature_map)
+        kinds = offered & {"vectors", "objects"}
+        if not kinds:  # the map leaves it to the data
+            kinds = frozenset({"vectors" if looks_like_table(objects) else "objects"})
+        require(
+            self,
+            offered | kinds,
+            of=f"the feature map {shortened(feature_map)}",
+            hint="CandidatePreimage takes any transformer of any objects, LearnedPreimage any of vectors.",
+        )
+        if "vectors" in self.needs:
             objects = _check_vectors(self, objects)
         if coordinates is None:
-            coordinates = _coordinates_of(objects, feature_map)
+            coordinates = _coordinates_of(objects, feature_map, offered)
         coordinates = check_array(
             coordinates, dtype=[np.float64, np.float32], input_name="coordinates", estimator=self
         )
@@ -69,18 +75,48 @@ class BasePreimage(BaseEstimator, ABC):
     def _fit(self, objects: Objects, feature_map: Any, coordinates: Array) -> None:
         """Anything beyond keeping the objects; raises before the fit is stored."""
 
-    def solve(self, coordinates: Array) -> Objects:
-        """Return one object for each row of ``coordinates``."""
+    def solve(self, coordinates: Array, start: Objects = None) -> Objects:
+        """Return one object for each row of ``coordinates``.
+
+        Parameters
+        ----------
+        coordinates : array of shape (n, n_components)
+        start : objects or None, default=None
+            One object for each row, or a single one for all, from which a search begins in place
+            of the nearest training objects. Pre-images that do not search ignore it.
+        """
         check_is_fitted(self)
         coordinates = self._check_queries(coordinates)
-        # Queries are independent: so many at once that products run at full speed, no more.
+        start = None if start is None else self._check_start(start, len(coordinates))
+        # Queries are independent: enough at once for products to run at full speed, no more.
         block_size = max(32, QUERY_BYTES // (8 * max(1, self._numbers_per_query())))
         blocks = block_slices(len(coordinates), 1, block_size=block_size)
-        return np.concatenate([self._solve(coordinates[rows]) for rows in blocks])
+        return np.concatenate(
+            [
+                self._solve(coordinates[rows], None if start is None else take(start, rows))
+                for rows in blocks
+            ]
+        )
 
     @abstractmethod
-    def _solve(self, coordinates: Array) -> Objects:
+    def _solve(self, coordinates: Array, start: Objects = None) -> Objects:
         """Objects for a block of queries, as an array."""
+
+    def _check_start(self, start: Objects, n_queries: int) -> Objects:
+        """One starting object for each query."""
+        if "vectors" in self.needs:
+            start = check_array(np.atleast_2d(start), dtype=np.float64, input_name="start")
+            if start.shape[1] != self.objects_.shape[1]:
+                raise ValueError(
+                    f"{type(self).__name__} finds vectors of {self.objects_.shape[1]} entries. "
+                    f"Got a start of shape {start.shape} instead."
+                )
+        else:
+            start = check_list(start, type(self).__name__)
+        if n_objects(start) == 1:
+            start = take(start, np.zeros(n_queries, dtype=int))
+        check_length(self, n_queries, n_objects(start), what="rows of start as of coordinates")
+        return start
 
     def _numbers_per_query(self) -> int:
         """Size of the work space that one query takes."""
@@ -98,18 +134,9 @@ class BasePreimage(BaseEstimator, ABC):
 
     def full_objective(self, coordinates: Array, objects: Objects) -> Array:
         r""":math:`\|\varphi(z_i)-\Psi_i\|^2` of each pair, shape (n,)."""
-        feature_map = self.feature_map_
-        kernel = feature_map.kernel_
-        a = feature_map.expansion(coordinates)
-        inner = np.concatenate(
-            [
-                np.einsum("ij,ij->i", K, a[rows])
-                for rows, K in kernel.blocks(objects, feature_map.objects_)
-            ]
-        )
-        return kernel.diag(objects) - 2 * inner + feature_map.squared_norms(coordinates)
+        return squared_distances(self.feature_map_, objects, coordinates)
 
-    def _nearest(self, coordinates: Array, n_neighbors: int) -> tuple[Array, Array]:
+    def nearest(self, coordinates: Array, n_neighbors: int) -> tuple[Array, Array]:
         """Distances and numbers of the objects nearest in coordinates, nearest first."""
         search = NearestNeighbors(n_neighbors=n_neighbors, algorithm="brute")
         return search.fit(self.coordinates_).kneighbors(coordinates)
@@ -139,9 +166,8 @@ def _check_vectors(owner: Any, objects: Objects) -> Array:
         ) from error
 
 
-def _coordinates_of(objects: Objects, feature_map: Any) -> Array:
-    kernel = getattr(feature_map, "kernel_", None)
-    if kernel is None or not kernel.pairwise:
+def _coordinates_of(objects: Objects, feature_map: Any, offered: frozenset[str]) -> Array:
+    if "pairwise" not in offered:
         return np.asarray(feature_map.transform(objects))
     # Fitted on a Gram matrix, which the objects themselves are not rows of.
     return np.asarray(feature_map.coordinates_)

@@ -7,6 +7,7 @@ from sklearn.metrics import pairwise_distances_argmin
 
 from isthmus._checks import check_choice
 from isthmus.kernels.objects import object_array, take
+from isthmus.kernels.points import residual_norms
 from isthmus.preimage.base import BasePreimage
 from isthmus.typing import Array, Objects
 
@@ -38,11 +39,14 @@ class CandidatePreimage(BasePreimage):
 
     __module__ = "isthmus.preimage"
 
-    _needs_vectors = False
-
     def __init__(self, candidates: Any = None, *, criterion: str = "coord"):
         self.candidates = candidates
         self.criterion = criterion
+
+    @property
+    def needs(self) -> frozenset[str]:  # type: ignore[override]
+        """Whole images are compared through their expansions."""
+        return frozenset({"expansion"} if self.criterion == "full" else ())
 
     def _fit(self, objects: Objects, feature_map: Any, coordinates: Array) -> None:
         check_choice(self.criterion, "criterion", self, ("coord", "full"))
@@ -52,11 +56,11 @@ class CandidatePreimage(BasePreimage):
         if self.criterion == "full":
             # ‖φ(y) - Ψ‖² = ‖c(y) - β‖² + (squared length of φ(y) - φ̄ outside the basis):
             # one coordinate more, which is zero for Ψ.
-            outside = feature_map.residual_norms(candidates, points)
+            outside = residual_norms(feature_map, candidates, points)
             points = np.column_stack([points, np.sqrt(np.maximum(outside, 0))])
         self.candidates_, self._points = candidates, points
 
-    def _solve(self, coordinates: Array) -> Objects:
+    def _solve(self, coordinates: Array, start: Objects = None) -> Objects:
         if self.criterion == "full":
             coordinates = np.column_stack([coordinates, np.zeros(len(coordinates))])
         chosen = take(self.candidates_, pairwise_distances_argmin(coordinates, self._points))

@@ -1,8 +1,6 @@
 """Which pre-image a kernel gets where none is named."""
 
 from isthmus.kernels.base import Kernel
-from isthmus.kernels.vectors.dot import Linear
-from isthmus.kernels.vectors.gaussian import Gaussian
 from isthmus.preimage.base import BasePreimage
 from isthmus.preimage.candidate import CandidatePreimage
 from isthmus.preimage.vectors.analytic import AnalyticPreimage
@@ -20,10 +18,11 @@ def default_preimage(kernel: Kernel | None, *, vectors: bool | None = None) -> B
     >>> [default_preimage(k) for k in (Linear(), Gaussian(), Delta())]
     [AnalyticPreimage(), FixedPointPreimage(), CandidatePreimage()]
     """
-    if isinstance(kernel, Linear):
+    words = frozenset() if kernel is None else kernel.provides
+    if "linear" in words:
         return AnalyticPreimage()
-    if isinstance(kernel, Gaussian):
+    if {"radial", "distances"} <= words:
         return FixedPointPreimage()
     if vectors is None:
-        vectors = kernel is not None and kernel.vectors
+        vectors = "vectors" in words
     return LearnedPreimage() if vectors else CandidatePreimage()

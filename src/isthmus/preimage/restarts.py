@@ -7,16 +7,22 @@ import numpy as np
 from isthmus.typing import Array
 
 
-def start_table(preimage: Any, coordinates: Array, n_starts: int) -> Array:
-    """Numbers of the objects to start from, (n, n_starts), nearest in coordinates first."""
-    return preimage._nearest(coordinates, min(n_starts, len(preimage.objects_)))[1]
+def find_starts(preimage: Any, coordinates: Array, start: Array | None, n_init: int) -> Array:
+    """Vectors to start from, (n, n_init, d): what is given, or the objects nearest in coordinates.
+
+    The nearest come first.
+    """
+    if start is not None:
+        return start[:, None].astype(preimage.objects_.dtype, copy=False)
+    near = preimage.nearest(coordinates, min(n_init, len(preimage.objects_)))[1]
+    return preimage.objects_[near]
 
 
 def best_of_restarts(preimage: Any, coordinates: Array, found: Array) -> Array:
-    """The best of ``found`` (n, n_restarts, d) by the pre-image's objective, (n, d)."""
-    n, n_restarts, d = found.shape
-    if n_restarts == 1:
+    """The best of ``found`` (n, n_init, d) by the pre-image's objective, (n, d)."""
+    n, n_init, d = found.shape
+    if n_init == 1:
         return found[:, 0]
-    flat = preimage.objective(np.repeat(coordinates, n_restarts, axis=0), found.reshape(-1, d))
-    best = flat.reshape(n, n_restarts).argmin(axis=1)
+    flat = preimage.objective(np.repeat(coordinates, n_init, axis=0), found.reshape(-1, d))
+    best = flat.reshape(n, n_init).argmin(axis=1)
     return found[np.arange(n), best]

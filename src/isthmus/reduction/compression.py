@@ -2,19 +2,21 @@
 
 import copy
 from collections.abc import Callable
-from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import is_classifier
+from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from isthmus._checks import check_choice, check_float, check_int
+from isthmus.kernels.expansion import Expansion
 from isthmus.kernels.objects import take
 from isthmus.reduction.expansions import ReducedExpansion, reduce_expansion
-from isthmus.reduction.machines import pairs
-from isthmus.reduction.moved import can_move, move_points
-from isthmus.reduction.sklearn_machines import Held, held_expansion
+from isthmus.reduction.machines import CompressedClassifier, pairs
+from isthmus.reduction.moved import move_points
+from isthmus.reduction.sklearn_machines import as_machine
 from isthmus.typing import Array, BoolArray
 
 _EXACT = 1e-9  # share of squared length below which chosen points need not move
@@ -41,12 +43,14 @@ def compress(
     Parameters
     ----------
     estimator : fitted model
-        scikit-learn's ``SVC``, ``SVR`` (and their Nu forms), ``KernelRidge``, ``KernelPCA``,
-        ``GaussianProcessRegressor`` (its mean), a ``Pipeline`` that ends in one; our
+        Anything with an ``expansion_`` and ``with_expansion`` (see :mod:`isthmus.typing`): our
         ``KernelPCA``, ``KernelRidgeCV``, ``GaussianProcess`` (its mean), ``DependencyEstimator``,
-        ``UnsupervisedKernelRegression`` with a data kernel, and the core vector machines.
+        ``UnsupervisedKernelRegression`` with a data kernel, the core vector machines, or a class
+        of your own. scikit-learn's ``SVC``, ``SVR`` (and their Nu forms), ``KernelRidge``,
+        ``KernelPCA`` and ``GaussianProcessRegressor`` (its mean). A ``Pipeline`` that ends in one
+        of them, and a fitted search such as ``GridSearchCV`` over one.
     n_points : int or None
-        How many points to keep, at most.
+        Maximum number of points to keep.
     tolerance : float or None
         Instead, the squared error of the functions, as a share of their squared length. Points
         whose move would exceed it stay.
@@ -85,56 +89,47 @@ def compress(
         raise ValueError(
             "compress needs to know how small: give n_points, tolerance, or validation data X, y."
         )
-    if points not in ("auto", "kept", "moved"):
-        raise ValueError(
-            "The 'points' parameter of compress must be one of 'auto', 'kept', 'moved'. Got "
-            f"{points!r} instead."
-        )
+    check_choice(points, "points", "compress", ("auto", "kept", "moved"))
     if n_points is not None:
-        if isinstance(n_points, bool) or not isinstance(n_points, Integral):
-            raise TypeError(
-                f"The 'n_points' parameter of compress must be an int. Got {n_points!r} instead."
-            )
-        if n_points < 1:
-            raise ValueError(
-                "The 'n_points' parameter of compress must be an int in [1, inf). Got "
-                f"{n_points!r} instead."
-            )
-    if not max_loss >= 0:
-        raise ValueError(
-            "The 'max_loss' parameter of compress must be a float in [0, inf). Got "
-            f"{max_loss!r} instead."
-        )
-    wanted: dict[str, Any] = {
-        "n_points": n_points,
-        "tolerance": tolerance,
-        "select": select,
-        "points": points,
-    }
+        check_int(n_points, "n_points", "compress", low=1)
+    check_float(max_loss, "max_loss", "compress")
+    request = Request(n_points, tolerance, select, points, max_loss)
+    return _compress(estimator, request, X, y)
+
+
+class Request(NamedTuple):
+    """How short an expansion is wanted."""
+
+    n_points: int | None
+    tolerance: float | None
+    select: str
+    points: str
+    max_loss: float
+
+    @property
+    def by_score(self) -> bool:
+        """Whether validation data choose the size."""
+        return self.n_points is None and self.tolerance is None
+
+
+def _compress(estimator: Any, request: Request, X: Any, y: Any) -> Any:
+    """Go to the part that holds an expansion, and put the rest around it again."""
     if isinstance(estimator, Pipeline):
         before, (name, last) = estimator.steps[:-1], estimator.steps[-1]
         inputs = X if X is None or not before else estimator[:-1].transform(X)
-        small = compress(last, X=inputs, y=y, max_loss=max_loss, **wanted)
-        model = _copy_with(estimator, "steps", [*before, (name, small)])
-        return _marked(model, small.n_points_, small.compression_error_)
-    if hasattr(estimator, "_compressible_part"):
-        model, name = estimator._compressible_part()
-        return _compressed(
-            getattr(model, name),
-            lambda small: _copy_with(model, name, small),
-            estimator,
-            wanted,
-            X,
-            y,
-            max_loss,
-        )
-    return _compressed(estimator, lambda small: small, estimator, wanted, X, y, max_loss)
+        small = _compress(last, request, inputs, y)
+        return _rebuilt(estimator, "steps", [*before, (name, small)], small)
+    if isinstance(estimator, BaseSearchCV):
+        check_is_fitted(estimator, "best_estimator_")
+        small = _compress(estimator.best_estimator_, request, X, y)
+        return _rebuilt(estimator, "best_estimator_", small, small)
+    return _shortened(_holder(estimator), estimator, request, X, y)
 
 
-def _copy_with(estimator: Any, name: str, part: Any) -> Any:
-    model = copy.copy(estimator)
+def _rebuilt(whole: Any, name: str, part: Any, small: Any) -> Any:
+    model = copy.copy(whole)
     setattr(model, name, part)
-    return model
+    return _marked(model, small.n_points_, small.compression_error_)
 
 
 def _marked(model: Any, n_points: int, error: float) -> Any:
@@ -142,53 +137,74 @@ def _marked(model: Any, n_points: int, error: float) -> Any:
     return model
 
 
-def _compressed(
-    holder: Any,
-    rebuilt: Callable[[Any], Any],
-    whole: Any,
-    wanted: dict[str, Any],
-    X: Any,
-    y: Any,
-    max_loss: float,
-) -> Any:
-    """Shorten the expansion in ``holder`` and put it back into ``whole``."""
-    kernel, objects, A, make = _expansion_in(holder)
-    points = wanted["points"]
-    wanted = {name: value for name, value in wanted.items() if name != "points"}
-    movable = points != "kept" and can_move(kernel, objects)
-    if points == "moved" and not movable:
+def _holder(estimator: Any) -> Any:
+    """The model itself where it holds an expansion, or a machine made of scikit-learn's."""
+    if isinstance(getattr(estimator, "expansion_", None), Expansion):
+        return estimator
+    machine = as_machine(estimator)
+    if machine is None:
+        raise TypeError(
+            "compress takes a fitted model with an expansion_ (isthmus.kernels.Expansion) and "
+            "with_expansion; SVC, NuSVC, SVR, NuSVR, KernelRidge, KernelPCA and "
+            "GaussianProcessRegressor of scikit-learn; pipelines that end in one and searches over "
+            f"one. Got a fitted {type(estimator).__name__} instead."
+        )
+    return machine
+
+
+def _shortened(holder: Any, whole: Any, request: Request, X: Any, y: Any) -> Any:
+    """A copy of ``holder`` with a short expansion; ``whole`` says how good the long one is."""
+    long = holder.expansion_
+    movable = request.points != "kept" and {"vectors", "gradient"} <= long.kernel.provides
+    if request.points == "moved" and not movable:
         raise ValueError(
             "compress(points='moved') needs a kernel that compares vectors and has a gradient. "
-            f"Got {kernel!r:.60}; use points='kept'."
+            f"Got {long.kernel!r:.60}; use points='kept'."
         )
-    by_score = wanted["n_points"] is None and wanted["tolerance"] is None
-    if by_score and not hasattr(whole, "score"):
+    if request.by_score and not hasattr(whole, "score"):
         raise ValueError(
             f"{type(whole).__name__} has no score by which validation data could choose a size: "
             "give n_points or tolerance."
         )
-    if wanted["n_points"] is not None:
-        wanted = {**wanted, "n_points": min(wanted["n_points"], len(A))}
-    bound = np.inf if wanted["tolerance"] is None else wanted["tolerance"]
-    if by_score:
-        wanted = {**wanted, "n_points": len(A), "tolerance": 0.0}
-    path = reduce_expansion((kernel, objects), A, **wanted)
+    n = len(long.weights)
+    size: dict[str, Any] = {"n_points": request.n_points, "tolerance": request.tolerance}
+    if request.by_score:
+        size = {"n_points": n, "tolerance": 0.0}
+    elif request.n_points is not None:
+        size["n_points"] = min(request.n_points, n)
+    path = reduce_expansion(
+        (long.kernel, long.objects), long.weights, select=request.select, **size
+    )
 
     def model_at(reduced: ReducedExpansion) -> Any:
-        Z, B, error = take(objects, reduced.indices), reduced.coefficients, reduced.error
-        if movable and error > _EXACT:
-            there, C, moved_error = move_points(kernel, objects, A.reshape(len(A), -1), Z)
-            # Moved points are fitted to values; the functions may then be further off.
-            if moved_error <= max(bound, error):
-                Z, B, error = there, C.reshape(B.shape), moved_error
-        short = make(Z, B)
-        if X is not None and y is not None and is_classifier(short):
-            _set_thresholds(short, X, y)
-        return _marked(rebuilt(short), len(reduced.indices), error)
+        short, error = _short_expansion(long, reduced, movable, request.tolerance)
+        model = holder.with_expansion(short)
+        if X is not None and y is not None and is_classifier(model):
+            _set_thresholds(model, X, y)
+        return _marked(model, len(reduced.indices), error)
 
-    if not by_score:
+    if not request.by_score:
         return model_at(path)
-    goal = whole.score(X, y) - max_loss
+    return _smallest_good(model_at, path, X, y, whole.score(X, y) - request.max_loss)
+
+
+def _short_expansion(
+    long: Expansion, reduced: ReducedExpansion, movable: bool, tolerance: float | None
+) -> tuple[Expansion, float]:
+    """The chosen points, moved where that brings the functions nearer, and the error."""
+    Z, B, error = take(long.objects, reduced.indices), reduced.coefficients, reduced.error
+    if movable and error > _EXACT:
+        there, C, moved_error = move_points(long.kernel, long.objects, long.weights, Z)
+        # Moved points are fitted to values; the functions may then be further off.
+        if moved_error <= max(np.inf if tolerance is None else tolerance, error):
+            Z, B, error = there, C, moved_error
+    return long.over(Z, B.reshape(len(Z), -1)), error
+
+
+def _smallest_good(
+    model_at: Callable[[ReducedExpansion], Any], path: Any, X: Any, y: Any, goal: float
+) -> Any:
+    """The model with the fewest points along the path whose score reaches the goal."""
     # Scores along the path rise, if not strictly: double until good enough, then bisect.
     low, high = 0, 1
     while high < len(path.indices) and model_at(path.at(high)).score(X, y) < goal:
@@ -202,43 +218,18 @@ def _compressed(
     return model_at(path.at(high))
 
 
-def _expansion_in(holder: Any) -> tuple[Any, Any, Array, Callable[[Any, Array], Any]]:
-    """Kernel, objects and coefficients in a model, and how to make one of fewer."""
-    if hasattr(holder, "_kernel_expansion"):
-        kernel, objects, A = holder._kernel_expansion()
-        return kernel, objects, A, holder._with_kernel_expansion
-    held = held_expansion(holder)
-    if held is None:
-        raise TypeError(
-            "compress knows SVC, NuSVC, SVR, NuSVR, KernelRidge, KernelPCA and "
-            "GaussianProcessRegressor of scikit-learn; KernelPCA, KernelRidgeCV, GaussianProcess, "
-            "DependencyEstimator, UnsupervisedKernelRegression and the core vector machines of "
-            f"isthmus; and pipelines that end in one. Got a fitted {type(holder).__name__} instead."
-        )
-    return held.kernel, held.objects, held.coefficients, lambda Z, B: _machine(held, holder, Z, B)
-
-
-def _machine(held: Held, holder: Any, Z: Any, B: Array) -> Any:
-    machine = copy.copy(held.machine)
-    machine.kernel_, machine.objects_ = held.kernel, Z
-    machine.coefficients_, machine.intercept_ = B, np.array(held.intercept, dtype=float)
-    for name in ("n_features_in_", "feature_names_in_"):
-        if hasattr(holder, name):
-            setattr(machine, name, getattr(holder, name))
-    return machine
-
-
 def _set_thresholds(machine: Any, X: Any, y: Any) -> None:
     """Move every intercept to where its two classes are told apart with the fewest errors."""
-    if not hasattr(machine, "classes_") or not hasattr(machine, "coefficients_"):
-        return
-    values, y = machine._values(X), np.asarray(y)
+    if not isinstance(machine, CompressedClassifier):
+        return  # ours have thresholds of their own
+    values, y = machine.pair_values(X), np.asarray(y)
     n = len(machine.classes_)
+    offset = machine.expansion_.offset
     for column, (i, j) in enumerate(pairs(n)):
         # A positive value speaks for the second of two classes, but for the first of a pair.
         yes = j if n == 2 else i
         of_pair = np.isin(y, machine.classes_[[i, j]])
-        machine.intercept_[column] -= best_threshold(
+        offset[column] -= best_threshold(
             values[of_pair, column], y[of_pair] == machine.classes_[yes]
         )
 

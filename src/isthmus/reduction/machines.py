@@ -1,5 +1,6 @@
 """What a machine of scikit-learn becomes: few kernels, their coefficients, and its rule."""
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -7,39 +8,43 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, Transfo
 from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import validate_data
 
-from isthmus.kernels.base import Kernel
-from isthmus.typing import Array, Objects
+from isthmus.kernels.expansion import Expansion
+from isthmus.typing import Array
 
 
-class _Compressed(BaseEstimator):
-    """``kernel_(X, objects_) @ coefficients_ + intercept_``, and what follows from it."""
+class CompressedMachine(BaseEstimator):
+    """``expansion_(X)``, and what follows from it."""
 
-    kernel_: Kernel
-    objects_: Objects
-    coefficients_: Array
-    intercept_: Array
+    expansion_: Expansion
 
     def __init__(self, estimator: Any = None):
         self.estimator = estimator  # what was compressed; kept for its parameters
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "objects_")
+        return hasattr(self, "expansion_")
 
-    def fit(self, X: Any, y: Any = None) -> "_Compressed":
+    def fit(self, X: Any, y: Any = None) -> "CompressedMachine":
         """Refuse: a compressed machine is made by :func:`isthmus.reduction.compress`."""
         raise TypeError(
             f"{type(self).__name__} is made of a fitted estimator by compress(); fit the "
             "estimator on new data and compress that."
         )
 
+    def with_expansion(self, expansion: Expansion) -> "CompressedMachine":
+        """A copy with another expansion, whose offset it may change."""
+        machine = copy.copy(self)
+        machine.expansion_ = Expansion(
+            expansion.kernel, expansion.objects, expansion.weights, expansion.offset.copy()
+        )
+        return machine
+
     def _values(self, X: Any) -> Array:
-        if self.kernel_.vectors:
+        if self.expansion_.kernel.vectors:
             X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
-        blocks = self.kernel_.blocks(X, self.objects_)
-        return np.concatenate([K @ self.coefficients_ for _, K in blocks]) + self.intercept_
+        return self.expansion_(X)
 
 
-class CompressedRegressor(RegressorMixin, _Compressed):
+class CompressedRegressor(RegressorMixin, CompressedMachine):
     """A regressor that evaluates few kernels."""
 
     def predict(self, X: Any) -> Array:
@@ -48,7 +53,7 @@ class CompressedRegressor(RegressorMixin, _Compressed):
         return values[:, 0] if self.flat_ else values
 
 
-class CompressedTransformer(TransformerMixin, _Compressed):
+class CompressedTransformer(TransformerMixin, CompressedMachine):
     """A transformer that evaluates few kernels."""
 
     def transform(self, X: Any) -> Array:
@@ -56,8 +61,12 @@ class CompressedTransformer(TransformerMixin, _Compressed):
         return self._values(X)
 
 
-class CompressedClassifier(ClassifierMixin, _Compressed):
+class CompressedClassifier(ClassifierMixin, CompressedMachine):
     """A support vector classifier that evaluates few kernels, with the rule of the original."""
+
+    def pair_values(self, X: Any) -> Array:
+        """Values of the machines of all pairs of classes, one column each."""
+        return self._values(X)
 
     def decision_function(self, X: Any) -> Array:
         """Return what ``decision_function`` of the original returns, nearly."""

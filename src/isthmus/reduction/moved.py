@@ -29,17 +29,6 @@ class Moved(NamedTuple):
     error: float
 
 
-def can_move(kernel: Kernel, X: Array) -> bool:
-    """Whether the kernel compares vectors and has a gradient."""
-    if not kernel.vectors:
-        return False
-    try:
-        kernel.weighted_gradient(X[:1], X[:1], np.ones((1, 1)))
-    except TypeError:
-        return False
-    return True
-
-
 def move_points(kernel: Kernel, X: Array, A: Array, Z: Array, *, max_iter: int = 100) -> Moved:
     r"""Move the points of a short expansion to where it is nearest to the long one.
 

@@ -1,7 +1,7 @@
 """The kernel expansions inside fitted models of scikit-learn."""
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.sparse import issparse
@@ -13,6 +13,7 @@ from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 
 from isthmus.kernels.algebra.function import FunctionKernel
 from isthmus.kernels.base import Kernel
+from isthmus.kernels.expansion import Expansion
 from isthmus.kernels.vectors.dot import Linear
 from isthmus.kernels.vectors.gaussian import Gaussian
 from isthmus.reduction.machines import (
@@ -21,24 +22,22 @@ from isthmus.reduction.machines import (
     CompressedTransformer,
     pairs,
 )
-from isthmus.typing import Array, Objects
+from isthmus.typing import Array
+
+# An unfitted machine of the kind that the short expansion will be in, and the long expansion.
+Read: TypeAlias = tuple[Any, Expansion]
 
 
-class Held(NamedTuple):
-    """An expansion found in a model: ``kernel(X, objects) @ coefficients + intercept``."""
-
-    kernel: Kernel
-    objects: Objects
-    coefficients: Array
-    intercept: Array
-    machine: Any  # unfitted, of the kind that the short expansion will be
-
-
-def held_expansion(estimator: Any) -> Held | None:
-    """The expansion in a model of scikit-learn, or None where it is none that we know."""
+def as_machine(estimator: Any) -> Any:
+    """A machine that holds the expansion in a model of scikit-learn; None where we know none."""
     for kind, read in READERS.items():
         if isinstance(estimator, kind):
-            return read(estimator)
+            machine, expansion = read(estimator)
+            machine.expansion_ = expansion
+            for name in ("n_features_in_", "feature_names_in_"):
+                if hasattr(estimator, name):
+                    setattr(machine, name, getattr(estimator, name))
+            return machine
     return None
 
 
@@ -61,6 +60,10 @@ def _kernel(estimator: Any, name: Any, **parameters: Any) -> Kernel:
     return FunctionKernel(function, on_vectors=True)
 
 
+def _expansion(kernel: Kernel, objects: Any, A: Array, intercept: Any) -> Expansion:
+    return Expansion(kernel, objects, A, np.array(intercept, dtype=float))
+
+
 def _dense(X: Any) -> Any:
     return X.toarray() if issparse(X) else np.asarray(X)
 
@@ -78,37 +81,37 @@ def _support_vectors(estimator: Any) -> tuple[Kernel, Array]:
     return kernel, _dense(estimator.support_vectors_)
 
 
-def _classifier(estimator: Any) -> Held:
+def _classifier(estimator: Any) -> Read:
     kernel, objects = _support_vectors(estimator)
     dual, n_classes = _dense(estimator.dual_coef_), len(estimator.classes_)
     machine = CompressedClassifier(estimator)
     machine.classes_ = estimator.classes_
     if n_classes == 2:
-        return Held(kernel, objects, dual.T, estimator.intercept_, machine)
+        return machine, _expansion(kernel, objects, dual.T, estimator.intercept_)
     # Row r of dual_coef_ has, for a vector of class c, its weight against the r-th other class.
     ends = np.concatenate([[0], np.cumsum(estimator.n_support_)])
     A = np.zeros((len(objects), n_classes * (n_classes - 1) // 2))
     for column, (i, j) in enumerate(pairs(n_classes)):
         A[ends[i] : ends[i + 1], column] = dual[j - 1, ends[i] : ends[i + 1]]
         A[ends[j] : ends[j + 1], column] = dual[i, ends[j] : ends[j + 1]]
-    return Held(kernel, objects, A, estimator.intercept_, machine)
+    return machine, _expansion(kernel, objects, A, estimator.intercept_)
 
 
 def _regressor(
     estimator: Any, kernel: Kernel, objects: Any, A: Array, intercept: Array, *, flat: bool
-) -> Held:
+) -> Read:
     machine = CompressedRegressor(estimator)
     machine.flat_ = flat
-    return Held(kernel, objects, A, intercept, machine)
+    return machine, _expansion(kernel, objects, A, intercept)
 
 
-def _support_vector_regressor(estimator: Any) -> Held:
+def _support_vector_regressor(estimator: Any) -> Read:
     kernel, objects = _support_vectors(estimator)
     dual = _dense(estimator.dual_coef_).T
     return _regressor(estimator, kernel, objects, dual, estimator.intercept_, flat=True)
 
 
-def _kernel_ridge(estimator: KernelRidge) -> Held:
+def _kernel_ridge(estimator: KernelRidge) -> Read:
     kernel = _kernel(
         estimator,
         estimator.kernel,
@@ -124,7 +127,7 @@ def _kernel_ridge(estimator: KernelRidge) -> Held:
     )
 
 
-def _gaussian_process(estimator: GaussianProcessRegressor) -> Held:
+def _gaussian_process(estimator: GaussianProcessRegressor) -> Read:
     alpha = np.asarray(estimator.alpha_)
     A = alpha.reshape(len(alpha), -1) * estimator._y_train_std
     mean = np.broadcast_to(estimator._y_train_mean, (A.shape[1],)).astype(float)
@@ -149,7 +152,7 @@ class _WithoutNoise:
         return np.asarray(self.kernel.diag(X)) - noise
 
 
-def _kernel_pca(estimator: SklearnKernelPCA) -> Held:
+def _kernel_pca(estimator: SklearnKernelPCA) -> Read:
     kernel = _kernel(
         estimator,
         estimator.kernel,
@@ -163,8 +166,9 @@ def _kernel_pca(estimator: SklearnKernelPCA) -> Held:
     A[:, used] = estimator.eigenvectors_[:, used] / np.sqrt(estimator.eigenvalues_[used])
     # Axes of the centred matrix sum to zero, so centring a new row only shifts its coordinates.
     intercept = -estimator._centerer.K_fit_rows_ @ A
-    machine = CompressedTransformer(estimator)
-    return Held(kernel, _dense(estimator.X_fit_), A, intercept, machine)
+    return CompressedTransformer(estimator), _expansion(
+        kernel, _dense(estimator.X_fit_), A, intercept
+    )
 
 
 READERS = {

@@ -1,6 +1,6 @@
 r"""Kernel PCA as functions on arrays.
 
-A basis of feature space is held as an :class:`Expansion` over reference objects
+A basis of feature space is held as an :class:`PrincipalAxes` over reference objects
 :math:`x_1,\dots,x_m`: basis vectors :math:`v_i=\sum_j B_{ji}\varphi(x_j)` and an origin
 :math:`\bar\varphi=\sum_j w_j\varphi(x_j)`. Coordinates of an object are
 :math:`c(x)=B^\top(k(x)-b)` with :math:`b_j=\langle\varphi(x_j),\bar\varphi\rangle`, and the point
@@ -20,7 +20,7 @@ from isthmus.linalg.spectrum import inverse_root, leading_eigenpairs, positive_p
 from isthmus.typing import Array
 
 
-class Expansion(NamedTuple):
+class PrincipalAxes(NamedTuple):
     """An orthonormal basis of feature space over reference objects."""
 
     dual: Array  # B, (m, r)
@@ -30,9 +30,9 @@ class Expansion(NamedTuple):
     total_variance: float  # their sum over all components
 
 
-def exact_expansion(
+def exact_axes(
     K: Array, *, center: bool, n_pairs: int | None = None, share: float | None = None
-) -> Expansion:
+) -> PrincipalAxes:
     r"""Kernel PCA from the Gram matrix of all objects, which is overwritten.
 
     :math:`HKH=U\Lambda U^\top`, :math:`B=U_r\Lambda_r^{-1/2}`; coordinates of the training
@@ -50,12 +50,12 @@ def exact_expansion(
     if center:
         # H U = U but for rounding errors, which the division by √λ makes large.
         dual -= dual.mean(axis=0)
-    return Expansion(dual, mean, weights, eigenvalues, float(np.trace(K)))
+    return PrincipalAxes(dual, mean, weights, eigenvalues, float(np.trace(K)))
 
 
-def primal_expansion(
+def primal_axes(
     F: Array, *, center: bool, n_pairs: int | None = None, share: float | None = None
-) -> Expansion:
+) -> PrincipalAxes:
     r"""The same from explicit features ``F`` with fewer columns than rows.
 
     The (d, d) scatter :math:`F_c^\top F_c=V\Lambda V^\top` has the spectrum of the Gram
@@ -72,10 +72,10 @@ def primal_expansion(
     if center:
         dual -= dual.mean(axis=0)
     weights = np.full(n, 1 / n if center else 0.0, dtype=F.dtype)
-    return Expansion(dual, F @ origin, weights, eigenvalues, float(np.trace(S)))
+    return PrincipalAxes(dual, F @ origin, weights, eigenvalues, float(np.trace(S)))
 
 
-def nystroem_expansion(
+def nystroem_axes(
     K_landmarks: Array,
     moments: Moments,
     *,
@@ -83,7 +83,7 @@ def nystroem_expansion(
     center: bool,
     n_pairs: int | None = None,
     share: float | None = None,
-) -> Expansion:
+) -> PrincipalAxes:
     r"""Kernel PCA of all objects within the span of the landmarks.
 
     With :math:`RR^\top=K_{ll}^+` the features are :math:`R^\top k_l(x)`; their scatter comes
@@ -105,7 +105,7 @@ def nystroem_expansion(
     # The mean's own projection on the landmarks' span: K⁺ times its inner products.
     weights = R @ (R.T @ mean)
     total = diagonal - moments.count * float(weights @ mean)
-    return Expansion(dual, mean, weights, eigenvalues[:r], total)
+    return PrincipalAxes(dual, mean, weights, eigenvalues[:r], total)
 
 
 def _how_many(

@@ -11,17 +11,20 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from isthmus._checks import check_int, former_fit_kept
+from isthmus.blocks.folding import merge_all
 from isthmus.blocks.moments import Moments, map_block, merge
+from isthmus.blocks.sampling import sample_rows
 from isthmus.features.kernel_pca.decomposition import (
-    Expansion,
-    exact_expansion,
-    nystroem_expansion,
-    primal_expansion,
+    PrincipalAxes,
+    exact_axes,
+    nystroem_axes,
+    primal_axes,
 )
 from isthmus.kernels.base import Kernel
+from isthmus.kernels.expansion import Expansion
 from isthmus.kernels.objects import check_objects, joined, n_objects
+from isthmus.kernels.points import axes_and_origin, residual_norms
 from isthmus.kernels.resolve import as_kernel
-from isthmus.preimage.default import default_preimage
 
 
 class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -41,7 +44,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     center : bool, default=True
         Whether the mean in feature space is the origin.
     n_landmarks : int or None, default=None
-        Fit within the span of so many objects drawn from the training set (Nyström): O(n m²)
+        Fit within the span of this many objects drawn from the training set (Nyström): O(n m²)
         time and O(m²) memory instead of O(n³) and O(n²). Use it beyond some 20 000 objects.
     preimage : pre-image or None, default=None
         The solver behind :meth:`inverse_transform`. None takes a good one for the kernel when
@@ -54,8 +57,10 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     eigenvalues_ : ndarray of shape (n_components,)
         Sums of squares of the training coordinates, largest first.
     explained_variance_ratio_ : ndarray of shape (n_components,)
-    dual_ : ndarray of shape (n_reference, n_components)
-        Coefficients of the axes over ``objects_``.
+    axes_, origin_ : Expansion
+        The axes and the origin over ``objects_``. Calling ``axes_`` gives coordinates.
+    axes_gram_ : ndarray of shape (n_components, n_components) or None
+        Inner products of the axes; None where they are orthonormal, that is, unless compressed.
     kernel_ : Kernel
         The kernel used, its parameters resolved to numbers.
     objects_ : the reference objects: all training objects, or the landmarks.
@@ -109,6 +114,14 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return tags
 
     @property
+    def provides(self) -> frozenset[str]:
+        """What the map offers: all that its kernel does, and points as expansions."""
+        kernel = as_kernel(self.kernel).provides
+        if "pairwise" in kernel:  # there are no objects to expand over, or to return
+            return frozenset({"transform", "pairwise"})
+        return kernel | {"transform", "inverse", "expansion"}
+
+    @property
     def _n_features_out(self) -> int:
         return self.n_components_
 
@@ -133,15 +146,15 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         The kernel's width is taken from the first block and kept; the landmarks too, once there
         are ``n_landmarks`` objects. Until then all objects are remembered and fitted anew.
         """
-        if not hasattr(self, "dual_"):
+        if not hasattr(self, "axes_"):
             return self.fit(X)
-        if hasattr(self, "_compressed"):
+        if self.axes_gram_ is not None:
             raise ValueError(
                 "A compressed KernelPCA has forgotten its objects, so it cannot learn from more."
             )
         X = check_objects(self, X, self.kernel_, reset=False)
         if not self._is_nystroem:
-            self._require_objects("anything to add to before it has more than n_landmarks of them")
+            self._require_objects("way to add to fewer than n_landmarks of them")
             with former_fit_kept(self):
                 self._fit_resolved(self.kernel_, joined(self.objects_, X))
             return self
@@ -163,14 +176,14 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _fit_resolved(self, kernel: Kernel, X: Any) -> None:
         n = n_objects(X)
-        for stale in ("_moments", "_weights", "_default_preimage", "_compressed"):
+        for stale in ("_moments", "_default_preimage"):
             self.__dict__.pop(stale, None)
         if (
             self.n_landmarks is not None
             and check_int(self.n_landmarks, "n_landmarks", self, low=1) < n
         ):
             rng = check_random_state(self.random_state)
-            landmarks = np.sort(rng.choice(n, self.n_landmarks, replace=False))
+            landmarks = sample_rows(n, self.n_landmarks, rng)
             self.kernel_, self.objects_ = kernel, kernel.reference(X, landmarks)
             chosen = X[landmarks] if kernel.pairwise else self.objects_
             self._K_landmarks = kernel.gram(chosen, self.objects_)
@@ -178,35 +191,31 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             self._set_nystroem(self._landmark_moments(X))
         else:
             self.kernel_, self.objects_ = kernel, kernel.reference(X)
-            self._set_expansion(self._exact(kernel, X))
+            self._set_axes(self._exact_axes(kernel, X))
         if self.preimage is not None:
-            self._require_objects("a pre-image of its own")
+            self._require_objects("pre-image of its own")
             coordinates = self._coordinates(X) if self._is_nystroem else self.coordinates_
             self.preimage_ = clone(self.preimage).fit(X, self, coordinates)
 
-    def _exact(self, kernel: Kernel, X: Any) -> Expansion:
+    def _exact_axes(self, kernel: Kernel, X: Any) -> PrincipalAxes:
         n_pairs, share = self._wanted()
         F = kernel.explicit_features(X)
         if F is not None and F.shape[1] < len(F):
-            return primal_expansion(F, center=self.center, n_pairs=n_pairs, share=share)
+            return primal_axes(F, center=self.center, n_pairs=n_pairs, share=share)
         K = kernel.gram(X, self.objects_)
         if kernel.pairwise:  # the caller's own matrix, which centring would overwrite
             K = K.copy()
-        return exact_expansion(K, center=self.center, n_pairs=n_pairs, share=share)
+        return exact_axes(K, center=self.center, n_pairs=n_pairs, share=share)
 
     def _landmark_moments(self, X: Any) -> Moments:
         blocks = self.kernel_.blocks(X, self.objects_)
-        moments = [map_block(K) for _, K in blocks]
-        total = moments[0]
-        for block in moments[1:]:
-            total = merge(total, block)
-        return total
+        return merge_all([map_block(K) for _, K in blocks], merge)
 
     def _set_nystroem(self, moments: Moments) -> None:
         n_pairs, share = self._wanted()
         self._moments = moments
-        self._set_expansion(
-            nystroem_expansion(
+        self._set_axes(
+            nystroem_axes(
                 self._K_landmarks,
                 moments,
                 diagonal=self._diagonal,
@@ -216,7 +225,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             )
         )
 
-    def _set_expansion(self, found: Expansion) -> None:
+    def _set_axes(self, found: PrincipalAxes) -> None:
         r = len(found.eigenvalues)
         if r == 0:
             raise ValueError(
@@ -232,13 +241,15 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 high=r,
                 why="rank of the Gram matrix",
             )
-        self.dual_, self._origin_inner, self._origin_weights = found[:3]
+        offset = -(found.origin_inner @ found.dual)
+        self.axes_ = Expansion(self.kernel_, self.objects_, found.dual, offset)
+        length = np.array([[found.origin_weights @ found.origin_inner]])
+        weights = found.origin_weights[:, None]
+        self.origin_ = Expansion(self.kernel_, self.objects_, weights, gram=length)
+        self.axes_gram_ = None
         self.eigenvalues_ = found.eigenvalues
         self.explained_variance_ratio_ = found.eigenvalues / found.total_variance
         self.n_components_ = r
-        features = self.kernel_.explicit_features(self.objects_)
-        # With explicit features the axes are vectors: no kernel against all objects.
-        self._weights = None if features is None else features.T @ self.dual_
 
     def _wanted(self) -> tuple[int | None, float | None]:
         n: Any = self.n_components
@@ -260,22 +271,23 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     # Reduced sets: see isthmus.reduction.compress --------------------------------------
 
-    def _kernel_expansion(self) -> tuple[Kernel, Any, np.ndarray]:
-        """Axes and origin as one expansion: kernel, objects, coefficients."""
+    @property
+    def expansion_(self) -> Expansion:
+        """The axes, and last the origin, as one expansion."""
         self._require_objects("objects to choose from")
-        return self.kernel_, self.objects_, np.column_stack([self.dual_, self._origin_weights])
+        return axes_and_origin(self)
 
-    def _with_kernel_expansion(self, objects: Any, coefficients: np.ndarray) -> "KernelPCA":
+    def with_expansion(self, expansion: Expansion) -> "KernelPCA":
+        """A fitted copy with these functions in place of :attr:`expansion_`."""
         model = copy.copy(self)
         for stale in ("_default_preimage", "_moments"):
             model.__dict__.pop(stale, None)
+        axes = expansion.take(slice(None, -1))
         # Coordinates are told from the true origin, not from the one that few objects can make.
-        blocks = self.kernel_.blocks(objects, self.objects_)
-        model._origin_inner = np.concatenate([K @ self._origin_weights for _, K in blocks])
-        model.objects_, model._compressed = objects, True
-        model.dual_, model._origin_weights = coefficients[:, :-1], coefficients[:, -1]
-        features = self.kernel_.explicit_features(objects)
-        model._weights = None if features is None else features.T @ model.dual_
+        inner = self.origin_(expansion.objects)[:, 0]
+        axes.offset = -(inner @ axes.weights)
+        model.axes_, model.origin_ = axes, expansion.take(slice(-1, None))
+        model.objects_, model.axes_gram_ = expansion.objects, axes.inner()
         return model
 
     # Use ----------------------------------------------------------------------------
@@ -285,14 +297,15 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return hasattr(self, "_moments")
 
     @property
-    def _forgets_its_objects(self) -> bool:
-        return self._is_nystroem or hasattr(self, "_compressed")
+    def dual_(self) -> np.ndarray:
+        """Weights of the axes over ``objects_``, shape (n_reference, n_components)."""
+        return self.axes_.weights
 
     @property
     def coordinates_(self) -> np.ndarray:
         """Coordinates of the training objects, (n_train, n_components); not with landmarks."""
         check_is_fitted(self)
-        if self._forgets_its_objects:
+        if self._is_nystroem or self.axes_gram_ is not None:
             raise AttributeError(
                 "KernelPCA with landmarks, or compressed, does not keep the coordinates of its "
                 "training objects: call transform on them."
@@ -305,13 +318,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return self._coordinates(check_objects(self, X, self.kernel_, reset=False))
 
     def _coordinates(self, X: Any) -> np.ndarray:
-        shift = self.origin_coordinates_
-        if self._weights is not None:
-            return np.asarray(self.kernel_.explicit_features(X)) @ self._weights - shift
-        blocks = self.kernel_.blocks(X, self.objects_)
-        return np.concatenate([K @ self.dual_ for _, K in blocks]) - shift
+        return self.axes_(X)
 
-    def expansion(self, coordinates: Any) -> np.ndarray:
+    def expand(self, coordinates: Any) -> np.ndarray:
         r"""Coefficients over ``objects_`` of the points with these coordinates.
 
         :math:`\Psi=\bar\varphi+\sum_i\beta_iv_i=\sum_ja_j\varphi(x_j)` with
@@ -327,31 +336,12 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """
         check_is_fitted(self)
         coordinates = self._check_coordinates(coordinates)
-        return coordinates @ self.dual_.T + self._origin_weights
-
-    @property
-    def origin_coordinates_(self) -> np.ndarray:
-        r"""Inner products :math:`\langle v_i,\bar\varphi\rangle` of the axes with the origin."""
-        return self._origin_inner @ self.dual_
-
-    def origin_products(self, X: Any) -> np.ndarray:
-        r"""Inner products :math:`\langle\varphi(x),\bar\varphi\rangle`, shape (n,)."""
-        blocks = self.kernel_.blocks(X, self.objects_)
-        return np.concatenate([K @ self._origin_weights for _, K in blocks])
-
-    def squared_norms(self, coordinates: Any) -> np.ndarray:
-        r"""Squared lengths :math:`\|\Psi\|^2` of the points with these coordinates, (n,)."""
-        coordinates = self._check_coordinates(coordinates)
-        origin = self._origin_weights @ self._origin_inner
-        along = 2 * coordinates @ self.origin_coordinates_
-        return origin + along + np.einsum("ij,ij->i", coordinates, coordinates)
+        return coordinates @ self.axes_.weights.T + self.origin_.weights[:, 0]
 
     def residual_norms(self, X: Any, coordinates: Any = None) -> np.ndarray:
         """Squared distance of each image from its projection on the axes, (n,)."""
         coordinates = self.transform(X) if coordinates is None else coordinates
-        to_origin = self.squared_norms(np.zeros((1, self.n_components_)))
-        spread = self.kernel_.diag(X) - 2 * self.origin_products(X) + to_origin
-        return spread - np.einsum("ij,ij->i", coordinates, coordinates)
+        return residual_norms(self, X, coordinates)
 
     def inverse_transform(self, coordinates: Any) -> Any:
         """Return objects whose images lie near the points with these coordinates."""
@@ -360,14 +350,16 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         if self.preimage is not None:
             return self.preimage_.solve(coordinates)
         if not hasattr(self, "_default_preimage"):
-            self._require_objects("an inverse_transform")
+            from isthmus.preimage.default import default_preimage
+
+            self._require_objects("inverse_transform")
             self._default_preimage = default_preimage(self.kernel_).fit(self.objects_, self)
         return self._default_preimage.solve(coordinates)
 
     def _require_objects(self, what: str) -> None:
         if self.kernel_.pairwise:
             raise ValueError(
-                f"KernelPCA on a Gram matrix knows no objects, so it has not {what}. Fit a "
+                f"KernelPCA on a Gram matrix knows no objects, so it has no {what}. Fit a "
                 "pre-image on them: LearnedPreimage().fit(objects, kernel_pca)."
             )
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from isthmus.kernels.points import squared_norms
 from isthmus.typing import Array, IntArray
 
 
@@ -16,15 +17,15 @@ class PointDistance:
 
     def __init__(self, feature_map: Any, criterion: str):
         self.feature_map, self.criterion = feature_map, criterion
-        self.shift = feature_map.origin_coordinates_
+        self.offset = feature_map.axes_.offset
 
     def __call__(self, products: Array, norms: Array, beta: Array) -> Array:
         """Distances, shape (n,)."""
         if self.criterion == "coord":
-            residual = products[:, :-1] - self.shift - beta
+            residual = products[:, :-1] + self.offset - beta
             return np.einsum("ij,ij->i", residual, residual)
         inner = products[:, :-1] @ beta + products[:, -1]
-        return norms - 2 * inner + self.feature_map.squared_norms(beta[None])[0]
+        return norms - 2 * inner + squared_norms(self.feature_map, beta[None])[0]
 
 
 def seeds(random: np.random.RandomState) -> int:

@@ -11,6 +11,7 @@ from isthmus._progress import ProgressLine
 from isthmus.kernels.algebra.normalized import Normalized
 from isthmus.kernels.graphs.labelled import LabelledGraph, as_graphs
 from isthmus.kernels.objects import check_list, object_array
+from isthmus.kernels.points import axes_and_origin
 from isthmus.preimage.base import BasePreimage
 from isthmus.preimage.discrete.base import PointDistance, largest_remainder, seeds
 from isthmus.preimage.discrete.cross_entropy import Categorical, Search, cross_entropy
@@ -61,7 +62,7 @@ class GraphPreimage(BasePreimage):
         Iterations without a better elite after which the search ends.
     refine : bool, default=True
         Whether the local search follows, from the result and from training graphs.
-    n_restarts : int, default=1
+    n_init : int, default=1
         How many of the nearest training graphs it starts from.
     fallback : bool, default=True
         Whether the best training graph is the answer where the search found none nearer.
@@ -97,8 +98,7 @@ class GraphPreimage(BasePreimage):
 
     __module__ = "isthmus.preimage"
 
-    _needs_kernel_map = True
-    _needs_vectors = False
+    needs = frozenset({"objects", "expansion"})
 
     def __init__(
         self,
@@ -113,7 +113,7 @@ class GraphPreimage(BasePreimage):
         floor: float | None = None,
         patience: int = 5,
         refine: bool = True,
-        n_restarts: int = 1,
+        n_init: int = 1,
         fallback: bool = True,
         random_state: Any = 0,
         verbose: int = 0,
@@ -128,7 +128,7 @@ class GraphPreimage(BasePreimage):
         self.floor = floor
         self.patience = patience
         self.refine = refine
-        self.n_restarts = n_restarts
+        self.n_init = n_init
         self.fallback = fallback
         self.random_state = random_state
         self.verbose = verbose
@@ -136,7 +136,7 @@ class GraphPreimage(BasePreimage):
     def _fit(self, objects: Objects, feature_map: Any, coordinates: Array) -> None:
         self._check_parameters()
         graphs = as_graphs(check_list(objects, "GraphPreimage"), "GraphPreimage")
-        reference = as_graphs(feature_map.objects_, "GraphPreimage")
+        reference = as_graphs(feature_map.axes_.objects, "GraphPreimage")
         for position, graph in enumerate(graphs):
             loops = (graph.edges[:, 0] == graph.edges[:, 1]).any()
             if graph.directed or loops:
@@ -145,17 +145,17 @@ class GraphPreimage(BasePreimage):
                     f"{position} {'is directed' if graph.directed else 'has a loop'}."
                 )
         codes = GraphCodes([*graphs, *reference], constraints=self.constraints)
-        columns = np.column_stack([feature_map.dual_, feature_map._origin_weights])
-        products = GraphProducts(feature_map.kernel_, reference, columns, codes)
+        both = axes_and_origin(feature_map)
+        products = GraphProducts(both.kernel, reference, both.weights, codes)
         self._known, self._codes, self._products = graphs, codes, products
         self._known_products = products.exact(graphs)
         self._distance = PointDistance(feature_map, self.criterion)
         shares = [np.bincount(codes.label_codes(g), minlength=len(codes.labels)) for g in reference]
         self._reference_sizes = np.array([g.n_nodes for g in reference], dtype=float)
         self._shares = np.array(shares) / self._reference_sizes[:, None]
-        if isinstance(feature_map.kernel_, Normalized):
+        if isinstance(both.kernel, Normalized):
             # The expansion is one of unit vectors; the formulas speak of the images themselves.
-            self._shares /= np.sqrt(feature_map.kernel_.base.diag(reference))[:, None]
+            self._shares /= np.sqrt(both.kernel.base.diag(reference))[:, None]
 
     def _check_parameters(self) -> None:
         check_choice(self.criterion, "criterion", self, ("coord", "full"))
@@ -172,23 +172,30 @@ class GraphPreimage(BasePreimage):
         if self.floor is not None:
             check_float(self.floor, "floor", self, high=0.5)
         check_int(self.patience, "patience", self, low=1)
-        check_int(self.n_restarts, "n_restarts", self, low=1)
+        check_int(self.n_init, "n_init", self, low=1)
 
-    def _solve(self, coordinates: Array) -> Objects:
-        expansions = self.feature_map_.expansion(coordinates)
+    def _solve(self, coordinates: Array, start: Objects = None) -> Objects:
+        expansions = self.feature_map_.expand(coordinates)
+        given = [None] * len(coordinates) if start is None else as_graphs(start, "GraphPreimage")
         seed = seeds(check_random_state(self.random_state))
         found = []
         with ProgressLine("GraphPreimage", verbose=self.verbose) as line:
-            for beta, a in zip(coordinates, expansions, strict=True):
-                found.append(self._search(beta, a, np.random.default_rng(seed), line))
+            for beta, a, graph in zip(coordinates, expansions, given, strict=True):
+                found.append(self._search(beta, a, graph, np.random.default_rng(seed), line))
         return object_array(found)
 
     def _search(
-        self, beta: Array, a: Array, rng: np.random.Generator, line: ProgressLine
+        self,
+        beta: Array,
+        a: Array,
+        given: LabelledGraph | None,
+        rng: np.random.Generator,
+        line: ProgressLine,
     ) -> LabelledGraph:
         known = self._distance(*self._known_products, beta)
-        nearest = np.argsort(known, kind="stable")[: self.n_restarts]
-        starts = [self._codes.encode(self._known[i]) for i in nearest]
+        nearest = np.argsort(known, kind="stable")[: self.n_init]
+        first = [self._known[i] for i in nearest] if given is None else [given]
+        starts = [self._codes.encode(graph) for graph in first]
         ends = [self._draw(beta, a, starts[0], rng, line)]
         if self.refine:
             ends = [self._descend(tables, beta, line) for tables in [*ends, *starts]]

@@ -10,6 +10,7 @@ from isthmus._checks import check_choice, check_float, check_int
 from isthmus._progress import ProgressLine
 from isthmus.kernels.algebra.normalized import Normalized
 from isthmus.kernels.objects import check_list, object_array
+from isthmus.kernels.points import axes_and_origin
 from isthmus.kernels.sequences.marginalized import alphabet_of, check_sequence, refuse_foreign
 from isthmus.preimage.base import BasePreimage
 from isthmus.preimage.discrete.base import PointDistance, largest_remainder, seeds
@@ -62,12 +63,12 @@ class SequencePreimage(BasePreimage):
         Weight of the new estimate against the last one.
     patience : int, default=5
         Iterations without a better elite after which the search ends.
-    start : {"neighbor", "uniform"}, default="neighbor"
+    init : {"neighbor", "uniform"}, default="neighbor"
         Where the distribution over orders begins: at the order of the nearest training sequence,
         or with equal chances.
     refine : bool, default=True
         Whether the local search follows, from the result and from training sequences.
-    n_restarts : int, default=3
+    n_init : int, default=3
         How many of the nearest training sequences it starts from.
     fallback : bool, default=True
         Whether the best training sequence is the answer where the search found none nearer.
@@ -102,8 +103,7 @@ class SequencePreimage(BasePreimage):
 
     __module__ = "isthmus.preimage"
 
-    _needs_kernel_map = True
-    _needs_vectors = False
+    needs = frozenset({"objects", "expansion"})
 
     def __init__(
         self,
@@ -116,9 +116,9 @@ class SequencePreimage(BasePreimage):
         elite: float = 0.1,
         smoothing: float = 0.7,
         patience: int = 5,
-        start: str = "neighbor",
+        init: str = "neighbor",
         refine: bool = True,
-        n_restarts: int = 3,
+        n_init: int = 3,
         fallback: bool = True,
         transition: float = 0.0,
         random_state: Any = 0,
@@ -132,9 +132,9 @@ class SequencePreimage(BasePreimage):
         self.elite = elite
         self.smoothing = smoothing
         self.patience = patience
-        self.start = start
+        self.init = init
         self.refine = refine
-        self.n_restarts = n_restarts
+        self.n_init = n_init
         self.fallback = fallback
         self.transition = transition
         self.random_state = random_state
@@ -147,12 +147,12 @@ class SequencePreimage(BasePreimage):
             check_sequence(item, position, "SequencePreimage")
         alphabet = alphabet_of(objects) if self.alphabet is None else tuple(self.alphabet)
         refuse_foreign(objects, set(alphabet), "SequencePreimage")
-        reference = feature_map.objects_
+        reference = feature_map.axes_.objects
         refuse_foreign(reference, set(alphabet), "SequencePreimage")
 
         codes = Codes(alphabet, objects[0])
-        columns = np.column_stack([feature_map.dual_, feature_map._origin_weights])
-        products = Products(feature_map.kernel_, reference, columns, codes)
+        both = axes_and_origin(feature_map)
+        products = Products(both.kernel, reference, both.weights, codes)
         known = codes.encode(objects)
         self._known, self._codes, self._products = known, codes, products
         self._distance = PointDistance(feature_map, self.criterion)
@@ -166,7 +166,7 @@ class SequencePreimage(BasePreimage):
 
     def _check_parameters(self) -> None:
         check_choice(self.criterion, "criterion", self, ("coord", "full"))
-        check_choice(self.start, "start", self, ("neighbor", "uniform"))
+        check_choice(self.init, "init", self, ("neighbor", "uniform"))
         if isinstance(self.length, Integral):
             check_int(self.length, "length", self, low=1)
         else:
@@ -177,7 +177,7 @@ class SequencePreimage(BasePreimage):
         check_float(self.elite, "elite", self, high=1.0, include_low=False)
         check_float(self.smoothing, "smoothing", self, high=1.0, include_low=False)
         check_int(self.patience, "patience", self, low=1)
-        check_int(self.n_restarts, "n_restarts", self, low=1)
+        check_int(self.n_init, "n_init", self, low=1)
         check_float(self.transition, "transition", self)
 
     def _transition_prices(self, known: list[IntArray], coordinates: Array) -> Array | None:
@@ -194,39 +194,46 @@ class SequencePreimage(BasePreimage):
         n_symbols = len(self._codes.alphabet)
         codes = self._codes.encode(reference)
         shares = np.array([np.bincount(c, minlength=n_symbols) / len(c) for c in codes])
-        if isinstance(feature_map.kernel_, Normalized):
+        if isinstance(feature_map.axes_.kernel, Normalized):
             # The expansion is one of unit vectors; the formulas speak of the images themselves.
-            norms = np.sqrt(feature_map.kernel_.base.diag(reference))
+            norms = np.sqrt(feature_map.axes_.kernel.base.diag(reference))
             shares = shares / norms[:, None]
         return shares, np.array([len(c) for c in codes], dtype=float)
 
-    def _solve(self, coordinates: Array) -> Objects:
-        expansions = self.feature_map_.expansion(coordinates)
+    def _solve(self, coordinates: Array, start: Objects = None) -> Objects:
+        expansions = self.feature_map_.expand(coordinates)
+        given = [None] * len(coordinates) if start is None else self._codes.encode(start)
         seed = seeds(check_random_state(self.random_state))
         found = []
         with ProgressLine("SequencePreimage", verbose=self.verbose) as line:
-            for beta, a in zip(coordinates, expansions, strict=True):
+            for beta, a, code in zip(coordinates, expansions, given, strict=True):
                 rng = np.random.default_rng(seed)
-                found.append(self._codes.decode(self._search(beta, a, rng, line)))
+                found.append(self._codes.decode(self._search(beta, a, code, rng, line)))
         return object_array(found)
 
     def _search(
-        self, beta: Array, a: Array, rng: np.random.Generator, line: ProgressLine
+        self,
+        beta: Array,
+        a: Array,
+        given: IntArray | None,
+        rng: np.random.Generator,
+        line: ProgressLine,
     ) -> IntArray:
         costs = self._costs(self._known_products, batch_of(self._known), beta)
-        nearest = np.argsort(costs, kind="stable")[: self.n_restarts]
+        nearest = np.argsort(costs, kind="stable")[: self.n_init]
         best, value = self._known[nearest[0]], float(costs[nearest[0]])
         if not self.fallback:
             value = np.inf
         shares = np.maximum(a @ self._shares, 0)
         for m in self._candidate_lengths(beta, a):
             symbols = np.repeat(np.arange(len(shares)), largest_remainder(shares, m))
-            code, cost = self._order(symbols, self._known[nearest[0]], beta, rng, line)
+            like = self._known[nearest[0]] if given is None else given
+            code, cost = self._order(symbols, like, beta, rng, line)
             if cost < value:
                 best, value = code, cost
         if not self.refine:
             return best
-        starts = [best, *(self._known[i] for i in nearest)]
+        starts = [best, *((self._known[i] for i in nearest) if given is None else [given])]
         for start in {code.tobytes(): code for code in starts}.values():
             code, cost = self._descend(start, beta, line)
             if cost < value:
@@ -261,7 +268,7 @@ class SequencePreimage(BasePreimage):
 
         m = len(symbols)
         v = np.full(m, 0.5)
-        if self.start == "neighbor":
+        if self.init == "neighbor":
             v = rescaled_code(permutation_code(like)[1], m)
 
         def cost(Z: IntArray) -> Array:

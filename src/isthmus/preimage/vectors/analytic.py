@@ -1,5 +1,7 @@
 """Pre-images in closed form."""
 
+from typing import Any
+
 import numpy as np
 
 from isthmus.preimage.base import BasePreimage
@@ -28,18 +30,16 @@ class AnalyticPreimage(BasePreimage):
 
     __module__ = "isthmus.preimage"
 
-    _needs_kernel_map = True
+    needs = frozenset({"vectors", "expansion", "inner_product"})
 
-    def _fit(self, objects: Objects, feature_map: object, coordinates: Array) -> None:
-        # Raises where the kernel has no such form, before anything is kept.
-        feature_map.kernel_.inverse_inner_product(np.ones(1))  # type: ignore[attr-defined]
+    def _fit(self, objects: Objects, feature_map: Any, coordinates: Array) -> None:
         units = np.eye(objects.shape[1], dtype=objects.dtype)
-        kernel, reference = feature_map.kernel_, feature_map.objects_  # type: ignore[attr-defined]
-        at_units = kernel.gram(reference, units)
+        axes, origin = feature_map.axes_, feature_map.origin_
+        at_units = axes.kernel.gram(axes.objects, units)
         # a = Bβ + w, so one (r, d) product serves every point.
-        self._axes_at_units = feature_map.dual_.T @ at_units  # type: ignore[attr-defined]
-        self._origin_at_units = feature_map._origin_weights @ at_units  # type: ignore[attr-defined]
+        self._axes_at_units = axes.weights.T @ at_units
+        self._origin_at_units = origin.weights[:, 0] @ at_units
 
-    def _solve(self, coordinates: Array) -> Objects:
+    def _solve(self, coordinates: Array, start: Objects = None) -> Objects:
         values = coordinates @ self._axes_at_units + self._origin_at_units
-        return self.feature_map_.kernel_.inverse_inner_product(values)
+        return self.feature_map_.axes_.kernel.inverse_inner_product(values)

@@ -6,14 +6,13 @@ from warnings import warn
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from isthmus._checks import check_float, check_int, check_length
+from isthmus._checks import check_float, check_int
 from isthmus.kernels.objects import n_objects
 from isthmus.optimize.levenberg_marquardt import least_squares_rows
 from isthmus.preimage.base import BasePreimage
-from isthmus.preimage.restarts import best_of_restarts, start_table
+from isthmus.preimage.restarts import best_of_restarts, find_starts
 from isthmus.preimage.vectors.projected import Projection, projected_rows
 from isthmus.typing import Array, BoolArray, Objects
 
@@ -39,7 +38,7 @@ class ConstrainedPreimage(BasePreimage):
     proximity : float or "auto", default=0.0
         :math:`\lambda`. ``"auto"`` is a hundredth of the median eigenvalue of
         :math:`J^\top J` at the start, for every point its own.
-    n_restarts : int, default=2
+    n_init : int, default=2
         Starting points: the training objects nearest in coordinates, each its own
         :math:`z_0`; the best result in coordinates counts.
     tol : float, default=1e-10
@@ -76,32 +75,30 @@ class ConstrainedPreimage(BasePreimage):
 
     __module__ = "isthmus.preimage"
 
-    _needs_kernel_map = True
+    needs = frozenset({"vectors", "expansion", "gradient"})
 
     def __init__(
         self,
         constraint: Any = None,
         *,
         proximity: float | str = 0.0,
-        n_restarts: int = 2,
+        n_init: int = 2,
         tol: float = 1e-10,
         max_iter: int = 100,
     ):
         self.constraint = constraint
         self.proximity = proximity
-        self.n_restarts = n_restarts
+        self.n_init = n_init
         self.tol = tol
         self.max_iter = max_iter
 
     def _fit(self, objects: Objects, feature_map: Any, coordinates: Array) -> None:
-        check_int(self.n_restarts, "n_restarts", self, low=1)
+        check_int(self.n_init, "n_init", self, low=1)
         check_float(self.tol, "tol", self, include_low=False)
         check_int(self.max_iter, "max_iter", self, low=1)
         if self.proximity != "auto":
             check_float(self.proximity, "proximity", self)
         low, high, projection = self._allowed(objects)
-        # Raises where the kernel is not differentiable.
-        feature_map.kernel_.weighted_gradient(objects[:1], objects[:1], np.ones((1, 1)))
         self._low, self._high, self._projection = low, high, projection
         self.__dict__.pop("_model", None)
 
@@ -136,15 +133,14 @@ class ConstrainedPreimage(BasePreimage):
         return low, high, None
 
     def _numbers_per_query(self) -> int:
-        n, r = n_objects(self.feature_map_.objects_), self.coordinates_.shape[1]
-        return self.n_restarts * 3 * n * r
+        n, r = n_objects(self.feature_map_.axes_.objects), self.coordinates_.shape[1]
+        return self.n_init * 3 * n * r
 
-    def _solve(self, coordinates: Array) -> Objects:
-        starts = start_table(self, coordinates, self.n_restarts)
-        n, n_restarts = starts.shape
-        start = self.objects_[starts].reshape(n * n_restarts, -1)
-        queries = np.repeat(coordinates, n_restarts, axis=0)
-        found, converged = self._from(queries, start)
+    def _solve(self, coordinates: Array, start: Objects = None) -> Objects:
+        starts = find_starts(self, coordinates, start, self.n_init)
+        n, n_init, d = starts.shape
+        queries = np.repeat(coordinates, n_init, axis=0)
+        found, converged = self._descend(queries, starts.reshape(n * n_init, d))
         if not converged.all():
             warn(
                 f"ConstrainedPreimage: {np.sum(~converged)} of {len(converged)} problems did not "
@@ -152,15 +148,7 @@ class ConstrainedPreimage(BasePreimage):
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        return best_of_restarts(self, coordinates, found.reshape(n, n_restarts, -1))
-
-    def solve_from(self, coordinates: Any, start: Any) -> Array:
-        """Objects for rows of ``coordinates`` from given objects ``start``, which they stay near.
-
-        ``start`` has a row for each, or is one object for all.
-        """
-        coordinates, start = self._check_start(coordinates, start)
-        return self._from(coordinates, start)[0]
+        return best_of_restarts(self, coordinates, found.reshape(n, n_init, -1))
 
     def path(self, coordinates: Any, start: Any, n_steps: int = 20) -> Array:
         r"""Objects on the way from ``start`` to one point of feature space, (steps + 1, d).
@@ -169,12 +157,14 @@ class ConstrainedPreimage(BasePreimage):
         of steps; where a step brings less than a hundredth of what is left to gain,
         :math:`\lambda` is halved. Ends early where nothing moves any more.
         """
-        coordinates, z = self._check_start(np.atleast_2d(coordinates), np.atleast_2d(start))
+        check_is_fitted(self)
+        coordinates = self._check_queries(np.atleast_2d(coordinates))
+        z = self._check_start(start, len(coordinates))
         weight = self._proximities(z)
         way = [self._feasible(z)]
         value = self.objective(coordinates, way[0])[0]
         for _ in range(n_steps):
-            z, _ = self._from(coordinates, way[-1], weight)
+            z, _ = self._descend(coordinates, way[-1], weight)
             new = self.objective(coordinates, z)[0]
             stalled = value - new < STALLED * value
             if stalled and np.linalg.norm(z - way[-1]) <= 1e-9 * (1 + np.linalg.norm(z)):
@@ -183,21 +173,7 @@ class ConstrainedPreimage(BasePreimage):
             value, weight = new, weight / 2 if stalled else weight
         return np.concatenate(way)
 
-    def _check_start(self, coordinates: Any, start: Any) -> tuple[Array, Array]:
-        check_is_fitted(self)
-        coordinates = self._check_queries(coordinates)
-        start = check_array(np.atleast_2d(start), dtype=np.float64, input_name="start")
-        if start.shape[1] != self.objects_.shape[1]:
-            raise ValueError(
-                f"ConstrainedPreimage finds vectors of {self.objects_.shape[1]} entries. "
-                f"Got a start of shape {start.shape} instead."
-            )
-        if len(start) == 1:
-            start = np.repeat(start, len(coordinates), axis=0)
-        check_length(self, len(coordinates), len(start), what="rows of start as of coordinates")
-        return coordinates, start
-
-    def _from(
+    def _descend(
         self, coordinates: Array, start: Array, weight: Array | None = None
     ) -> tuple[Array, BoolArray]:
         """Solutions near ``start`` and which of them converged."""
@@ -248,32 +224,12 @@ class ConstrainedPreimage(BasePreimage):
 
 def coordinate_model(feature_map: Any) -> CoordinateModel:
     """A function that gives coordinates (m, r) of points (m, d) and their Jacobians (m, r, d)."""
-    kernel, X, B = feature_map.kernel_, feature_map.objects_, feature_map.dual_
-    shift = feature_map.origin_coordinates_
-    if hasattr(kernel, "expansion_model"):
-        values_and_slopes = kernel.expansion_model(X, B)
-    else:
-        values_and_slopes = expansion_model(kernel, X, B)
+    axes = feature_map.axes_
+    values_and_slopes = axes.kernel.values_and_slopes(axes.objects, axes.weights)
 
     def model(Z: Array) -> tuple[Array, Array]:
         values, slopes = values_and_slopes(Z)
-        return values - shift, slopes
-
-    return model
-
-
-def expansion_model(kernel: Any, X: Array, B: Array) -> CoordinateModel:
-    r"""Values and Jacobians of the functions :math:`\sum_jB_{ji}k(x_j,z)` of any smooth kernel."""
-    r = B.shape[1]
-
-    def model(Z: Array) -> tuple[Array, Array]:
-        m, d = Z.shape
-        K = kernel.gram(Z, X)
-        # One row for each pair of a point and a function, so that one call gives all gradients.
-        J = kernel.weighted_gradient(
-            np.repeat(Z, r, axis=0), X, np.tile(B.T, (m, 1)), np.repeat(K, r, axis=0)
-        )
-        return K @ B, J.reshape(m, r, d)
+        return values + axes.offset, slopes
 
     return model
 

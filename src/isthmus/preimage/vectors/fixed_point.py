@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from isthmus._checks import check_choice, check_float, check_int
 from isthmus.kernels.objects import n_objects
 from isthmus.preimage.base import BasePreimage
-from isthmus.preimage.restarts import best_of_restarts, start_table
+from isthmus.preimage.restarts import best_of_restarts, find_starts
 from isthmus.typing import Array, Objects
 
 
@@ -24,7 +24,7 @@ class FixedPointPreimage(BasePreimage):
 
     Parameters
     ----------
-    n_restarts : int, default=2
+    n_init : int, default=2
         Starting points: the training objects nearest in coordinates.
     criterion : {"coord", "full"}, default="coord"
         Which objective chooses among the restarts.
@@ -54,44 +54,43 @@ class FixedPointPreimage(BasePreimage):
 
     __module__ = "isthmus.preimage"
 
-    _needs_kernel_map = True
+    needs = frozenset({"vectors", "expansion", "radial"})
 
     def __init__(
         self,
-        n_restarts: int = 2,
+        n_init: int = 2,
         *,
         criterion: str = "coord",
         tol: float = 1e-8,
         max_iter: int = 500,
     ):
-        self.n_restarts = n_restarts
+        self.n_init = n_init
         self.criterion = criterion
         self.tol = tol
         self.max_iter = max_iter
 
     def _fit(self, objects: Objects, feature_map: Any, coordinates: Array) -> None:
-        check_int(self.n_restarts, "n_restarts", self, low=1)
+        check_int(self.n_init, "n_init", self, low=1)
         check_choice(self.criterion, "criterion", self, ("coord", "full"))
         check_float(self.tol, "tol", self, include_low=False)
         check_int(self.max_iter, "max_iter", self, low=1)
-        feature_map.kernel_.radial_weights(objects[:1], objects[:1])  # raises if not radial
 
     def _numbers_per_query(self) -> int:
-        n, d = n_objects(self.feature_map_.objects_), self.objects_.shape[1]
-        return 5 * n + (2 * self.n_restarts + 8) * d
+        n, d = n_objects(self.feature_map_.axes_.objects), self.objects_.shape[1]
+        return 5 * n + (2 * self.n_init + 8) * d
 
-    def _solve(self, coordinates: Array) -> Objects:
+    def _solve(self, coordinates: Array, start: Objects = None) -> Objects:
         # Some more neighbours than restarts, to replace starts that degenerate.
-        starts = start_table(self, coordinates, self.n_restarts + 3)
-        n_restarts = min(self.n_restarts, starts.shape[1])
-        a = self.feature_map_.expansion(coordinates)
+        starts = find_starts(self, coordinates, start, self.n_init + 3)
+        n_init = min(self.n_init, starts.shape[1])
+        a, axes = self.feature_map_.expand(coordinates), self.feature_map_.axes_
         found, n_left = [], 0
-        for i in range(n_restarts):
+        for i in range(n_init):
             z, left = weighted_mean_iteration(
-                self.feature_map_.kernel_,
-                self.feature_map_.objects_,
+                axes.kernel,
+                axes.objects,
                 a,
-                self.objects_[starts[:, [i, *range(n_restarts, starts.shape[1])]]],
+                starts[:, [i, *range(n_init, starts.shape[1])]],
                 tol=self.tol,
                 max_iter=self.max_iter,
             )
@@ -99,7 +98,7 @@ class FixedPointPreimage(BasePreimage):
             n_left += left
         if n_left:
             warn(
-                f"FixedPointPreimage: {n_left} of {a.shape[0] * n_restarts} iterations did not "
+                f"FixedPointPreimage: {n_left} of {a.shape[0] * n_init} iterations did not "
                 f"converge in {self.max_iter} steps. Raise max_iter or tol.",
                 ConvergenceWarning,
                 stacklevel=4,

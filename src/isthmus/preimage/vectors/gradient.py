@@ -10,7 +10,7 @@ from isthmus._checks import check_choice, check_float, check_int
 from isthmus.kernels.objects import n_objects
 from isthmus.optimize.batched_lbfgs import minimize_rows
 from isthmus.preimage.base import BasePreimage
-from isthmus.preimage.restarts import best_of_restarts, start_table
+from isthmus.preimage.restarts import best_of_restarts, find_starts
 from isthmus.typing import Array, Objects
 
 
@@ -25,7 +25,7 @@ class GradientPreimage(BasePreimage):
     ----------
     criterion : {"full", "coord"}, default="full"
         Distance of images, or of their coordinates.
-    n_restarts : int, default=2
+    n_init : int, default=2
         Starting points: the training objects nearest in coordinates.
     bounds : (low, high) or None, default=None
         A box the entries of objects lie in, such as (0, 1) for pixels.
@@ -50,20 +50,20 @@ class GradientPreimage(BasePreimage):
 
     __module__ = "isthmus.preimage"
 
-    _needs_kernel_map = True
+    needs = frozenset({"vectors", "expansion", "gradient"})
 
     def __init__(
         self,
         criterion: str = "full",
         *,
-        n_restarts: int = 2,
+        n_init: int = 2,
         bounds: tuple[float, float] | None = None,
         tol: float = 1e-6,
         max_iter: int = 200,
         verbose: int = 0,
     ):
         self.criterion = criterion
-        self.n_restarts = n_restarts
+        self.n_init = n_init
         self.bounds = bounds
         self.tol = tol
         self.max_iter = max_iter
@@ -71,7 +71,7 @@ class GradientPreimage(BasePreimage):
 
     def _fit(self, objects: Objects, feature_map: Any, coordinates: Array) -> None:
         check_choice(self.criterion, "criterion", self, ("full", "coord"))
-        check_int(self.n_restarts, "n_restarts", self, low=1)
+        check_int(self.n_init, "n_init", self, low=1)
         check_float(self.tol, "tol", self, include_low=False)
         check_int(self.max_iter, "max_iter", self, low=1)
         if self.bounds is not None and not (
@@ -81,19 +81,17 @@ class GradientPreimage(BasePreimage):
                 "The 'bounds' parameter of GradientPreimage must be a pair (low, high) with "
                 f"low < high, or None. Got {self.bounds!r} instead."
             )
-        # Raises where the kernel is not differentiable.
-        feature_map.kernel_.weighted_gradient(objects[:1], objects[:1], np.ones((1, 1)))
 
     def _numbers_per_query(self) -> int:
         # Kernel row, its weights and gradient; steps and slopes that the solver remembers.
-        n, d = n_objects(self.feature_map_.objects_), self.objects_.shape[1]
-        return self.n_restarts * (4 * n + 24 * d)
+        n, d = n_objects(self.feature_map_.axes_.objects), self.objects_.shape[1]
+        return self.n_init * (4 * n + 24 * d)
 
-    def _solve(self, coordinates: Array) -> Objects:
-        starts = start_table(self, coordinates, self.n_restarts)
-        n, n_restarts = starts.shape
-        Z = self.objects_[starts].reshape(n * n_restarts, -1)
-        queries = np.repeat(coordinates, n_restarts, axis=0)
+    def _solve(self, coordinates: Array, start: Objects = None) -> Objects:
+        starts = find_starts(self, coordinates, start, self.n_init)
+        n, n_init, d = starts.shape
+        Z = starts.reshape(n * n_init, d)
+        queries = np.repeat(coordinates, n_init, axis=0)
         objective = full_distance if self.criterion == "full" else coordinate_distance
         # In units of their spread, so that it does not matter what objects are measured in.
         unit = spread_unit(self.objects_)
@@ -114,7 +112,7 @@ class GradientPreimage(BasePreimage):
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        return best_of_restarts(self, coordinates, unit * result.x.reshape(n, n_restarts, -1))
+        return best_of_restarts(self, coordinates, unit * result.x.reshape(n, n_init, -1))
 
 
 def spread_unit(X: Array) -> float:
@@ -139,8 +137,8 @@ def in_units(objective: Any, unit: float) -> Any:
 
 def full_distance(feature_map: Any, coordinates: Array) -> Any:
     r"""Value and gradient of :math:`k(z,z)-2\sum_ja_jk(x_j,z)` for rows of points."""
-    kernel, X = feature_map.kernel_, feature_map.objects_
-    a = feature_map.expansion(coordinates)
+    kernel, X = feature_map.axes_.kernel, feature_map.axes_.objects
+    a = feature_map.expand(coordinates)
 
     def value_and_gradient(Z: Array, rows: Array) -> tuple[Array, Array]:
         K = kernel.gram(Z, X)
@@ -153,12 +151,12 @@ def full_distance(feature_map: Any, coordinates: Array) -> Any:
 
 def coordinate_distance(feature_map: Any, coordinates: Array) -> Any:
     r"""Value and gradient of :math:`\|c(z)-\beta\|^2` for rows of points."""
-    kernel, X, B = feature_map.kernel_, feature_map.objects_, feature_map.dual_
-    shift = feature_map.origin_coordinates_
+    axes = feature_map.axes_
+    kernel, X, B = axes.kernel, axes.objects, axes.weights
 
     def value_and_gradient(Z: Array, rows: Array) -> tuple[Array, Array]:
         K = kernel.gram(Z, X)
-        residual = K @ B - shift - coordinates[rows]
+        residual = K @ B + axes.offset - coordinates[rows]
         value = np.einsum("ij,ij->i", residual, residual)
         return value, kernel.weighted_gradient(Z, X, 2 * residual @ B.T, K)
 

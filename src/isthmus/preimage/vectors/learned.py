@@ -66,7 +66,7 @@ class LearnedPreimage(BasePreimage):
     __module__ = "isthmus.preimage"
 
     #: Its pairs may be (coordinates predicted for an object, object): see DependencyEstimator.
-    learns_from_coordinates = True
+    provides = frozenset({"solve", "learned"})
 
     def __init__(self, kernel: Any = "auto", *, alpha: Any = "loo", regressor: Any = None):
         self.kernel = kernel
@@ -88,6 +88,6 @@ class LearnedPreimage(BasePreimage):
             return Gaussian()
         return [Linear(), *GAUSSIANS]
 
-    def _solve(self, coordinates: Array) -> Objects:
+    def _solve(self, coordinates: Array, start: Objects = None) -> Objects:
         found = np.asarray(self.regressor_.predict(coordinates))
         return found.reshape(len(coordinates), -1)

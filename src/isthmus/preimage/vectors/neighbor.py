@@ -7,8 +7,9 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.neighbors import NearestNeighbors
 
 from isthmus._checks import check_choice, check_int
+from isthmus.kernels.points import squared_norms
 from isthmus.preimage.base import BasePreimage
-from isthmus.typing import Array, Objects
+from isthmus.typing import Array, Objects, provides
 
 
 class NeighborPreimage(BasePreimage):
@@ -54,6 +55,12 @@ class NeighborPreimage(BasePreimage):
         self.n_neighbors = n_neighbors
         self.distance = distance
 
+    @property
+    def needs(self) -> frozenset[str]:  # type: ignore[override]
+        """Only distances through the kernel ask for one that tells them."""
+        through_kernel = self.distance in ("angle", "coordinates")
+        return frozenset({"vectors", "expansion", "distances"} if through_kernel else {"vectors"})
+
     def _fit(self, objects: Objects, feature_map: Any, coordinates: Array) -> None:
         check_int(
             self.n_neighbors, "n_neighbors", self, low=1, high=len(objects), why="number of objects"
@@ -61,28 +68,22 @@ class NeighborPreimage(BasePreimage):
         check_choice(self.distance, "distance", self, ("auto", "angle", "isotonic", "coordinates"))
         self.distance_ = self.distance
         if self.distance == "auto":
-            self.distance_ = "angle" if _has_formula(feature_map) else "isotonic"
+            told = {"expansion", "distances"} <= provides(feature_map)
+            self.distance_ = "angle" if told else "isotonic"
         if self.distance_ == "isotonic":
             self._relation, variance = distance_relation(coordinates, objects)
             self._noise = variance / 4  # the equations hold half of each squared distance
             return
-        if not hasattr(feature_map, "expansion"):
-            raise TypeError(
-                f"NeighborPreimage(distance={self.distance!r}) needs a kernel feature map. "
-                f"{type(feature_map).__name__} is none; distance='isotonic' takes any transformer."
-            )
-        kernel = feature_map.kernel_
-        kernel.squared_distances_from(np.ones(1), np.ones(1), np.ones(1))  # raises if unknown
-        self._diagonal = kernel.diag(objects)
-        # <φ(x), Ψ> = <φ(x), φ̄> + β·(c(x) + s), s the coordinates of φ̄ about zero.
-        self._origin_inner = feature_map.origin_products(objects)
+        self._diagonal = feature_map.axes_.kernel.diag(objects)
+        # <φ(x), Ψ> = <φ(x), φ̄> + β·(c(x) - b), b the offsets of the axes.
+        self._origin_inner = feature_map.origin_(objects)[:, 0]
 
     def _numbers_per_query(self) -> int:
         k = self.n_neighbors
         return k * (4 * self.objects_.shape[1] + self.coordinates_.shape[1] + 4 * k)
 
-    def _solve(self, coordinates: Array) -> Objects:
-        feature_distances, near = self._nearest(coordinates, self.n_neighbors)
+    def _solve(self, coordinates: Array, start: Objects = None) -> Objects:
+        feature_distances, near = self.nearest(coordinates, self.n_neighbors)
         dtype = self.objects_.dtype
         # Logarithms near one and narrow clouds: single precision is not enough in between.
         X = self.objects_[near].astype(np.float64, copy=False)  # (n, k, d)
@@ -108,15 +109,16 @@ class NeighborPreimage(BasePreimage):
         if self.distance_ == "isotonic":
             squared = self._relation.predict((distances**2).ravel())
             return squared.reshape(distances.shape)
-        feature_map, kernel = self.feature_map_, self.feature_map_.kernel_
+        axes = self.feature_map_.axes_
+        kernel = axes.kernel
         diagonal = self._diagonal[near]
         if self.distance_ == "coordinates":
             inner = diagonal - distances**2 / 2
             return kernel.squared_distances_from(inner, diagonal, diagonal)
         inner = self._origin_inner[near] + np.einsum(
-            "nr,nkr->nk", coordinates, self.coordinates_[near] + feature_map.origin_coordinates_
+            "nr,nkr->nk", coordinates, self.coordinates_[near] - axes.offset
         )
-        norms = feature_map.squared_norms(coordinates)
+        norms = squared_norms(self.feature_map_, coordinates)
         return kernel.squared_distances_from(inner, diagonal, norms[:, None])
 
 
@@ -142,14 +144,3 @@ def distance_relation(
     relation = IsotonicRegression(y_min=0.0, out_of_bounds="clip").fit(feature, between)
     error = relation.predict(feature[n_pairs:]) - between[n_pairs:]
     return relation, float(np.mean(error**2))
-
-
-def _has_formula(feature_map: Any) -> bool:
-    kernel = getattr(feature_map, "kernel_", None)
-    if kernel is None or not hasattr(feature_map, "expansion") or kernel.pairwise:
-        return False
-    try:
-        kernel.squared_distances_from(np.ones(1), np.ones(1), np.ones(1))
-    except TypeError:
-        return False
-    return True
