@@ -5,6 +5,8 @@ import pandas as pd
 import pytest
 
 import isthmus as library
+from isthmus import cli
+from isthmus.cli import reproduce as _reproduce
 
 
 def spoilt(table, folder, change):
@@ -148,3 +150,31 @@ def test_help_names_the_commands(isthmus):
         assert result.exit_code == 0
         for command in ("fit", "predict", "score", "reproduce", "demo"):
             assert command in result.stdout
+
+
+@pytest.mark.parametrize("arguments", [["E-08", "--quick"], ["--list"], []])
+def test_reproduce_without_the_experiments_says_what_to_install(arguments, isthmus, monkeypatch):
+    monkeypatch.setattr(_reproduce, "entry_points", lambda *, group: ())
+    result = isthmus("reproduce", *arguments)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert_one_line(result.stderr, "pip install isthmus-experiments")
+
+
+def test_command_line_without_its_extra_says_what_to_install(monkeypatch, capsys):
+    absent = {"typer", "rich"}
+    monkeypatch.setattr(cli, "find_spec", lambda name: None if name in absent else name)
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 2
+    assert_one_line(capsys.readouterr().err, 'needs typer, rich: pip install "isthmus[app]"')
+
+
+def test_reproducing_one_experiment_does_not_load_the_commands_for_tables():
+    code = (
+        "import sys\nfrom isthmus.cli.app import app\n"
+        "try:\n    app(['reproduce', 'LPR-sine', '--list'])\nexcept SystemExit:\n    pass\n"
+        "print('isthmus.cli.candidates' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "False"

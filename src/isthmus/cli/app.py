@@ -1,4 +1,4 @@
-"""The command line: arguments and options; the work is in :mod:`isthmus.cli.commands`."""
+"""The command line: arguments and options. What a command does is loaded when it runs."""
 
 import sys
 import traceback
@@ -141,10 +141,10 @@ def reproduce(
     quick: Quick = False,
     report: Report = None,
 ) -> None:
-    """Remake the experiments of the source documents and hold ours against theirs."""
-    from isthmus.cli import commands as _commands
+    """Run the experiments of the source documents and compare with what they report."""
+    from isthmus.cli.reproduce import reproduce as run_experiments
 
-    code = _commands.reproduce(
+    code = run_experiments(
         ids or [], list_only=list_only, quick=quick, report=report, console=Console()
     )
     raise typer.Exit(code)

@@ -1,12 +1,10 @@
-"""What the commands do, behind the thin shell of :mod:`isthmus.cli.app`.
+"""What fit, predict and score do, behind the thin shell of :mod:`isthmus.cli.app`.
 
 Loaded only when a command runs, so that ``isthmus --help`` stays fast.
 """
 
 import sys
-from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 from rich.console import Console
@@ -25,7 +23,7 @@ from isthmus.cli.compare import (
     predictions,
     random_rows,
 )
-from isthmus.cli.errors import UserError, check_folder_of
+from isthmus.cli.errors import check_folder_of
 from isthmus.cli.model import Model, is_newer_than_library, load_model, save_model
 from isthmus.cli.scores import scores
 from isthmus.cli.tables import read_table, write_table
@@ -95,33 +93,6 @@ def score(model_file: Path, table: Path, *, console: Console) -> None:
     frame = read_table(table)
     X, Y = model.columns.X(frame, table), model.columns.Y(frame, table)
     console.print(score_table(scores(Y, predictions(model.estimator, X)), model.columns, len(X)))
-
-
-def reproduce(
-    ids: list[str], *, list_only: bool, quick: bool, report: Path | None, console: Console
-) -> int:
-    """List or run the experiments of the source documents; return the exit code."""
-    experiments = _experiments()
-    try:
-        chosen = [experiments.get(i) for i in ids] or experiments.list_experiments()
-    except ValueError as error:
-        raise UserError(str(error)) from error
-    if list_only:
-        for e in chosen:
-            line = f"{e.id}  {e.title}  ({e.document})\n      published: {e.published}"
-            console.print(line, markup=False, highlight=False, soft_wrap=True)
-        return 0
-    results = experiments.run([e.id for e in chosen], quick=quick, report=report, console=console)
-    return experiments.exit_code(results)
-
-
-def _experiments() -> Any:
-    """What an installed distribution of experiments offers, found by its entry point."""
-    for found in entry_points(group="isthmus.experiments"):
-        return found.load()
-    raise UserError(
-        "the experiments are a distribution of their own: pip install isthmus-experiments"
-    )
 
 
 def _model(path: Path) -> Model:

@@ -10,6 +10,7 @@ from rich.console import Console
 from isthmus.cli import commands as _commands
 from isthmus.cli.errors import UserError
 from isthmus.cli.model import Model
+from isthmus.cli.reproduce import reproduce
 from isthmus.cli.tables import write_table
 from isthmus.datasets.shipped import load_digits_completion
 
@@ -52,7 +53,7 @@ def demo(report: Path, *, console: Console) -> int:
         raise UserError(f"cannot make the folder {report}: {error.strerror}") from error
     console.rule("The source documents, quick settings")
     ids = list(EXPERIMENTS)
-    code = _commands.reproduce(ids, list_only=False, quick=True, report=report, console=console)
+    code = reproduce(ids, list_only=False, quick=True, report=report, console=console)
     _say(console, "All of them: isthmus reproduce --list, isthmus reproduce --quick")
 
     console.rule("A table: bottom halves of digits from their top halves")
