@@ -11,6 +11,7 @@ from sklearn.svm import SVC, SVR, LinearSVC, OneClassSVM
 
 from benchmarks._harness import Contest, Unavailable, benchmark
 from isthmus.coreset import (
+    CoreSetSolver,
     CoreVectorClassifier,
     CoreVectorOutlierDetector,
     CoreVectorRanker,
@@ -42,9 +43,9 @@ def _contest(n, peer_machine):
     X, y, Xt, yt = _classes(n)
 
     def ours():
-        model = CoreVectorClassifier(
-            Gaussian(0.02), C=10.0, epsilon=0.3, max_core=1500, random_state=0
-        ).fit(X, y)
+        solver = CoreSetSolver(epsilon=0.3, max_core=1500)
+        model = CoreVectorClassifier(Gaussian(0.02), C=10.0, solver=solver, random_state=0)
+        model.fit(X, y)
         return model.predict(Xt), len(model.support_)
 
     def peer():

@@ -10,18 +10,19 @@ carry it; right, how the radius grew to its final value in 2, 20 and 200 dimensi
 import matplotlib.pyplot as plt
 import numpy as np
 
-from isthmus.coreset import MinimumEnclosingBall
+from isthmus.coreset import CoreSetSolver, MinimumEnclosingBall
 from isthmus.plotting import PALETTE, style
 
 rng = np.random.default_rng(0)
 cloud = rng.uniform(-1, 1, size=(20_000, 2)) @ [[1.0, 0.3], [0.0, 0.8]]
-ball = MinimumEnclosingBall(epsilon=1e-4, search="exact", random_state=1).fit(cloud)
+every_point = CoreSetSolver(search="exact")
+ball = MinimumEnclosingBall(epsilon=1e-4, solver=every_point, random_state=1).fit(cloud)
 print(f"{len(cloud)} points, {ball.n_core_} in the core set, radius {ball.radius_:.4f}")
 
 growth = {}
 for dimension in (2, 20, 200):
     points = rng.normal(size=(5000, dimension))
-    found = MinimumEnclosingBall(epsilon=1e-3, search="exact", random_state=0).fit(points)
+    found = MinimumEnclosingBall(epsilon=1e-3, solver=every_point, random_state=0).fit(points)
     growth[dimension] = np.array(found.radii_) / found.radii_[-1]
     print(f"{dimension} dimensions: a core set of {found.n_core_}")
 

@@ -5,8 +5,8 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
-from isthmus.coreset import MinimumEnclosingBall, solve_simplex
-from isthmus.kernels import Delta, Gaussian
+from isthmus.coreset import CoreSetSolver, MinimumEnclosingBall, solve_simplex
+from isthmus.kernels import Delta, Expansion, Gaussian
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def cloud(rng):
 def test_the_program_over_the_simplex_is_solved(rng):
     A = rng.normal(size=(15, 6))
     M, v = A @ A.T, rng.normal(size=15)
-    alpha, gap = solve_simplex(M, v, tolerance=1e-12)
+    alpha, gap = solve_simplex(M, v, tol=1e-12)
     assert alpha.min() >= 0
     assert alpha.sum() == pytest.approx(1)
     assert gap < 1e-11
@@ -36,8 +36,8 @@ def test_the_program_over_the_simplex_is_solved(rng):
 def test_a_warm_start_ends_in_the_same_place(rng):
     A = rng.normal(size=(20, 20))
     M, v = A @ A.T, np.zeros(20)
-    cold, _ = solve_simplex(M, v, tolerance=1e-13)
-    warm, _ = solve_simplex(M, v, cold, tolerance=1e-13)
+    cold, _ = solve_simplex(M, v, tol=1e-13)
+    warm, _ = solve_simplex(M, v, cold, tol=1e-13)
     np.testing.assert_allclose(warm, cold, atol=1e-6)
 
 
@@ -54,8 +54,9 @@ def test_the_exact_ball_of_simple_shapes():
 @pytest.mark.parametrize("epsilon", [0.3, 0.1, 0.01])
 @pytest.mark.parametrize("search", ["exact", "sample"])
 def test_the_core_set_is_small_and_its_ball_nearly_the_smallest(cloud, epsilon, search):
-    exact = MinimumEnclosingBall(epsilon=0.0, search="exact").fit(cloud)
-    near = MinimumEnclosingBall(epsilon=epsilon, search=search, random_state=0).fit(cloud)
+    exact = MinimumEnclosingBall(epsilon=0.0, solver=CoreSetSolver(search="exact")).fit(cloud)
+    solver = CoreSetSolver(search=search)
+    near = MinimumEnclosingBall(epsilon=epsilon, solver=solver, random_state=0).fit(cloud)
     assert near.n_core_ <= 2 + 2 / epsilon
     assert near.radius_ <= exact.radius_ * (1 + 1e-9)
     assert exact.radius_ <= (1 + epsilon) * near.radius_ * (1 + 1e-9)
@@ -97,7 +98,7 @@ def test_identical_points_have_a_ball_without_extent():
 def test_a_limit_on_the_core_set_warns_of_the_gap(rng):
     X = rng.normal(size=(500, 50))
     with pytest.warns(ConvergenceWarning, match="max_core=5 points with a gap of"):
-        ball = MinimumEnclosingBall(epsilon=1e-6, max_core=5).fit(X)
+        ball = MinimumEnclosingBall(epsilon=1e-6, solver=CoreSetSolver(max_core=5)).fit(X)
     assert ball.n_core_ == 5
     exact = MinimumEnclosingBall(epsilon=1e-6).fit(X)
     assert exact.radius_**2 - ball.radius_**2 <= ball.gap_
@@ -107,10 +108,33 @@ def test_a_limit_on_the_core_set_warns_of_the_gap(rng):
     ("parameters", "message"),
     [
         ({"epsilon": -0.1}, "'epsilon' parameter of MinimumEnclosingBall"),
-        ({"search": "all"}, "'search' parameter of MinimumEnclosingBall"),
-        ({"max_core": 1}, "'max_core' parameter of MinimumEnclosingBall"),
+        ({"solver": "exact"}, "'solver' parameter of MinimumEnclosingBall"),
+        ({"solver": CoreSetSolver(epsilon=-0.1)}, "'epsilon' parameter of CoreSetSolver"),
+        ({"solver": CoreSetSolver(search="all")}, "'search' parameter of CoreSetSolver"),
+        ({"solver": CoreSetSolver(batch_size=0)}, "'batch_size' parameter of CoreSetSolver"),
+        ({"solver": CoreSetSolver(max_core=1)}, "'max_core' parameter of CoreSetSolver"),
+        ({"solver": CoreSetSolver(stop="relative")}, "MinimumEnclosingBall stops by the radius"),
     ],
 )
 def test_refuses_parameters_by_name(cloud, parameters, message):
     with pytest.raises(ValueError, match=message):
         MinimumEnclosingBall(**parameters).fit(cloud)
+
+
+def test_the_accuracy_of_the_solver_takes_precedence(cloud):
+    short = MinimumEnclosingBall(epsilon=0.1, random_state=0).fit(cloud)
+    long = MinimumEnclosingBall(solver=CoreSetSolver(epsilon=0.1), random_state=0).fit(cloud)
+    assert long.epsilon_ == short.epsilon_ == 0.1
+    assert long.radius_ == short.radius_
+    assert long.contains(cloud).all()
+
+
+def test_a_ball_around_another_centre_measures_from_there(cloud):
+    ball = MinimumEnclosingBall(epsilon=0.01, random_state=0).fit(cloud)
+    there = ball.with_expansion(Expansion(ball.kernel_, cloud[:1], np.ones((1, 1))))
+    np.testing.assert_allclose(
+        there.distances(cloud), np.linalg.norm(cloud - cloud[0], axis=1), atol=1e-7
+    )
+    np.testing.assert_array_equal(there.center_, cloud[0])
+    with pytest.raises(AttributeError, match="with the linear kernel only"):
+        MinimumEnclosingBall(kernel=Gaussian(0.5)).fit(cloud).center_  # noqa: B018

@@ -12,6 +12,8 @@ from sklearn.metrics import roc_auc_score
 from sklearn.svm import LinearSVC, LinearSVR, OneClassSVM
 
 from isthmus.coreset import (
+    BallVectorSolver,
+    CoreSetSolver,
     CoreVectorClassifier,
     CoreVectorOutlierDetector,
     CoreVectorRanker,
@@ -22,7 +24,7 @@ from isthmus.coreset import (
 from isthmus.kernels import Delta, DTWKernel, Gaussian, Spectrum, SpectrumRepair
 from isthmus.reduction import compress
 
-EXACT = {"epsilon": 1e-10, "max_core": None, "random_state": 0}
+EXACT = {"solver": CoreSetSolver(epsilon=1e-10, max_core=None), "random_state": 0}
 
 
 @pytest.fixture
@@ -48,8 +50,8 @@ def test_the_gap_bounds_what_is_left(two_classes, stop):
     X, y = two_classes
     best = CoreVectorClassifier(Gaussian(0.2), **EXACT).fit(X, y).objective_[0]
     for epsilon in (0.5, 0.05, 0.005):
-        near = CoreVectorClassifier(Gaussian(0.2), epsilon=epsilon, stop=stop, random_state=0)
-        near.fit(X, y)
+        solver = CoreSetSolver(epsilon=epsilon, stop=stop)
+        near = CoreVectorClassifier(Gaussian(0.2), solver=solver, random_state=0).fit(X, y)
         assert -1e-12 <= near.objective_[0] - best <= near.gap_[0] + 1e-12
         if stop == "relative":
             assert near.gap_[0] <= epsilon * near.objective_[0] + 1e-12
@@ -59,7 +61,9 @@ def test_a_sampled_search_ends_as_accurate_as_an_exact_one(rng):
     X = rng.normal(size=(3000, 2))
     y = X[:, 0] * X[:, 1] > 0
     found = [
-        CoreVectorClassifier(Gaussian(0.5), search=search, random_state=0).fit(X, y)
+        CoreVectorClassifier(
+            Gaussian(0.5), solver=CoreSetSolver(search=search), random_state=0
+        ).fit(X, y)
         for search in ("exact", "sample")
     ]
     assert found[0].objective_[0] == pytest.approx(found[1].objective_[0], rel=0.06)
@@ -69,8 +73,10 @@ def test_a_sampled_search_ends_as_accurate_as_an_exact_one(rng):
 
 def test_the_ball_vector_machine_comes_near_the_exact_ball(two_classes):
     X, y = two_classes
-    exact = CoreVectorClassifier(Gaussian(0.2), stop="radius", epsilon=1e-6, random_state=0)
-    ball = CoreVectorClassifier(Gaussian(0.2), solver="ball", epsilon=1e-3, random_state=0)
+    radius = CoreSetSolver(stop="radius", epsilon=1e-6)
+    exact = CoreVectorClassifier(Gaussian(0.2), solver=radius, random_state=0)
+    small_steps = BallVectorSolver(epsilon=1e-3)
+    ball = CoreVectorClassifier(Gaussian(0.2), solver=small_steps, random_state=0)
     agreement = np.mean(exact.fit(X, y).predict(X) == ball.fit(X, y).predict(X))
     assert agreement > 0.9
     with pytest.raises(ValueError, match="knows the radius beforehand only where"):
@@ -217,7 +223,18 @@ def test_comes_back_from_disk(two_classes, tmp_path):
     [
         (CoreVectorClassifier(C=0.0), [0, 1, 0], "'C' parameter of CoreVectorClassifier"),
         (CoreVectorClassifier(), [1, 1, 1], "objects of at least 2 classes. Got 1 class"),
-        (CoreVectorClassifier(epsilon=-1.0), [0, 1, 0], "'epsilon' parameter"),
+        (
+            CoreVectorClassifier(solver=CoreSetSolver(epsilon=-1.0)),
+            [0, 1, 0],
+            "'epsilon' parameter of CoreSetSolver",
+        ),
+        (
+            CoreVectorClassifier(solver=BallVectorSolver(max_iter=0)),
+            [0, 1, 0],
+            "'max_iter' parameter of BallVectorSolver",
+        ),
+        (CoreVectorClassifier(solver="qp"), [0, 1, 0], "'solver' parameter of CoreVectorCl"),
+        (CoreVectorRegressor(solver="ball"), [0, 1, 0], "'solver' parameter of CoreVectorRe"),
         (CoreVectorRegressor(), [0, np.inf, 0], "inf"),
         (CoreVectorRegressor(tube=-1.0), [0, 1, 0], "'tube' parameter of CoreVectorRegressor"),
         (CoreVectorOutlierDetector(contamination=0.9), None, "'contamination' parameter"),
@@ -248,11 +265,11 @@ def test_a_kernel_of_series_that_is_none_is_refused_and_its_repair_taken(rng):
 
 
 MACHINES = [
-    CoreVectorClassifier(random_state=0),
-    CoreVectorRegressor(random_state=0),
-    CoreVectorOutlierDetector(random_state=0),
-    CoreVectorRanker(random_state=0),
-    MinimumEnclosingBall(random_state=0),
+    CoreVectorClassifier(solver=CoreSetSolver(), random_state=0),
+    CoreVectorRegressor(solver=CoreSetSolver(), random_state=0),
+    CoreVectorOutlierDetector(solver=CoreSetSolver(), random_state=0),
+    CoreVectorRanker(solver=CoreSetSolver(), random_state=0),
+    MinimumEnclosingBall(solver=CoreSetSolver(), random_state=0),
 ]
 
 
@@ -267,7 +284,21 @@ class TestEveryMachine:
         with pytest.raises(ValueError, match=r"got text, but its kernel .* compares vectors"):
             clone(machine).fit(["ab", "cd", "ab", "cd", "ab", "cd"], y)
         with pytest.raises(ValueError, match="'cache_size' parameter"):
-            clone(machine).set_params(cache_size=0.0).fit(np.ones((6, 2)), y)
+            clone(machine).set_params(solver__cache_size=0.0).fit(np.ones((6, 2)), y)
+
+    def test_its_values_are_those_of_its_expansion(self, machine, rng):
+        X = rng.normal(size=(40, 2))
+        fitted = clone(machine).fit(X, X[:, 0] > 0)
+        value = np.asarray(fitted.expansion_(X))
+        assert value.shape == (40, 1)
+        K = fitted.kernel_(X, fitted.objects_)
+        constant = getattr(fitted, "intercept_", 0.0)
+        np.testing.assert_allclose(value[:, 0], K @ np.ravel(fitted.dual_coef_) + constant)
+        assert "vectors" in fitted.provides
+        twice = fitted.with_expansion(fitted.expansion_.then(2 * np.eye(1)))
+        assert type(twice) is type(fitted)
+        np.testing.assert_allclose(twice.dual_coef_, 2 * fitted.dual_coef_)
+        np.testing.assert_allclose(fitted.expansion_(X), value)
 
     def test_takes_identical_points_and_text_with_a_kernel_for_it(self, machine):
         y = np.arange(6) % 2
@@ -277,9 +308,10 @@ class TestEveryMachine:
     def test_finds_the_same_with_little_memory(self, machine, rng):
         X = rng.normal(size=(300, 2))
         y = (X[:, 0] * X[:, 1] > 0).astype(int)
-        accurate = clone(machine).set_params(epsilon=1e-6, max_core=None)
+        accurate = clone(machine).set_params(solver__epsilon=1e-6, solver__max_core=None)
         rich = clone(accurate).fit(X, y)
-        poor = clone(accurate).set_params(cache_size=0.01, search="exact").fit(X, y)
+        poor = clone(accurate).set_params(solver__cache_size=0.01, solver__search="exact")
+        poor.fit(X, y)
         objective = "radius_" if isinstance(machine, MinimumEnclosingBall) else "objective_"
         np.testing.assert_allclose(getattr(poor, objective), getattr(rich, objective), rtol=1e-3)
 
@@ -288,9 +320,9 @@ def test_a_pool_that_changes_ends_as_accurate_as_all_points(rng):
     X = rng.normal(size=(4000, 2))
     y = X[:, 0] * X[:, 1] > 0
     # Room for a thousand points at a time.
-    small = CoreVectorClassifier(Gaussian(0.5), cache_size=1.0, search="sample", random_state=0)
-    small.fit(X, y)
-    every = CoreVectorClassifier(Gaussian(0.5), search="exact", random_state=0).fit(X, y)
+    little, exact = CoreSetSolver(cache_size=1.0, search="sample"), CoreSetSolver(search="exact")
+    small = CoreVectorClassifier(Gaussian(0.5), solver=little, random_state=0).fit(X, y)
+    every = CoreVectorClassifier(Gaussian(0.5), solver=exact, random_state=0).fit(X, y)
     assert small.gap_[0] <= 0.05 * small.objective_[0] + 1e-12
     assert small.objective_[0] == pytest.approx(every.objective_[0], rel=0.06)
 
@@ -299,7 +331,7 @@ def test_a_full_core_set_is_not_made_of_wrong_labels_alone(rng):
     X = rng.normal(size=(6000, 2))
     y = X[:, 0] * X[:, 1] > 0
     noisy = y ^ (rng.uniform(size=len(y)) < 0.05)
-    model = CoreVectorClassifier(Gaussian(0.5), max_core=150, random_state=0)
+    model = CoreVectorClassifier(Gaussian(0.5), solver=CoreSetSolver(max_core=150), random_state=0)
     with pytest.warns(ConvergenceWarning, match="max_core=150"):
         model.fit(X, noisy)
     assert model.score(X, y) > 0.85
@@ -309,7 +341,7 @@ def test_one_warning_tells_of_all_classes(rng):
     X = rng.normal(size=(300, 2))
     y = rng.integers(3, size=300)
     with pytest.warns(ConvergenceWarning, match="So have 2 other machines") as caught:
-        CoreVectorClassifier(max_core=10, random_state=0).fit(X, y)
+        CoreVectorClassifier(solver=CoreSetSolver(max_core=10), random_state=0).fit(X, y)
     assert len(caught) == 1
 
 

@@ -4,4 +4,6 @@ from isthmus.coreset.outliers import CoreVectorOutlierDetector as CoreVectorOutl
 from isthmus.coreset.ranker import CoreVectorRanker as CoreVectorRanker
 from isthmus.coreset.regressor import CoreVectorRegressor as CoreVectorRegressor
 from isthmus.coreset.simplex import solve_simplex as solve_simplex
+from isthmus.coreset.solver import BallVectorSolver as BallVectorSolver
+from isthmus.coreset.solver import CoreSetSolver as CoreSetSolver
 from isthmus.coreset.surface import ImplicitSurface as ImplicitSurface

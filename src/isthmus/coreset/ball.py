@@ -1,14 +1,17 @@
 """The smallest ball around all points, in any feature space."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from isthmus._checks import former_fit_kept
-from isthmus.coreset.base import CoreMachine
-from isthmus.coreset.engine import column
+from isthmus._checks import check_float, former_fit_kept
+from isthmus.coreset.base import CoreMachine, kernel_columns, single_expansion
 from isthmus.coreset.problems import KernelProblem
+from isthmus.coreset.program import gram_column
+from isthmus.coreset.solver import CoreSetSolver, as_core_solver
+from isthmus.kernels.expansion import Expansion
 from isthmus.kernels.objects import n_objects
 from isthmus.kernels.resolve import as_kernel
 from isthmus.kernels.vectors.dot import Linear
@@ -27,32 +30,34 @@ class MinimumEnclosingBall(CoreMachine):
     Parameters
     ----------
     epsilon : float, default=1e-3
-        All points are within ``1 + epsilon`` radii of the centre; 0 is exact.
+        All points are within ``1 + epsilon`` radii of the centre; 0 is exact. Short for
+        ``CoreSetSolver(epsilon=...)``, which takes precedence.
     kernel : kernel, name or callable, default="linear"
-    search : {"auto", "exact", "sample"}, default="auto"
-    batch : int or None, default=1
-    max_core : int or None, default=None
-    cache_size : float, default=200.0
-        How the core set grows: see "The engine" in the guide on core sets. The bound on its
-        size holds for a batch of 1.
+    solver : "core" or CoreSetSolver, default="core"
+        How the core set grows: see :class:`CoreSetSolver`. It stops by the radius.
     random_state : int, RandomState or None
     verbose : int, default=0
 
     Attributes
     ----------
     radius_ : float
-        Of the ball of the core set. The smallest ball of all has at least this radius, and at most
-        ``1 + epsilon`` times it.
+        Radius of the ball of the core set. The radius of the smallest ball around all objects is
+        at least this, and at most ``1 + epsilon`` times it.
+    expansion_ : Expansion
+        The centre, as a function of objects.
     center_ : ndarray of shape (n_features,)
-        With the linear kernel.
+        The centre as a vector, with the linear kernel.
     core_indices_ : ndarray
-        Training objects that carry weight, ``objects_``; their weights are ``dual_coef_``.
+        Indices of the training objects that carry weight, ``objects_``; their weights are
+        ``dual_coef_``.
     n_core_ : int
-        How many objects were ever in the core set.
+        Number of objects that were ever in the core set.
     gap_ : float
-        The squared radius of the smallest ball is at most so much larger.
+        Bound on how much larger the squared radius of the smallest ball is.
     radii_ : list of float
         The radius after every step; it grows.
+    epsilon_ : float
+        The accuracy that was asked for.
 
     Examples
     --------
@@ -65,63 +70,82 @@ class MinimumEnclosingBall(CoreMachine):
 
     __module__ = "isthmus.coreset"
 
-    stop = "radius"
+    _solver_defaults = CoreSetSolver(epsilon=1e-3, stop="radius", batch_size=1, max_core=None)
 
     def __init__(
         self,
         *,
         epsilon: float = 1e-3,
         kernel: Any = "linear",
-        search: str = "auto",
-        batch: int | None = 1,
-        max_core: int | None = None,
-        cache_size: float = 200.0,
+        solver: Any = "core",
         random_state: Any = None,
         verbose: int = 0,
     ):
         self.epsilon = epsilon
         self.kernel = kernel
-        self.search = search
-        self.batch = batch
-        self.max_core = max_core
-        self.cache_size = cache_size
+        self.solver = solver
         self.random_state = random_state
         self.verbose = verbose
 
+    @property
+    def center_(self) -> Array:
+        """The centre as a vector, with the linear kernel."""
+        if not isinstance(self.kernel_, Linear):
+            raise AttributeError(
+                f"MinimumEnclosingBall has a center_ with the linear kernel only. Its kernel is "
+                f"{self.kernel_!r:.60}; distances(X) measures from the centre."
+            )
+        return self.dual_coef_ @ np.asarray(self.objects_)
+
+    def with_expansion(self, expansion: Expansion) -> "MinimumEnclosingBall":
+        """A fitted copy around another centre, with the same radius."""
+        ball = super().with_expansion(expansion)
+        ball._center_length = float(expansion.squared_norms()[0])
+        return ball
+
+    def _check_solver(self) -> CoreSetSolver:
+        epsilon = check_float(self.epsilon, "epsilon", self, low=0.0)
+        defaults = replace(self._solver_defaults, epsilon=epsilon)
+        solver = as_core_solver(self.solver, self, defaults)
+        if solver.stop != "radius":
+            raise ValueError(
+                "MinimumEnclosingBall stops by the radius: its objective depends on the origin. "
+                f"Got CoreSetSolver(stop={solver.stop!r}); leave it at 'auto'."
+            )
+        return solver
+
     def fit(self, X: Any, y: Any = None) -> "MinimumEnclosingBall":
         """Find the ball around the objects ``X``; return self."""
-        engine = self._checked_engine()
+        solver, rng = self._check_solver(), self._check_seed()
         with former_fit_kept(self):
-            X = self._checked_objects(X, reset=True)
+            X = self._check_objects(X, reset=True)
             kernel = as_kernel(self.kernel).resolve(X)
             n = n_objects(X)
             lengths = np.asarray(kernel.diag(X), dtype=float)
-            problem = KernelProblem(
-                self._columns(kernel, X), np.ones(n), 0.0, np.zeros(n), -lengths
-            )
-            first = int(engine["rng"].randint(n))
-            from_first = lengths - 2 * column(problem, first, np.arange(n))
+            columns = kernel_columns(kernel, X, solver)
+            problem = KernelProblem(columns, np.ones(n), 0.0, np.zeros(n), -lengths)
+            first = int(rng.randint(n))
+            from_first = lengths - 2 * gram_column(problem, first)
             start = np.unique([first, int(from_first.argmax())])
-            found = self._solved(problem, start, **engine)
-            self._judged([found])
-        self.kernel_, self.objects_ = kernel, kernel.reference(X, found.indices)
-        self.core_indices_, self.dual_coef_ = found.indices, found.weights
+            found = self._solve(solver, problem, start, rng)
+            self._judge([found])
+        self.expansion_ = single_expansion(kernel, X, found.indices, found.weights)
+        self.core_indices_, self.epsilon_ = found.indices, solver.epsilon
         self.radius_ = float(np.sqrt(found.squared_radius))
         self.gap_, self.n_core_, self.radii_ = found.gap, found.n_core, found.radii
         self._center_length = float(lengths[found.indices] @ found.weights) - self.radius_**2
-        if isinstance(kernel, Linear):
-            self.center_ = found.weights @ np.asarray(X)[found.indices]
         return self
 
     def distances(self, X: Any) -> Array:
         """Return the distances of objects from the centre, (n,)."""
         check_is_fitted(self)
-        X = self._checked_objects(X, reset=False)
-        inner = self._expansion_values(X, self.dual_coef_)
+        X = self._check_objects(X, reset=False)
+        inner = self.expansion_(X)[:, 0]
         lengths = np.asarray(self.kernel_.diag(X), dtype=float)
         return np.sqrt(np.maximum(lengths - 2 * inner + self._center_length, 0.0))
 
     def contains(self, X: Any) -> BoolArray:
-        """Whether objects are in the ball of ``1 + epsilon`` radii."""
+        """Return whether objects are in the ball of ``1 + epsilon`` radii."""
+        check_is_fitted(self)
         slack = 1e-9 * max(self.radius_, 1.0)  # of rounding
-        return self.distances(X) <= (1 + self.epsilon) * self.radius_ + slack
+        return self.distances(X) <= (1 + self.epsilon_) * self.radius_ + slack

@@ -1,61 +1,94 @@
-"""What the machines on core sets share: parameters of the engine, and predictions."""
+"""What the machines on core sets share: their solver, their function, predictions."""
 
 import copy
 import warnings
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
-from isthmus._checks import check_choice, check_float, check_int
+from isthmus._checks import check_seed
 from isthmus._progress import ProgressLine
 from isthmus.coreset.columns import KernelColumns
-from isthmus.coreset.engine import ROUNDING, CoreProblem, CoreSolution, ball_vectors, solve_core
+from isthmus.coreset.program import ROUNDING, CoreProblem, CoreSolution
+from isthmus.coreset.solver import BallVectorSolver, CoreSetSolver, as_core_solver
 from isthmus.kernels.base import Kernel
-from isthmus.kernels.objects import check_objects, n_objects
+from isthmus.kernels.expansion import Expansion
+from isthmus.kernels.objects import check_objects
 from isthmus.kernels.resolve import as_kernel
-from isthmus.typing import Array, IntArray
+from isthmus.typing import Array, IntArray, Objects
+
+KINDS_OF_OBJECTS = frozenset({"vectors", "objects", "sequences", "graphs", "pairwise"})
 
 
 class CoreMachine(BaseEstimator):
-    """A machine whose quadratic program is solved on a core set."""
+    """A machine whose quadratic program is solved on a core set.
 
-    kernel_: Kernel
+    What it learned is :attr:`expansion_`; the kernel, the objects with weight and their
+    coefficients are views of it.
+    """
 
-    def _checked_engine(self) -> dict[str, Any]:
-        return {
-            "epsilon": check_float(self.epsilon, "epsilon", self, low=0.0),
-            "stop": check_choice(self.stop, "stop", self, ("relative", "radius")),
-            "search": check_choice(self.search, "search", self, ("auto", "exact", "sample")),
-            "batch": None if self.batch is None else check_int(self.batch, "batch", self, low=1),
-            "max_core": None
-            if self.max_core is None
-            else check_int(self.max_core, "max_core", self, low=2),
-            "rng": check_random_state(self.random_state),
-        }
+    expansion_: Expansion
+    #: What the solver does where it leaves the choice to the machine.
+    _solver_defaults: ClassVar[CoreSetSolver]
 
-    def _columns(self, kernel: Kernel, X: Any) -> KernelColumns:
-        return KernelColumns(
-            kernel, X, check_float(self.cache_size, "cache_size", self, include_low=False)
-        )
+    @property
+    def kernel_(self) -> Kernel:
+        """The kernel with its parameters resolved."""
+        return self.expansion_.kernel
 
-    def _solved(self, problem: CoreProblem, start: IntArray, **engine: Any) -> CoreSolution:
-        if getattr(self, "solver", "core") == "ball":
-            return ball_vectors(problem, int(start[0]), epsilon=engine["epsilon"])
+    @property
+    def objects_(self) -> Objects:
+        """The training objects with weight."""
+        return self.expansion_.objects
+
+    @property
+    def dual_coef_(self) -> Array:
+        """Coefficients of the objects."""
+        return self.expansion_.weights[:, 0]
+
+    @property
+    def provides(self) -> frozenset[str]:
+        """What the machine can do, see :mod:`isthmus.typing`."""
+        kinds = as_kernel(self.kernel).provides & KINDS_OF_OBJECTS
+        return kinds | {"predict"} if callable(getattr(self, "predict", None)) else kinds
+
+    def with_expansion(self, expansion: Expansion) -> Self:
+        """A fitted copy with another function, such as a shorter one."""
+        model = copy.copy(self)
+        model.expansion_ = expansion
+        return model
+
+    def _check_solver(self) -> CoreSetSolver | BallVectorSolver:
+        return as_core_solver(self.solver, self, self._solver_defaults)
+
+    def _check_seed(self) -> np.random.RandomState:
+        return check_seed(self.random_state, "random_state", self)
+
+    def _check_objects(self, X: Any, *, reset: bool) -> Objects:
+        kernel = as_kernel(self.kernel) if reset else self.kernel_
+        return check_objects(self, X, kernel, reset=reset)
+
+    def _solve(
+        self,
+        solver: CoreSetSolver | BallVectorSolver,
+        problem: CoreProblem,
+        start: IntArray,
+        rng: np.random.RandomState,
+    ) -> CoreSolution:
         with ProgressLine(type(self).__name__, verbose=self.verbose) as line:
-            return solve_core(problem, start, **engine, progress=line)
+            return solver.solve(problem, start, rng, line)
 
-    def _judged(self, solutions: list[CoreSolution]) -> None:
-        """Refuse what is no kernel; warn once of what was not reached by some machine."""
+    def _judge(self, solutions: list[CoreSolution]) -> None:
+        """Refuse an indefinite kernel; warn once of what some program did not reach."""
         ratio = max(found.negative_share for found in solutions)
         if ratio > ROUNDING:
             raise ValueError(
                 f"The kernel matrix of {type(self).__name__} is not positive semi-definite "
-                f"(eigenvalue ratio {-ratio:.2g}), so its program has no solution that means "
-                "anything. Put SpectrumRepair(kernel) of isthmus.kernels around the kernel, or "
-                "repaired_spectrum around the matrix."
+                f"(eigenvalue ratio {-ratio:.2g}), so that a solution of its program would be "
+                "meaningless. Wrap the kernel in SpectrumRepair(kernel) of isthmus.kernels, or "
+                "repair the Gram matrix beforehand."
             )
         short = [found for found in solutions if found.shortfall is not None]
         if short:
@@ -63,19 +96,10 @@ class CoreMachine(BaseEstimator):
             others = f" So have {len(short) - 1} other machines." if len(short) > 1 else ""
             warnings.warn(f"{worst.shortfall}{others}", ConvergenceWarning, stacklevel=3)
 
-    def _checked_objects(self, X: Any, *, reset: bool) -> Any:
-        kernel = as_kernel(self.kernel) if reset else self.kernel_
-        return check_objects(self, X, kernel, reset=reset)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = as_kernel(self.kernel).pairwise
         return tags
-
-    def _expansion_values(self, X: Any, coefficients: Array) -> Array:
-        """``k(X, objects_) @ coefficients``, block by block."""
-        blocks = self.kernel_.blocks(X, self.objects_)
-        return np.concatenate([K @ coefficients for _, K in blocks])
 
     # Reduced sets: see isthmus.reduction.compress --------------------------------------
 
@@ -85,12 +109,21 @@ class CoreMachine(BaseEstimator):
                 f"{type(self).__name__} on a Gram matrix knows no objects: use reduce_expansion "
                 "on the matrix and dual_coef_."
             )
-        return self.kernel_, self.objects_, np.atleast_2d(self.dual_coef_).T
+        return self.kernel_, self.objects_, self.expansion_.weights
 
     def _with_kernel_expansion(self, objects: Any, coefficients: Array) -> "CoreMachine":
-        model = copy.copy(self)
-        model.objects_ = objects
-        model.dual_coef_ = coefficients.T.reshape(
-            (n_objects(objects),) if self.dual_coef_.ndim == 1 else (-1, n_objects(objects))
-        )
-        return model
+        return self.with_expansion(self.expansion_.over(objects, coefficients))
+
+
+def kernel_columns(
+    kernel: Kernel, X: Objects, solver: CoreSetSolver | BallVectorSolver
+) -> KernelColumns:
+    """Kernels of the objects, kept in the memory that the solver allows."""
+    return KernelColumns(kernel, X, solver.cache_size)
+
+
+def single_expansion(
+    kernel: Kernel, X: Objects, indices: IntArray, weights: Array, offset: float = 0.0
+) -> Expansion:
+    """One function over some of the training objects."""
+    return Expansion(kernel, kernel.reference(X, indices), weights[:, None], np.array([offset]))

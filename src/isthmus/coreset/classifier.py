@@ -9,16 +9,18 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from isthmus._checks import check_choice, check_float, check_length, former_fit_kept
-from isthmus.coreset.base import CoreMachine
+from isthmus._checks import check_float, check_length, former_fit_kept
+from isthmus.coreset.base import CoreMachine, kernel_columns
 from isthmus.coreset.problems import KernelProblem
+from isthmus.coreset.solver import BallVectorSolver, CoreSetSolver, as_any_solver
+from isthmus.kernels.expansion import Expansion
 from isthmus.kernels.objects import n_objects
 from isthmus.kernels.resolve import as_kernel
-from isthmus.typing import Array
+from isthmus.typing import Array, IntArray
 
 
 class CoreVectorClassifier(ClassifierMixin, CoreMachine):
-    r"""A support vector machine whose training looks at few points at a time.
+    r"""A support vector machine whose training examines few points at a time.
 
     :math:`\min\frac12(\|w\|^2+b^2)-\rho+\frac C2\sum_i\xi_i^2` under
     :math:`y_i(w^\top\varphi(x_i)+b)\ge\rho-\xi_i`. Its dual,
@@ -26,7 +28,7 @@ class CoreVectorClassifier(ClassifierMixin, CoreMachine):
     :math:`k'_{ij}=y_iy_j(k_{ij}+1)+\delta_{ij}/C`, is a minimum enclosing ball, and is solved
     on a core set [Tsang2005]_. Divided by :math:`\rho`, (w, b) is the solution of the ordinary
     machine with squared hinge loss, ``LinearSVC(C=C/2)`` where the kernel is linear. Several
-    classes are told apart one against the rest.
+    classes are separated one against the rest.
 
     Parameters
     ----------
@@ -36,34 +38,27 @@ class CoreVectorClassifier(ClassifierMixin, CoreMachine):
         Cost of errors.
     class_weight : dict, "balanced" or None, default=None
         Multiplies C for the objects of a class.
-    solver : {"core", "ball"}, default="core"
-        "ball" is the ball vector machine: no quadratic programs, many small steps; it needs a
-        kernel with a constant diagonal, and stops by the radius.
-    epsilon : float, default=0.05
-        Accuracy at which the core set stops growing.
-    stop : {"relative", "radius"}, default="relative"
-        "relative": ``epsilon`` is the gap as a share of the objective. "radius": it is that of
-        the ball, as published; a useful machine then needs a very small one.
-    search : {"auto", "exact", "sample"}, default="auto"
-    batch : int or None, default=None
-    max_core : int or None, default=2000
-    cache_size : float, default=200.0
-        How the core set grows: see "The engine" in the guide on core sets.
+    solver : {"core", "ball"}, CoreSetSolver or BallVectorSolver, default="core"
+        How the core set grows, and how accurate it is: see :class:`CoreSetSolver`. "ball" is
+        :class:`BallVectorSolver`, which needs a kernel with a constant diagonal.
     random_state : int, RandomState or None
     verbose : int, default=0
 
     Attributes
     ----------
     classes_ : ndarray
+    expansion_ : Expansion
+        The functions: one for two classes, else one per class.
     support_ : ndarray
-        Training objects that carry weight in some machine; ``objects_`` has them.
+        Indices of the training objects that carry weight in some function, ``objects_``.
     dual_coef_ : ndarray of shape (n_machines, n_support)
     intercept_ : ndarray of shape (n_machines,)
+    objective_ : ndarray of shape (n_machines,)
+        Values of the duals.
     gap_ : ndarray of shape (n_machines,)
-        The optimum of a dual is at most so much below the objective that was reached,
-        ``objective_``.
+        Bounds on how far the objectives are above their optima.
     n_core_ : ndarray of shape (n_machines,)
-        How many points were ever in the core sets.
+        Number of points that were ever in the core sets.
 
     See Also
     --------
@@ -85,19 +80,25 @@ class CoreVectorClassifier(ClassifierMixin, CoreMachine):
 
     __module__ = "isthmus.coreset"
 
+    _solver_defaults = CoreSetSolver(epsilon=0.05, stop="relative", batch_size=None, max_core=2000)
+
+    @property
+    def dual_coef_(self) -> Array:
+        """Coefficients of the objects, one row per function."""
+        return self.expansion_.weights.T
+
+    @property
+    def intercept_(self) -> Array:
+        """The constant of each function."""
+        return self.expansion_.offset
+
     def __init__(
         self,
         kernel: Any = "gaussian",
         *,
         C: float = 10.0,
         class_weight: Any = None,
-        solver: str = "core",
-        epsilon: float = 0.05,
-        stop: str = "relative",
-        search: str = "auto",
-        batch: int | None = None,
-        max_core: int | None = 2000,
-        cache_size: float = 200.0,
+        solver: Any = "core",
         random_state: Any = None,
         verbose: int = 0,
     ):
@@ -105,79 +106,72 @@ class CoreVectorClassifier(ClassifierMixin, CoreMachine):
         self.C = C
         self.class_weight = class_weight
         self.solver = solver
-        self.epsilon = epsilon
-        self.stop = stop
-        self.search = search
-        self.batch = batch
-        self.max_core = max_core
-        self.cache_size = cache_size
         self.random_state = random_state
         self.verbose = verbose
 
+    def _check_solver(self) -> CoreSetSolver | BallVectorSolver:
+        return as_any_solver(self.solver, self, self._solver_defaults)
+
     def fit(self, X: Any, y: Any) -> "CoreVectorClassifier":
-        """Learn to tell the classes ``y`` of the objects ``X``; return self."""
+        """Learn to predict the classes ``y`` of the objects ``X``; return self."""
         if y is None:
             raise ValueError(
                 "CoreVectorClassifier requires y to be passed, but the target y is None."
             )
         cost = check_float(self.C, "C", self, include_low=False)
-        check_choice(self.solver, "solver", self, ("core", "ball"))
-        engine = self._checked_engine()
+        solver, rng = self._check_solver(), self._check_seed()
         with former_fit_kept(self):
-            X = self._checked_objects(X, reset=True)
-            y = column_or_1d(y, warn=True)
-            y = check_array(y, ensure_2d=False, dtype=None, input_name="y", estimator=self)
-            check_classification_targets(y)
-            check_length(self, n_objects(X), len(y), what="labels as objects")
-            classes, labels = np.unique(y, return_inverse=True)
-            if len(classes) < 2:
-                raise ValueError(
-                    "CoreVectorClassifier needs objects of at least 2 classes. Got "
-                    f"{len(classes)} class, {classes.tolist()[0]!r}."
-                )
+            X = self._check_objects(X, reset=True)
+            classes, labels, weights = self._check_labels(y, n_objects(X))
             kernel = as_kernel(self.kernel).resolve(X)
-            weights = compute_class_weight(self.class_weight, classes=classes, y=y)[labels]
-            if self.solver == "ball":
-                lengths = np.asarray(kernel.diag(X), dtype=float)
-                if np.ptp(lengths) > 1e-8 * abs(lengths).max() or np.ptp(weights) > 0:
-                    raise ValueError(
-                        "CoreVectorClassifier(solver='ball') knows the radius beforehand only "
-                        "where k(x, x) + 1/C is the same for all objects. Got values from "
-                        f"{lengths.min():.3g} to {lengths.max():.3g}"
-                        f"{' and class weights' if np.ptp(weights) > 0 else ''}: use "
-                        "solver='core', or Normalized(kernel)."
-                    )
-            columns, machines = self._columns(kernel, X), []
+            if isinstance(solver, BallVectorSolver):
+                _check_ball(np.asarray(kernel.diag(X), dtype=float), weights)
+            columns, machines = kernel_columns(kernel, X, solver), []
             for positive in [1] if len(classes) == 2 else range(len(classes)):
                 signs = np.where(labels == positive, 1.0, -1.0)
                 problem = KernelProblem(
                     columns, signs, 1.0, 1.0 / (cost * weights), np.zeros(len(signs))
                 )
-                first = [int(engine["rng"].choice(np.flatnonzero(signs == s))) for s in (1, -1)]
-                found = self._solved(problem, np.array(first), **engine)
-                machines.append((found, signs))
-            self._judged([found for found, _ in machines])
+                first = [int(rng.choice(np.flatnonzero(signs == s))) for s in (1, -1)]
+                machines.append((self._solve(solver, problem, np.array(first), rng), signs))
+            self._judge([found for found, _ in machines])
 
         support = np.unique(np.concatenate([found.indices for found, _ in machines]))
-        dual = np.zeros((len(machines), len(support)))
-        for row, (found, signs) in enumerate(machines):
+        dual = np.zeros((len(support), len(machines)))
+        for column, (found, signs) in enumerate(machines):
             # In units of the margin, so that values of different machines can be compared.
             rho = max(found.objective, np.finfo(float).tiny)
             where = np.searchsorted(support, found.indices)
-            dual[row, where] = found.weights * signs[found.indices] / rho
+            dual[where, column] = found.weights * signs[found.indices] / rho
         self.classes_, self.support_ = classes, support
-        self.kernel_, self.objects_ = kernel, kernel.reference(X, support)
-        self.dual_coef_, self.intercept_ = dual, dual.sum(axis=1)
+        self.expansion_ = Expansion(kernel, kernel.reference(X, support), dual, dual.sum(axis=0))
         self.gap_ = np.array([found.gap for found, _ in machines])
         self.objective_ = np.array([found.objective for found, _ in machines])
         self.n_core_ = np.array([found.n_core for found, _ in machines])
         return self
 
+    def _check_labels(self, y: Any, n: int) -> tuple[Array, IntArray, Array]:
+        """The classes, the number of each object's class, and each object's weight."""
+        y = column_or_1d(y, warn=True)
+        y = check_array(y, ensure_2d=False, dtype=None, input_name="y", estimator=self)
+        check_classification_targets(y)
+        check_length(self, n, len(y), what="labels as objects")
+        classes, labels = np.unique(y, return_inverse=True)
+        if len(classes) < 2:
+            raise ValueError(
+                "CoreVectorClassifier needs objects of at least 2 classes. Got "
+                f"{len(classes)} class, {classes.tolist()[0]!r}."
+            )
+        return (
+            classes,
+            labels,
+            compute_class_weight(self.class_weight, classes=classes, y=y)[labels],
+        )
+
     def decision_function(self, X: Any) -> Array:
         """Return values in units of the margin: (n,) for two classes, else (n, n_classes)."""
         check_is_fitted(self)
-        X = self._checked_objects(X, reset=False)
-        values = self._expansion_values(X, self.dual_coef_.T) + self.intercept_
+        values = self.expansion_(self._check_objects(X, reset=False))
         return values[:, 0] if len(self.classes_) == 2 else values
 
     def predict(self, X: Any) -> Array:
@@ -186,3 +180,15 @@ class CoreVectorClassifier(ClassifierMixin, CoreMachine):
         if values.ndim == 1:
             return self.classes_[(values > 0).astype(int)]
         return self.classes_[values.argmax(axis=1)]
+
+
+def _check_ball(lengths: Array, weights: Array) -> None:
+    """Refuse objects whose k(x, x) + 1/C differ: the radius would not be known beforehand."""
+    if np.ptp(lengths) > 1e-8 * abs(lengths).max() or np.ptp(weights) > 0:
+        raise ValueError(
+            "CoreVectorClassifier(solver='ball') knows the radius beforehand only where "
+            "k(x, x) + 1/C is the same for all objects. Got values from "
+            f"{lengths.min():.3g} to {lengths.max():.3g}"
+            f"{' and class weights' if np.ptp(weights) > 0 else ''}: use "
+            "solver='core', or Normalized(kernel)."
+        )

@@ -7,8 +7,9 @@ from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from isthmus._checks import check_float, former_fit_kept
-from isthmus.coreset.base import CoreMachine
+from isthmus.coreset.base import CoreMachine, kernel_columns, single_expansion
 from isthmus.coreset.problems import KernelProblem
+from isthmus.coreset.solver import CoreSetSolver
 from isthmus.kernels.objects import n_objects
 from isthmus.kernels.resolve import as_kernel
 from isthmus.typing import Array, IntArray
@@ -30,24 +31,18 @@ class CoreVectorOutlierDetector(OutlierMixin, CoreMachine):
         Cost of being outside. Small values give equal weights, a Parzen estimate.
     contamination : float in (0, 0.5] or "auto", default=0.1
         Share of the training objects that are marked; "auto" keeps the published offset.
-    epsilon : float, default=0.01
-        Accuracy at which the core set stops growing.
-    stop : {"relative", "radius"}, default="relative"
-        "relative": ``epsilon`` is the gap as a share of the objective. "radius": it is that of
-        the ball, as published; a useful machine then needs a very small one.
-    search : {"auto", "exact", "sample"}, default="auto"
-    batch : int or None, default=None
-    max_core : int or None, default=2000
-    cache_size : float, default=200.0
-        How the core set grows: see "The engine" in the guide on core sets.
+    solver : "core" or CoreSetSolver, default="core"
+        How the core set grows, and how accurate it is: see :class:`CoreSetSolver`.
     random_state : int, RandomState or None
     verbose : int, default=0
 
     Attributes
     ----------
+    expansion_ : Expansion
+        The scores, before the offset.
     support_, objects_, dual_coef_ : training objects with weight, and their weights.
     offset_ : float
-    gap_, objective_, n_core_ : how near the optimum, and from how many points.
+    gap_, objective_, n_core_ : how close to the optimum, and from how many points.
 
     See Also
     --------
@@ -65,30 +60,22 @@ class CoreVectorOutlierDetector(OutlierMixin, CoreMachine):
 
     __module__ = "isthmus.coreset"
 
+    _solver_defaults = CoreSetSolver(epsilon=0.01, stop="relative", batch_size=None, max_core=2000)
+
     def __init__(
         self,
         kernel: Any = "gaussian",
         *,
         C: float = 10.0,
         contamination: Any = 0.1,
-        epsilon: float = 0.01,
-        stop: str = "relative",
-        search: str = "auto",
-        batch: int | None = None,
-        max_core: int | None = 2000,
-        cache_size: float = 200.0,
+        solver: Any = "core",
         random_state: Any = None,
         verbose: int = 0,
     ):
         self.kernel = kernel
         self.C = C
         self.contamination = contamination
-        self.epsilon = epsilon
-        self.stop = stop
-        self.search = search
-        self.batch = batch
-        self.max_core = max_core
-        self.cache_size = cache_size
+        self.solver = solver
         self.random_state = random_state
         self.verbose = verbose
 
@@ -100,30 +87,28 @@ class CoreVectorOutlierDetector(OutlierMixin, CoreMachine):
             check_float(
                 self.contamination, "contamination", self, low=0.0, high=0.5, include_low=False
             )
-        engine = self._checked_engine()
+        solver, rng = self._check_solver(), self._check_seed()
         with former_fit_kept(self):
-            X = self._checked_objects(X, reset=True)
+            X = self._check_objects(X, reset=True)
             n = n_objects(X)
             kernel = as_kernel(self.kernel).resolve(X)
-            columns = self._columns(kernel, X)
+            columns = kernel_columns(kernel, X, solver)
             problem = KernelProblem(columns, np.ones(n), 0.0, np.full(n, 1 / cost), np.zeros(n))
-            start: IntArray = np.array([engine["rng"].randint(n)])
-            found = self._solved(problem, start, **engine)
-            self._judged([found])
-            self.kernel_, self.support_ = kernel, found.indices
-            self.objects_ = kernel.reference(X, found.indices)
-            self.dual_coef_ = found.weights
+            start: IntArray = np.array([rng.randint(n)])
+            found = self._solve(solver, problem, start, rng)
+            self._judge([found])
+            expansion = single_expansion(kernel, X, found.indices, found.weights)
+            self.expansion_, self.support_ = expansion, found.indices
             self.gap_, self.objective_, self.n_core_ = found.gap, found.objective, found.n_core
             self.offset_ = found.objective
             if not automatic:
-                scores = self._expansion_values(X, self.dual_coef_)
-                self.offset_ = float(np.quantile(scores, self.contamination))
+                self.offset_ = float(np.quantile(expansion(X)[:, 0], self.contamination))
         return self
 
     def score_samples(self, X: Any) -> Array:
         """Return how typical each object is; higher is more so."""
         check_is_fitted(self)
-        return self._expansion_values(self._checked_objects(X, reset=False), self.dual_coef_)
+        return self.expansion_(self._check_objects(X, reset=False))[:, 0]
 
     def decision_function(self, X: Any) -> Array:
         """Return the scores less the offset: negative for outliers."""

@@ -8,8 +8,9 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from isthmus._checks import check_float, check_int, check_length, former_fit_kept
-from isthmus.coreset.base import CoreMachine
+from isthmus.coreset.base import CoreMachine, kernel_columns, single_expansion
 from isthmus.coreset.problems import PairProblem
+from isthmus.coreset.solver import CoreSetSolver
 from isthmus.kernels.objects import n_objects
 from isthmus.kernels.resolve import as_kernel
 from isthmus.typing import Array, IntArray
@@ -26,25 +27,19 @@ class CoreVectorRanker(CoreMachine):
     kernel : kernel, name or callable, default="gaussian"
     C : float, default=10.0
     max_pairs : int, default=10_000
-        Where there are more pairs than this, so many are drawn. A solution on some pairs orders
-        better than a core set that is full before it has seen all.
-    epsilon : float, default=0.05
-        Accuracy at which the core set stops growing.
-    stop : {"relative", "radius"}, default="relative"
-        "relative": ``epsilon`` is the gap as a share of the objective. "radius": it is that of
-        the ball, as published; a useful machine then needs a very small one.
-    search : {"auto", "exact", "sample"}, default="auto"
-    batch : int or None, default=None
-    max_core : int or None, default=4000
-    cache_size : float, default=200.0
-        How the core set grows: see "The engine" in the guide on core sets.
+        Maximum number of pairs; where there are more, this many are drawn. A solution on some
+        pairs orders better than a core set that is full before it has seen all.
+    solver : "core" or CoreSetSolver, default="core"
+        How the core set grows, and how accurate it is: see :class:`CoreSetSolver`.
     random_state : int, RandomState or None
     verbose : int, default=0
 
     Attributes
     ----------
+    expansion_ : Expansion
+        The function.
     support_, objects_, dual_coef_ : training objects with weight, and their coefficients.
-    gap_, objective_, n_core_ : how near the optimum, and from how many pairs.
+    gap_, objective_, n_core_ : how close to the optimum, and from how many pairs.
 
     Examples
     --------
@@ -57,30 +52,22 @@ class CoreVectorRanker(CoreMachine):
 
     __module__ = "isthmus.coreset"
 
+    _solver_defaults = CoreSetSolver(epsilon=0.05, stop="relative", batch_size=None, max_core=4000)
+
     def __init__(
         self,
         kernel: Any = "gaussian",
         *,
         C: float = 10.0,
         max_pairs: int = 10_000,
-        epsilon: float = 0.05,
-        stop: str = "relative",
-        search: str = "auto",
-        batch: int | None = None,
-        max_core: int | None = 4000,
-        cache_size: float = 200.0,
+        solver: Any = "core",
         random_state: Any = None,
         verbose: int = 0,
     ):
         self.kernel = kernel
         self.C = C
         self.max_pairs = max_pairs
-        self.epsilon = epsilon
-        self.stop = stop
-        self.search = search
-        self.batch = batch
-        self.max_core = max_core
-        self.cache_size = cache_size
+        self.solver = solver
         self.random_state = random_state
         self.verbose = verbose
 
@@ -95,40 +82,39 @@ class CoreVectorRanker(CoreMachine):
             raise ValueError("CoreVectorRanker requires y to be passed, but the target y is None.")
         cost = check_float(self.C, "C", self, include_low=False)
         most = check_int(self.max_pairs, "max_pairs", self, low=1)
-        engine = self._checked_engine()
+        solver, rng = self._check_solver(), self._check_seed()
         with former_fit_kept(self):
-            X = self._checked_objects(X, reset=True)
+            X = self._check_objects(X, reset=True)
             y = column_or_1d(y, warn=True)
             y = check_array(y, ensure_2d=False, dtype="numeric", input_name="y", estimator=self)
             n = n_objects(X)
             check_length(self, n, len(y), what="grades as objects")
             groups = np.zeros(n, dtype=int) if groups is None else np.asarray(groups)
             check_length(self, n, len(groups), what="groups as objects")
-            above, below = _pairs(y, groups, most, engine["rng"])
+            above, below = _pairs(y, groups, most, rng)
             if not len(above):
                 raise ValueError(
                     "CoreVectorRanker needs two objects of one group whose grades differ. Got none "
                     f"among n_samples = {n}; is there only 1 class?"
                 )
             kernel = as_kernel(self.kernel).resolve(X)
-            problem = PairProblem(self._columns(kernel, X), above, below, cost)
-            found = self._solved(problem, np.array([0]), **engine)
-            self._judged([found])
+            problem = PairProblem(kernel_columns(kernel, X, solver), above, below, cost)
+            found = self._solve(solver, problem, np.array([0]), rng)
+            self._judge([found])
         coefficients = np.zeros(n)
         rho = max(found.objective, np.finfo(float).tiny)
         np.add.at(coefficients, above[found.indices], found.weights / rho)
         np.add.at(coefficients, below[found.indices], -found.weights / rho)
-        self.support_ = np.flatnonzero(coefficients)
-        self.kernel_, self.objects_ = kernel, kernel.reference(X, self.support_)
-        self.dual_coef_ = coefficients[self.support_]
+        support = np.flatnonzero(coefficients)
+        self.support_ = support
+        self.expansion_ = single_expansion(kernel, X, support, coefficients[support])
         self.gap_, self.objective_, self.n_core_ = found.gap, found.objective, found.n_core
         return self
 
     def predict(self, X: Any) -> Array:
         """Return numbers whose order is the order of the objects."""
         check_is_fitted(self)
-        X = self._checked_objects(X, reset=False)
-        return self._expansion_values(X, self.dual_coef_)
+        return self.expansion_(self._check_objects(X, reset=False))[:, 0]
 
     def score(self, X: Any, y: Any) -> float:
         """Return Kendall's rank correlation with the grades ``y``."""
@@ -138,7 +124,7 @@ class CoreVectorRanker(CoreMachine):
 def _pairs(
     y: Array, groups: Array, most: int, rng: np.random.RandomState
 ) -> tuple[IntArray, IntArray]:
-    """Indices of objects above and below, all pairs or so many drawn at random."""
+    """Indices of objects above and below, all pairs or at most ``most`` drawn at random."""
     n = len(y)
     if n * (n - 1) // 2 <= most:
         i, j = np.triu_indices(n, 1)

@@ -9,9 +9,10 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from isthmus._checks import check_float, check_length, former_fit_kept
-from isthmus.coreset.base import CoreMachine
-from isthmus.coreset.engine import CoreSolution
+from isthmus.coreset.base import CoreMachine, kernel_columns, single_expansion
 from isthmus.coreset.problems import KernelProblem
+from isthmus.coreset.program import CoreSolution
+from isthmus.coreset.solver import CoreSetSolver
 from isthmus.kernels.objects import n_objects
 from isthmus.kernels.resolve import as_kernel
 from isthmus.typing import Array
@@ -38,28 +39,22 @@ class CoreVectorRegressor(RegressorMixin, CoreMachine):
         W itself, where ``tube`` is None; 1 is as published.
     fit_intercept : bool, default=True
         Whether there is a constant b.
-    epsilon : float, default=0.01
-        Accuracy at which the core set stops growing.
-    stop : {"relative", "radius"}, default="relative"
-        "relative": ``epsilon`` is the gap as a share of the quadratic term. "radius": it is that of
-        the ball, as published; a useful machine then needs a very small one.
-    search : {"auto", "exact", "sample"}, default="auto"
-    batch : int or None, default=None
-    max_core : int or None, default=2000
-    cache_size : float, default=200.0
-        How the core set grows: see "The engine" in the guide on core sets.
+    solver : "core" or CoreSetSolver, default="core"
+        How the core set grows, and how accurate it is: see :class:`CoreSetSolver`.
     random_state : int, RandomState or None
     verbose : int, default=0
 
     Attributes
     ----------
+    expansion_ : Expansion
+        The function.
     support_, objects_, dual_coef_ : training objects with weight, and their coefficients.
     intercept_ : float
     tube_ : float
         Half the width of the tube.
     weight_ : float
         W as it was used, for targets of unit variance.
-    gap_, objective_, n_core_ : how near the optimum, and from how many points.
+    gap_, objective_, n_core_ : how close to the optimum, and from how many points.
 
     Examples
     --------
@@ -73,6 +68,8 @@ class CoreVectorRegressor(RegressorMixin, CoreMachine):
 
     __module__ = "isthmus.coreset"
 
+    _solver_defaults = CoreSetSolver(epsilon=0.01, stop="relative", batch_size=None, max_core=2000)
+
     def __init__(
         self,
         kernel: Any = "gaussian",
@@ -81,12 +78,7 @@ class CoreVectorRegressor(RegressorMixin, CoreMachine):
         tube: float | None = 0.1,
         weight: float = 1.0,
         fit_intercept: bool = True,
-        epsilon: float = 0.01,
-        stop: str = "relative",
-        search: str = "auto",
-        batch: int | None = None,
-        max_core: int | None = 2000,
-        cache_size: float = 200.0,
+        solver: Any = "core",
         random_state: Any = None,
         verbose: int = 0,
     ):
@@ -95,14 +87,14 @@ class CoreVectorRegressor(RegressorMixin, CoreMachine):
         self.tube = tube
         self.weight = weight
         self.fit_intercept = fit_intercept
-        self.epsilon = epsilon
-        self.stop = stop
-        self.search = search
-        self.batch = batch
-        self.max_core = max_core
-        self.cache_size = cache_size
+        self.solver = solver
         self.random_state = random_state
         self.verbose = verbose
+
+    @property
+    def intercept_(self) -> float:
+        """The constant."""
+        return float(self.expansion_.offset[0])
 
     def fit(self, X: Any, y: Any) -> "CoreVectorRegressor":
         """Learn the function from objects ``X`` to numbers ``y``; return self."""
@@ -111,9 +103,9 @@ class CoreVectorRegressor(RegressorMixin, CoreMachine):
                 "CoreVectorRegressor requires y to be passed, but the target y is None."
             )
         cost = check_float(self.C, "C", self, include_low=False)
-        engine = self._checked_engine()
+        solver, rng = self._check_solver(), self._check_seed()
         with former_fit_kept(self):
-            X = self._checked_objects(X, reset=True)
+            X = self._check_objects(X, reset=True)
             y = column_or_1d(y, warn=True)
             y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", estimator=self)
             n = n_objects(X)
@@ -127,29 +119,29 @@ class CoreVectorRegressor(RegressorMixin, CoreMachine):
             shifts = np.full(2 * n, 1 / cost)
             start = np.array([int(t.argmax()), n + int(t.argmin())])
 
-            columns = self._columns(kernel, X)
+            columns = kernel_columns(kernel, X, solver)
 
-            def solved(weight: float) -> tuple[CoreSolution, float]:
+            def solve(weight: float) -> tuple[CoreSolution, float]:
                 nonlocal start
                 v = -2 / weight * np.concatenate([t, -t])
                 problem = KernelProblem(columns, signs, bias, shifts, v)
-                found = self._solved(problem, start, **engine)
+                found = self._solve(solver, problem, start, rng)
                 start = found.indices  # the next weight needs nearly the same points
                 return found, _tube(found, v, weight)
 
             if self.tube is None:
                 weight = check_float(self.weight, "weight", self, include_low=False)
-                found, tube = solved(weight)
+                found, tube = solve(weight)
             else:
-                weight, found, tube = _with_tube(solved, check_float(self.tube, "tube", self), 1.0)
-            self._judged([found])
+                weight, found, tube = _find_weight(solve, check_float(self.tube, "tube", self), 1.0)
+            self._judge([found])
         coefficients = weight * scale * found.weights * signs[found.indices]
         support, where = np.unique(found.indices % n, return_inverse=True)
         dual = np.zeros(len(support))
         np.add.at(dual, where, coefficients)
-        self.kernel_, self.support_ = kernel, support
-        self.objects_, self.dual_coef_ = kernel.reference(X, support), dual
-        self.intercept_ = float(dual.sum()) + center if self.fit_intercept else 0.0
+        intercept = float(dual.sum()) + center if self.fit_intercept else 0.0
+        self.support_ = support
+        self.expansion_ = single_expansion(kernel, X, support, dual, intercept)
         self.tube_, self.weight_ = max(tube, 0.0) * scale, weight
         self.gap_, self.objective_, self.n_core_ = found.gap, found.objective, found.n_core
         return self
@@ -157,16 +149,15 @@ class CoreVectorRegressor(RegressorMixin, CoreMachine):
     def predict(self, X: Any) -> Array:
         """Return the numbers for the objects ``X``."""
         check_is_fitted(self)
-        X = self._checked_objects(X, reset=False)
-        return self._expansion_values(X, self.dual_coef_) + self.intercept_
+        return self.expansion_(self._check_objects(X, reset=False))[:, 0]
 
 
-def _with_tube(
-    solved: Callable[[float], tuple[CoreSolution, float]], wanted: float, weight: float
+def _find_weight(
+    solve: Callable[[float], tuple[CoreSolution, float]], wanted: float, weight: float
 ) -> tuple[float, CoreSolution, float]:
-    """A weight whose tube is nearly as wide as wanted; the wider the tube, the smaller."""
+    """The weight whose tube has nearly the wanted width; a larger weight has a narrower tube."""
     low, high = 0.0, np.inf  # weights that were too small and too large
-    found, tube = solved(weight)
+    found, tube = solve(weight)
     for _ in range(40):
         if tube > max(wanted, 0.01):
             low = weight
@@ -180,7 +171,7 @@ def _with_tube(
             weight = np.sqrt(low * high) if low else weight / 4
         if low and high / low < 1.001:
             break
-        found, tube = solved(weight)
+        found, tube = solve(weight)
     return weight, found, tube
 
 

@@ -16,18 +16,19 @@ def solve_simplex(
     v: Array,
     start: Array | None = None,
     *,
-    tolerance: float = 1e-10,
+    tol: float = 1e-10,
     max_iter: int = 1_000_000,
 ) -> tuple[Array, float]:
-    r"""Weights that minimise :math:`\alpha^\top M\alpha+v^\top\alpha`, and how far they are.
+    r"""Weights that minimise :math:`\alpha^\top M\alpha+v^\top\alpha`, and the gap that is left.
 
     Parameters
     ----------
     M : positive semi-definite matrix (n, n).
     v : linear term (n,).
     start : weights to begin with, or None for equal ones.
-    tolerance : of the gap :math:`\max_{\alpha_i>0}\partial_i-\min_i\partial_i`, which bounds
-        what is left to gain.
+    tol : stop when the gap :math:`\max_{\alpha_i>0}\partial_i-\min_i\partial_i` is below this; it
+        bounds what is left to gain.
+    max_iter : maximum number of iterations; each moves weight between two points.
 
     Returns
     -------
@@ -43,19 +44,20 @@ def solve_simplex(
     n = len(v)
     alpha = np.full(n, 1.0 / n) if start is None else np.array(start, dtype=float)
     M = np.ascontiguousarray(M, dtype=float)
-    return descended(M, v, alpha, tolerance=tolerance, max_iter=max_iter)
+    return minimize_from(M, v, alpha, tol=tol, max_iter=max_iter)
 
 
-def descended(
-    M: Array, v: Array, alpha: Array, *, tolerance: float, max_iter: int = 1_000_000
+def minimize_from(
+    M: Array, v: Array, alpha: Array, *, tol: float, max_iter: int = 1_000_000
 ) -> tuple[Array, float]:
     """As :func:`solve_simplex` from ``alpha`` on, with the first rows and columns of ``M``.
 
-    A core set that grows has room for more points in its matrix, and is not copied.
+    ``alpha`` is changed in place. The matrix of a core set that grows has room for more points and
+    need not be copied.
     """
     from isthmus.coreset.simplex_loops import descend  # compiled on first use
 
     n = len(alpha)
     gradient = 2.0 * (M[:n, :n] @ alpha) + v
-    gap, _ = descend(M, alpha, gradient, tolerance, max_iter)
+    gap, _ = descend(M, alpha, gradient, tol, max_iter)
     return alpha, float(gap)

@@ -5,13 +5,13 @@ from numba import njit
 
 
 @njit(cache=True)
-def descend(M, alpha, G, tolerance, max_iter):
-    """Move weight between pairs until the gap is below ``tolerance``; return it and the steps.
+def descend(M, alpha, G, tol, max_iter):
+    """Move weight between pairs until the gap is below ``tol``; return it and the number of steps.
 
     ``G`` is the gradient ``2 M alpha + v``; both it and ``alpha`` are changed in place, and ``M``
-    may have more rows and columns than there are weights. The point
-    that gains is the one with the smallest gradient, the one that loses the one with which
-    the objective falls most.
+    may have more rows and columns than there are weights. The point that gains weight is the one
+    with the smallest gradient; the point that loses it is the one for which the objective falls
+    most.
     """
     n = len(alpha)
     gap = np.inf
@@ -34,7 +34,7 @@ def descend(M, alpha, G, tolerance, max_iter):
                     if gain > best:
                         j, best = k, gain
         gap = high - low
-        if gap <= tolerance or j < 0:
+        if gap <= tol or j < 0:
             return max(gap, 0.0), iteration
         curvature = max(M[i, i] + M[j, j] - 2.0 * M[i, j], 1e-300)
         step = min(alpha[j], 0.5 * (G[j] - G[i]) / curvature)

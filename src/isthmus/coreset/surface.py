@@ -25,10 +25,11 @@ class ImplicitSurface(BaseEstimator):
         Widths of the kernels, as shares of the extent (root of the total variance).
     C : float, default=100.0
     tube : float, default=1.0
-        What later regressions leave alone, in standard deviations of what the earlier ones
-        left. Small values bring zeros nearer to the points, but what is fitted in the end is
-        their noise: a ridge along the surface, negative on both sides of it.
-    max_core : int or None, default=2000
+        Half width of the tube of the later regressions, in standard deviations of what the earlier
+        ones left. Small values bring the zeros closer to the points, but what is fitted in the end
+        is their noise: a ridge along the surface, negative on both sides of it.
+    solver : "core" or CoreSetSolver, default="core"
+        How the core sets of the regressions grow: see :class:`CoreSetSolver`.
     random_state : int, RandomState or None
 
     Attributes
@@ -54,13 +55,13 @@ class ImplicitSurface(BaseEstimator):
         *,
         C: float = 100.0,
         tube: float = 1.0,
-        max_core: int | None = 2000,
+        solver: Any = "core",
         random_state: Any = None,
     ):
         self.widths = widths
         self.C = C
         self.tube = tube
-        self.max_core = max_core
+        self.solver = solver
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> "ImplicitSurface":
@@ -84,7 +85,7 @@ class ImplicitSurface(BaseEstimator):
                     C=cost,
                     tube=tube if number else 0.05,  # at first of the value 1 itself
                     fit_intercept=False,
-                    max_core=self.max_core,
+                    solver=self.solver,
                     random_state=self.random_state,
                 ).fit(X, left)
                 left = left - layer.predict(X)

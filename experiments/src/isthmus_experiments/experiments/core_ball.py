@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from isthmus.coreset import MinimumEnclosingBall
+from isthmus.coreset import CoreSetSolver, MinimumEnclosingBall
 from isthmus.plotting import curves
 from isthmus_experiments import Outcome, Picture, Row, experiment
 
@@ -22,14 +22,14 @@ RADII = (0.1, 0.01, 0.001)
 )
 def balls(settings, seed, progress):
     rng = np.random.default_rng(seed)
-    sizes, rows = {}, []
+    sizes, rows, every_point = {}, [], CoreSetSolver(search="exact")
     for i, dimension in enumerate(settings["dimensions"]):
         progress(i / len(settings["dimensions"]), f"{dimension} dimensions")
         X = rng.normal(size=(settings["n"], dimension))
-        exact = MinimumEnclosingBall(epsilon=1e-9, search="exact", random_state=seed).fit(X)
-        found = [
-            MinimumEnclosingBall(epsilon=e, search="exact", random_state=seed).fit(X) for e in RADII
-        ]
+        exact, *found = (
+            MinimumEnclosingBall(epsilon=e, solver=every_point, random_state=seed).fit(X)
+            for e in (1e-9, *RADII)
+        )
         sizes[f"{dimension} dimensions"] = (RADII, [ball.n_core_ for ball in found])
         promised = all(
             ball.n_core_ <= 2 + 2 / e

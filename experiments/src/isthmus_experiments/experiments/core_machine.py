@@ -8,7 +8,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import roc_auc_score
 from sklearn.svm import OneClassSVM
 
-from isthmus.coreset import CoreVectorClassifier, CoreVectorOutlierDetector, CoreVectorRegressor
+from isthmus.coreset import (
+    CoreSetSolver,
+    CoreVectorClassifier,
+    CoreVectorOutlierDetector,
+    CoreVectorRegressor,
+)
 from isthmus.kernels import Gaussian
 from isthmus.plotting import curves
 from isthmus_experiments import Outcome, Picture, Row, experiment
@@ -32,16 +37,16 @@ def machines(settings, seed, progress):
     y = np.sign(np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2])
     kernel = Gaussian(0.1)
     rows, accuracy, sizes = [], [], []
-    exact = CoreVectorClassifier(
-        kernel, C=100.0, epsilon=1e-6, max_core=None, random_state=seed
-    ).fit(X[:n], y[:n])
+    solver = CoreSetSolver(epsilon=1e-6, max_core=None)
+    exact = CoreVectorClassifier(kernel, C=100.0, solver=solver, random_state=seed)
+    exact.fit(X[:n], y[:n])
     best = exact.score(X[n:], y[n:])
     for i, epsilon in enumerate(settings["epsilons"]):
         progress(0.8 * i / len(settings["epsilons"]), f"eps = {epsilon:g}")
         start = time.perf_counter()
-        model = CoreVectorClassifier(
-            kernel, C=100.0, stop="radius", epsilon=epsilon, max_core=None, random_state=seed
-        ).fit(X[:n], y[:n])
+        solver = CoreSetSolver(stop="radius", epsilon=epsilon, max_core=None)
+        model = CoreVectorClassifier(kernel, C=100.0, solver=solver, random_state=seed)
+        model.fit(X[:n], y[:n])
         seconds = time.perf_counter() - start
         accuracy.append(model.score(X[n:], y[n:]))
         sizes.append(int(model.n_core_[0]))
@@ -57,7 +62,8 @@ def machines(settings, seed, progress):
             )
         )
     progress(0.8, "relative stop, outliers, tube")
-    relative = CoreVectorClassifier(kernel, C=100.0, max_core=None, random_state=seed)
+    solver = CoreSetSolver(max_core=None)
+    relative = CoreVectorClassifier(kernel, C=100.0, solver=solver, random_state=seed)
     relative.fit(X[:n], y[:n])
     found = relative.score(X[n:], y[n:])
     rows += [
