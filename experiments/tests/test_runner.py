@@ -48,7 +48,7 @@ def test_id_given_twice_runs_once(toys, quiet):
     assert len(run(["T-2", "t-2"], console=quiet)) == 1
 
 
-def test_pipe_gets_one_line_an_experiment_and_the_table(toys, quiet):
+def test_pipe_gets_one_line_per_experiment_and_the_table(toys, quiet):
     run(["T-2", "T-3"], console=quiet)
     lines = quiet.file.getvalue().splitlines()
     assert [line.split()[0] for line in lines[:2]] == ["T-2", "T-3"]

@@ -37,11 +37,11 @@ def test_predictions_from_the_file_equal_those_in_process(model, table, isthmus)
 def test_a_fitted_estimator_predicts_the_same_after_saving(table, tmp_path, isthmus, monkeypatch):
     kept = {}
 
-    def fitted(*args, **kwargs):
-        kept["model"], n_rows = _compare.fitted(*args, **kwargs)
+    def fit_candidate(*args, **kwargs):
+        kept["model"], n_rows = _compare.fit_candidate(*args, **kwargs)
         return kept["model"], n_rows
 
-    monkeypatch.setattr("isthmus.cli.commands.fitted", fitted)
+    monkeypatch.setattr("isthmus.cli.commands.fit_candidate", fit_candidate)
     path = tmp_path / "m.isthmus"
     assert isthmus("fit", table, "--outputs", "v", "--model", path, "--quick").exit_code == 0
     loaded = load_model(path)
@@ -90,16 +90,16 @@ def test_words_are_learnt_as_labels(table, isthmus, tmp_path):
 
 
 def test_every_estimator_for_labels_and_numbers_survives_the_file(table, isthmus, tmp_path):
-    from isthmus.cli.columns import columns_of
+    from isthmus.cli.columns import find_task
     from isthmus.cli.model import Model, save_model
     from isthmus.cli.scores import Scores
 
     frame = read_table(table)
     for outputs in (["u", "v"], ["kind"]):
-        columns = columns_of(frame, ["a", "b"], outputs, table)
+        columns = find_task(frame, ["a", "b"], outputs, table)
         X, Y = columns.X(frame, table), columns.Y(frame, table)
         for candidate in _candidates.candidates(columns, len(X)):
-            estimator, n_rows = _compare.fitted(candidate, X, Y, random_state=0)
+            estimator, n_rows = _compare.fit_candidate(candidate, X, Y, random_state=0)
             path = tmp_path / "m.isthmus"
             save_model(Model(estimator, candidate.name, columns, Scores([], [], 0.0), n_rows), path)
             again = load_model(path).estimator

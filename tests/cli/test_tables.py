@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from isthmus.cli import tables
-from isthmus.cli.columns import columns_of
+from isthmus.cli.columns import find_task
 from isthmus.cli.errors import UserError
 
 PATH = Path("table.csv")
@@ -32,7 +32,7 @@ def test_an_array_with_columns_is_a_group_that_one_name_stands_for(tmp_path):
     np.savez(path, X=np.arange(6.0).reshape(3, 2), y=np.arange(3.0))
     frame = tables.read_table(path)
     assert list(frame.columns) == ["X_0", "X_1", "y"]
-    assert columns_of(frame, None, ["X"], path).outputs == ["X_0", "X_1"]
+    assert find_task(frame, None, ["X"], path).outputs == ["X_0", "X_1"]
 
 
 def written(tmp_path, text, name="table.csv"):
@@ -101,7 +101,7 @@ def test_parquet_without_pyarrow_says_how_to_get_it(tmp_path, monkeypatch):
 
 
 def columns(frame, outputs, inputs=None):
-    return columns_of(frame, inputs, outputs, path="t.csv")
+    return find_task(frame, inputs, outputs, path="t.csv")
 
 
 def test_inputs_are_all_other_columns_unless_named():
@@ -119,7 +119,7 @@ def test_inputs_are_all_other_columns_unless_named():
         (["b"], ["a", "b"], "'b' is both input and output"),
         (["b", "b"], None, "output column 'b' is named twice"),
         (["a", "b", "kind"], None, "no column is left for the inputs"),
-        (["b", "kind"], None, "'kind' holds text: labels are learnt one column at a time"),
+        (["b", "kind"], None, "'kind' holds text: labels are learned one column at a time"),
     ],
 )
 def test_a_wrong_choice_of_columns_is_explained(outputs, inputs, message):

@@ -1,4 +1,4 @@
-"""Every table and figure of the source documents, remade: published value, ours, verdict.
+"""The tables and figures of the source documents, computed again and compared.
 
 An experiment is one short file in ``isthmus_experiments/experiments``, named after its id; it
 registers itself when it is asked for.

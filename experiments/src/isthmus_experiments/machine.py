@@ -1,4 +1,4 @@
-"""The facts about the machine that a time or a last digit may depend on; nothing private."""
+"""Facts about the machine that times or last digits may depend on; nothing private."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measures that several experiments share."""
+"""Measures that several experiments use."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def rmse(truth: ArrayLike, guess: ArrayLike) -> float:
 def timed(function: Callable[[], T], *, at_least: float = 0.2) -> tuple[T, float]:
     """Return the value of ``function`` and the seconds of its fastest call.
 
-    It is called again until ``at_least`` seconds are spent: short times are mostly noise, and
-    the fastest call is the one least disturbed.
+    It is called again until ``at_least`` seconds have passed: short times are mostly noise, and
+    the fastest call is the least disturbed one.
     """
     best, spent = np.inf, 0.0
     while True:

@@ -1,4 +1,4 @@
-"""What an experiment hands back: rows of a table, pictures drawn on demand, notes."""
+"""What an experiment returns: rows of a table, pictures drawn on demand, notes."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Outcome", "Picture", "Row", "shown"]
+__all__ = ["Outcome", "Picture", "Row", "format_value"]
 
 
 @dataclass(frozen=True)
 class Row:
-    """One published finding beside ours.
+    """One published finding next to ours.
 
     Parameters
     ----------
     quantity : str
         What is compared, for example ``"time, gradient : fixed point"``.
     published, ours : str, float or None
-        The two values; None where a side has none.
+        The two values; None if there is none.
     verdict : str
-        In words, with our reading of why where the two differ.
+        In words; where the two differ, with our explanation.
     agrees : bool or None
-        None for a row that only informs.
+        None for a row that is only for information.
     """
 
     quantity: str
@@ -37,7 +37,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure drawn only when a report wants it, so that runs need no matplotlib."""
+    """A figure that is drawn only for a report, so that runs need no matplotlib."""
 
     name: str
     caption: str
@@ -46,18 +46,18 @@ class Picture:
 
 @dataclass(frozen=True)
 class Outcome:
-    """All that one run of an experiment found."""
+    """Everything that one run of an experiment found."""
 
     rows: Sequence[Row]
     pictures: Sequence[Picture] = ()
     notes: Sequence[str] = field(default=())
 
 
-def shown(value: str | float | None) -> str:
+def format_value(value: str | float | None) -> str:
     """Return a table cell: text as it is, numbers to four digits, a dash for nothing.
 
-    >>> shown(0.123456), shown(1400.0), shown(None), shown("30 x 30")
-    ('0.1235', '1400', '–', '30 x 30')
+    >>> [format_value(value) for value in (0.123456, 1400.0, None, "30 x 30")]
+    ['0.1235', '1400', '–', '30 x 30']
     """
     if value is None:
         return "–"

@@ -1,4 +1,4 @@
-"""The report as one HTML page that needs nothing beside itself: style and pictures inside."""
+"""The report as one self-contained HTML page, with style and pictures inside."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from importlib.resources import files
 from string import Template
 from typing import TYPE_CHECKING, Any
 
-from isthmus_experiments.outcome import Row, shown
+from isthmus_experiments.outcome import Row, format_value
 
 if TYPE_CHECKING:
     from isthmus_experiments.runner import Result
@@ -34,9 +34,9 @@ def page(
     facts : mapping
         Shown at the end under "Machine".
     quick : bool
-        Said at the top, since quick values are not the ones to quote.
+        Stated at the top, because quick values are not the ones to quote.
     without_pictures : str
-        The line that says why there are none.
+        Why there are no pictures, if there are none.
     """
     lead = (
         "Quick settings: small data, meant to show that everything runs. "
@@ -97,7 +97,7 @@ def _findings(rows: Iterable[Row]) -> str:
 
 
 def _value(value: str | float | None) -> str:
-    text = shown(value)
+    text = format_value(value)
     kind = "value long" if len(text) > 20 else "value"
     return f'<td class="{kind}">{escape(text)}</td>'
 
@@ -106,7 +106,7 @@ def _figure(caption: str, png: bytes | None) -> str:
     if png is None:
         return ""
     data = base64.b64encode(png).decode("ascii")
-    # Drawn at 150 dots an inch, shown at 100: sharp on fine screens, letters as large as the text.
+    # Drawn at 150 dots per inch, shown at 100: sharp on fine screens, letters the size of text.
     width = int.from_bytes(png[16:20]) * 100 // 150
     return (
         f'<figure><img alt="{escape(caption)}" width="{width}" src="data:image/png;base64,{data}">'

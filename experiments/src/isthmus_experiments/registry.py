@@ -22,7 +22,7 @@ FOLDER = "isthmus_experiments.experiments"
 
 
 class Progress(Protocol):
-    """How an experiment tells how far it is: ``progress(0.4, "learned pre-image")``."""
+    """How an experiment reports its progress: ``progress(0.4, "learned pre-image")``."""
 
     def __call__(self, share: float, message: str = "") -> None: ...
 
@@ -32,7 +32,7 @@ Run = Callable[[Mapping[str, Any], int, Progress], Outcome]
 
 @dataclass(frozen=True)
 class Experiment:
-    """One table or figure of a source document and the function that remakes it.
+    """A table or figure of a source document and the function that computes it again.
 
     Parameters
     ----------
@@ -48,12 +48,12 @@ class Experiment:
     run : callable ``(settings, seed, progress) -> Outcome``
         All randomness comes from ``seed``.
     quick, full : dict
-        The two sets of settings; ``quick`` ends in seconds.
+        The two sets of settings; ``quick`` takes seconds.
     seed : int
         Given to ``run``.
     needs_data : bool
-        True if nothing stands in for a missing data folder; ``run`` then raises
-        ``FileNotFoundError``, which counts as skipped.
+        Whether the experiment needs the data folder; if a file is missing, ``run`` raises
+        ``FileNotFoundError`` and the experiment counts as skipped.
     """
 
     id: str

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from isthmus_experiments.machine import machine_facts
-from isthmus_experiments.outcome import shown
+from isthmus_experiments.outcome import format_value
 from isthmus_experiments.page import WORDS, page
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ def write_report(
 ) -> Path:
     """Write ``index.html`` and ``results.md`` into ``directory``; return the page's path.
 
-    The pictures are those already drawn into ``Result.images``; without matplotlib there
-    are none, and one line says so.
+    The pictures are those in ``Result.images``; without matplotlib there are none, and one
+    line says so.
     """
     folder = Path(directory)
     folder.mkdir(parents=True, exist_ok=True)
@@ -55,8 +55,8 @@ def _markdown(results: Sequence[Result], facts: dict[str, str], quick: bool) -> 
                 _line(
                     r.experiment.id,
                     row.quantity,
-                    shown(row.published),
-                    shown(row.ours),
+                    format_value(row.published),
+                    format_value(row.ours),
                     WORDS[row.agrees],
                     row.verdict,
                 )

@@ -23,7 +23,7 @@ __all__ = ["Result", "exit_code", "run"]
 
 @dataclass(frozen=True)
 class Result:
-    """What came of one experiment: an outcome, a failure or a reason to skip it."""
+    """The result of one experiment: an outcome, a failure or a reason why it was skipped."""
 
     experiment: Experiment
     settings: Mapping[str, Any]
@@ -51,14 +51,14 @@ class Result:
 
     @property
     def verdict(self) -> str:
-        """The verdict on the whole experiment in words."""
+        """The verdict on the whole experiment, in words."""
         if self.error:
             return f"failed: {self.error}"
         if self.outcome is None:
             return f"skipped: {self.skipped}"
         judged = self._judged
         if not judged:
-            return "nothing published to hold it against"
+            return "nothing published to compare with"
         return f"{sum(judged)} of {len(judged)} findings agree"
 
     @property
@@ -85,15 +85,15 @@ def run(
     report : path or None
         Folder for ``index.html`` and ``results.md``; made if it does not exist.
     console : rich.console.Console or None
-        Where to print. A bar on a terminal, one line an experiment elsewhere.
+        Where to print. A bar on a terminal, otherwise one line per experiment.
 
     Returns
     -------
     list of Result
-        In the order asked for. See :func:`exit_code`.
+        In the order of ``ids``. See :func:`exit_code`.
     """
     ids = list(ids or ())
-    # A wrong name must cost nothing, so all are looked up before the first one runs.
+    # All names are looked up before the first experiment runs: a wrong one costs nothing.
     experiments = list({e.id: e for e in map(get, ids)}.values()) if ids else list_experiments()
     console = console or Console()
     draw = report is not None and find_spec("matplotlib") is not None
@@ -101,7 +101,7 @@ def run(
     with progress_display(console, len(experiments)) as display:
         for e in experiments:
             progress = display.begin(e)
-            result = _result(e, e.quick if quick else e.full, progress, draw)
+            result = _run_one(e, e.quick if quick else e.full, progress, draw)
             display.end(result)
             results.append(result)
     console.print(summary_table(results))
@@ -112,41 +112,41 @@ def run(
 
 
 def exit_code(results: Sequence[Result]) -> int:
-    """Return 1 if an experiment failed, else 0. A differing finding is no failure."""
+    """Return 1 if an experiment failed, else 0. A finding that differs is not a failure."""
     return int(any(r.status == "failed" for r in results))
 
 
-def _result(e: Experiment, settings: Mapping[str, Any], progress: Progress, draw: bool) -> Result:
+def _run_one(e: Experiment, settings: Mapping[str, Any], progress: Progress, draw: bool) -> Result:
     outcome, error, skipped, seconds = None, "", "", 0.0
     images: dict[str, bytes] = {}
     start = time.perf_counter()
-    # Warnings belong into the report, not between the lines of the progress bar.
+    # Warnings belong in the report, not between the lines of the progress bar.
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         try:
             outcome = e.run(settings, e.seed, progress)
-            seconds = time.perf_counter() - start  # pictures do not count
-            images = _images(outcome) if draw else {}
+            seconds = time.perf_counter() - start  # without the pictures
+            images = _draw(outcome) if draw else {}
         except FileNotFoundError as missing:
             if e.needs_data:
                 skipped = "its data is not in the folder that ISTHMUS_DATA names"
             else:
-                error = _described(missing)
+                error = _describe(missing)
         except Exception as failure:
-            error = _described(failure)
+            error = _describe(failure)
     seconds = seconds or time.perf_counter() - start
-    told = tuple(dict.fromkeys(f"{w.category.__name__}: {_one_line(w.message)}" for w in caught))
-    return Result(e, dict(settings), e.seed, seconds, outcome, error, skipped, told, images)
+    seen = tuple(dict.fromkeys(f"{w.category.__name__}: {_one_line(w.message)}" for w in caught))
+    return Result(e, dict(settings), e.seed, seconds, outcome, error, skipped, seen, images)
 
 
-def _images(outcome: Outcome) -> dict[str, bytes]:
+def _draw(outcome: Outcome) -> dict[str, bytes]:
     from isthmus.plotting import png
 
     return {picture.name: png(picture.draw()) for picture in outcome.pictures}
 
 
-def _described(failure: Exception) -> str:
-    """Return kind, message and place of a failure, without the folders of this machine."""
+def _describe(failure: Exception) -> str:
+    """Return the type, message and place of a failure, without the folders of this machine."""
     frame = traceback.extract_tb(failure.__traceback__)[-1]
     place = f"{os.path.basename(frame.filename)}:{frame.lineno}"
     return f"{type(failure).__name__}: {_one_line(failure)} ({place})"

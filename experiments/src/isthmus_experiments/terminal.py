@@ -1,4 +1,4 @@
-"""What a person sees while experiments run: a bar on a terminal, plain lines in a pipe."""
+"""Progress while experiments run: a bar on a terminal, plain lines in a pipe."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from isthmus_experiments.outcome import shown
+from isthmus_experiments.outcome import format_value
 
 if TYPE_CHECKING:
     from isthmus_experiments.registry import Experiment
@@ -31,7 +31,7 @@ COLOURS = {
 
 
 class _Lines:
-    """One line an experiment, for pipes and logs."""
+    """One line per experiment, for pipes and logs."""
 
     def __init__(self, console: Console):
         self.console = console
@@ -45,7 +45,7 @@ class _Lines:
 
 
 class _Bar:
-    """A bar over all experiments, moved by the share each one reports."""
+    """A bar over all experiments, moved by the progress that each one reports."""
 
     def __init__(self, bar: Progress, total: int):
         self.bar = bar
@@ -104,7 +104,7 @@ def summary_table(results: Sequence[Result]) -> Table:
             table.add_row(r.experiment.id, f"[{colour}]{escape(r.verdict)}[/]", "", "", r.status)
         for i, row in enumerate(rows):
             id = r.experiment.id if i == 0 else ""
-            published, ours = escape(shown(row.published)), escape(shown(row.ours))
+            published, ours = escape(format_value(row.published)), escape(format_value(row.ours))
             table.add_row(id, escape(row.quantity), published, ours, MARKS[row.agrees])
         table.add_section()
     return table

@@ -36,12 +36,12 @@ class _OneLineErrors(TyperGroup):
             except Exception as error:
                 if "--debug" in args:
                     traceback.print_exc()
-                print(f"isthmus: error: {_described(error)}", file=sys.stderr)
+                print(f"isthmus: error: {_describe(error)}", file=sys.stderr)
                 code = 2
         sys.exit(code if isinstance(code, int) else 0)
 
 
-def _described(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     if hasattr(error, "format_message"):  # a wrong option or argument
         return one_line(error.format_message())
     if isinstance(error, UserError):
@@ -126,7 +126,7 @@ def predict(
 
 @app.command()
 def score(model: ModelFile, table: Table) -> None:
-    """Show the errors of a model on a table that has the outputs too."""
+    """Show the errors of a model on a table that also has the outputs."""
     from isthmus.cli import commands as _commands
 
     _commands.score(model, table, console=Console())
@@ -137,7 +137,9 @@ def reproduce(
     ids: Annotated[
         list[str] | None, typer.Argument(metavar="[ID]...", help="Experiments; default: all.")
     ] = None,
-    list_only: Annotated[bool, typer.Option("--list", help="Show what there is.")] = False,
+    list_only: Annotated[
+        bool, typer.Option("--list", help="List the experiments instead of running them.")
+    ] = False,
     quick: Quick = False,
     report: Report = None,
 ) -> None:
@@ -152,9 +154,11 @@ def reproduce(
 
 @app.command()
 def demo(
-    report: Annotated[Path, typer.Option(metavar="DIR", help="Folder for what is made.")],
+    report: Annotated[
+        Path, typer.Option(metavar="DIR", help="Folder for the report, the tables and the model.")
+    ],
 ) -> None:
-    """Run the quick reproductions and one fit on a table that is made on the spot."""
+    """Run quick reproductions of each family and one fit on a generated table."""
     from isthmus.cli.demo import demo as run_demo
 
     raise typer.Exit(run_demo(report, console=Console()))

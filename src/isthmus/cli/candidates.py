@@ -11,7 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from isthmus.cli.columns import Columns
+from isthmus.cli.columns import TaskColumns
 from isthmus.features.kernel_pca.estimator import KernelPCA
 from isthmus.kernels.algebra.delta import Delta
 from isthmus.kernels.vectors.gaussian import Gaussian
@@ -20,21 +20,21 @@ from isthmus.preimage.vectors.learned import LearnedPreimage
 from isthmus.structured.dependency import DependencyEstimator
 
 KERNEL_ROWS = 4000
-"""Rows a kernel method learns from at most: its Gram matrix costs O(n²) memory and O(n³) time."""
+"""Maximum number of rows for a kernel method, which takes O(n²) memory and O(n³) time."""
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """An estimator with the name shown in the table and the rows it can bear."""
+    """An estimator, the name shown in the table, and the maximum number of rows to fit it on."""
 
     name: str
     estimator: Any
     max_rows: int | None = None
 
 
-def candidates(columns: Columns, n_rows: int) -> list[Candidate]:
-    """Estimators for the task, plainest first; each takes the raw input columns."""
-    # Neighbours by brute force: a search tree is not among the types a model file may hold.
+def candidates(columns: TaskColumns, n_rows: int) -> list[Candidate]:
+    """Return estimators for the task, simplest first; each takes the raw input columns."""
+    # Neighbours by brute force, because a model file cannot hold a search tree.
     n_neighbors = max(1, min(10, n_rows // 4))
     if columns.classes:
         labels = DependencyEstimator(y_features=Delta())
@@ -45,7 +45,7 @@ def candidates(columns: Columns, n_rows: int) -> list[Candidate]:
             Candidate(f"{n_neighbors} nearest neighbours", voting),
             Candidate("dependency, labels", labels, KERNEL_ROWS),
         ]
-        return [_prepared(c, columns, scale_outputs=False) for c in plain]
+        return [_with_encoding(c, columns, scale_outputs=False) for c in plain]
     neighbours = KNeighborsRegressor(n_neighbors, weights="distance", algorithm="brute")
     plain = [
         Candidate("mean", DummyRegressor()),
@@ -54,7 +54,7 @@ def candidates(columns: Columns, n_rows: int) -> list[Candidate]:
         Candidate("dependency, linear", DependencyEstimator(), KERNEL_ROWS),
     ]
     if len(columns.outputs) > 1:
-        # Several outputs can be tied to each other: an output kernel sees that, a linear one not.
+        # Several outputs may depend on each other; only a nonlinear output kernel sees that.
         preimages = {"learned": LearnedPreimage(), "fixed point": FixedPointPreimage()}
         plain += [
             Candidate(
@@ -66,12 +66,12 @@ def candidates(columns: Columns, n_rows: int) -> list[Candidate]:
             )
             for name, preimage in preimages.items()
         ]
-    return [_prepared(c, columns, scale_outputs=True) for c in plain]
+    return [_with_encoding(c, columns, scale_outputs=True) for c in plain]
 
 
-def _prepared(candidate: Candidate, columns: Columns, *, scale_outputs: bool) -> Candidate:
+def _with_encoding(candidate: Candidate, columns: TaskColumns, *, scale_outputs: bool) -> Candidate:
     text = list(columns.categories)
-    # The labels are those of the whole table: a fold may lack one.
+    # The labels of the whole table, because a fold may lack one.
     encoder = OneHotEncoder(
         categories=[np.array(columns.categories[name], dtype=object) for name in text],
         handle_unknown="error",

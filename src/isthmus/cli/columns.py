@@ -1,4 +1,4 @@
-"""Which columns go in and which come out, as the estimators want them."""
+"""Which columns are inputs and which are outputs, and their values for the estimators."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 
 from isthmus.cli.errors import UserError
-from isthmus.cli.tables import columns_named, is_label, is_numeric, labels, numbers
+from isthmus.cli.tables import find_columns, is_label, is_numeric, labels, numbers
 
 
 @dataclass(frozen=True)
-class Columns:
+class TaskColumns:
     """Names and kinds of the columns of a task.
 
     Attributes
@@ -36,8 +36,8 @@ class Columns:
         return [name for name in self.inputs if name not in self.categories]
 
     def X(self, frame: pd.DataFrame, path: Path) -> pd.DataFrame:
-        """Inputs of ``frame``: floats and, for text columns, labels the model knows."""
-        columns_named(frame, self.inputs, path=path, role="input")
+        """Return the inputs: floats and, in text columns, labels that the model knows."""
+        find_columns(frame, self.inputs, path=path, role="input")
         return pd.DataFrame(
             {
                 name: _known_labels(frame[name], self.categories[name], path)
@@ -48,21 +48,21 @@ class Columns:
         )
 
     def Y(self, frame: pd.DataFrame, path: Path) -> np.ndarray:
-        """Outputs of ``frame``: floats (n, n_outputs), or labels (n,)."""
-        columns_named(frame, self.outputs, path=path, role="output")
+        """Return the outputs: floats (n, n_outputs), or labels (n,)."""
+        find_columns(frame, self.outputs, path=path, role="output")
         if self.classes:
             return labels(frame[self.outputs[0]], path)
         return np.column_stack([numbers(frame[name], path) for name in self.outputs])
 
 
-def columns_of(
+def find_task(
     frame: pd.DataFrame, inputs: list[str] | None, outputs: list[str], path: Path
-) -> Columns:
-    """Columns of a task, with kinds found from the table; no inputs means all other columns."""
-    outputs = columns_named(frame, outputs, path=path, role="output", groups=True)
+) -> TaskColumns:
+    """Find the columns of a task and their kinds; ``inputs=None`` takes all other columns."""
+    outputs = find_columns(frame, outputs, path=path, role="output", groups=True)
     if inputs is None:
         inputs = [name for name in frame.columns if name not in outputs]
-    inputs = columns_named(frame, inputs, path=path, role="input", groups=True)
+    inputs = find_columns(frame, inputs, path=path, role="input", groups=True)
     if not inputs:
         raise UserError(f"table {path}: no column is left for the inputs")
     both = [name for name in inputs if name in outputs]
@@ -70,13 +70,13 @@ def columns_of(
         raise UserError(f"column {both[0]!r} is both input and output")
     text_inputs = [name for name in inputs if is_label(frame[name], path)]
     categories = {name: _input_labels(frame[name], path) for name in text_inputs}
-    return Columns(inputs, outputs, categories, _output_labels(frame, outputs, path))
+    return TaskColumns(inputs, outputs, categories, _output_labels(frame, outputs, path))
 
 
 def _input_labels(column, path):
     text = labels(column, path)
     distinct = sorted(set(text))
-    # A name or a date in every row is no category: it could only be learnt by heart.
+    # A name or a date that differs in every row is not a category.
     if len(distinct) > max(20, len(text) / 2):
         raise UserError(
             f"table {path}: input column {column.name!r} has {len(distinct)} different labels in "
@@ -98,7 +98,7 @@ def _output_labels(frame, outputs, path):
         return []
     if len(outputs) > 1:
         raise UserError(
-            f"table {path}: output column {text_outputs[0]!r} holds text: labels are learnt one "
+            f"table {path}: output column {text_outputs[0]!r} holds text: labels are learned one "
             f"column at a time, got {len(outputs)} output columns"
         )
     column = frame[text_outputs[0]]
@@ -125,7 +125,7 @@ def _known_labels(column, known, path):
         row = int(np.argmax(strange))
         raise UserError(
             f"table {path}: column {column.name!r}, row {row + 1}: the label {text[row]!r} was not "
-            f"in the table the model learnt from, which had {', '.join(map(repr, known[:8]))}"
+            f"in the table the model learned from, which had {', '.join(map(repr, known[:8]))}"
             f"{' and others' if len(known) > 8 else ''}"
         )
     return text

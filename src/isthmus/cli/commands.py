@@ -10,18 +10,18 @@ import pandas as pd
 from rich.console import Console
 
 from isthmus import __version__
+from isthmus.blocks.sampling import sample_rows
 from isthmus.cli.candidates import candidates
-from isthmus.cli.columns import columns_of
+from isthmus.cli.columns import find_task
 from isthmus.cli.compare import (
     COMPARED_ROWS,
     QUICK_ROWS,
     best_of,
     check_classes,
     check_folds,
-    compared,
-    fitted,
+    compare_candidates,
+    fit_candidate,
     predictions,
-    random_rows,
 )
 from isthmus.cli.errors import check_folder_of
 from isthmus.cli.model import Model, is_newer_than_library, load_model, save_model
@@ -45,25 +45,25 @@ def fit(
     check_folder_of(model_file)
     frame = read_table(table)
     n_folds = min(cv, 3) if quick else cv
-    rows = random_rows(len(frame), QUICK_ROWS if quick else COMPARED_ROWS, seed)
+    rows = sample_rows(len(frame), QUICK_ROWS if quick else COMPARED_ROWS, seed)
     # Before the columns: in a single row every output is constant.
     check_folds(len(rows), n_folds, table)
-    columns = columns_of(frame, inputs, outputs, table)
+    columns = find_task(frame, inputs, outputs, table)
     X, Y = columns.X(frame, table), columns.Y(frame, table)
     check_classes(Y[rows])
     if len(rows) < len(X):
         note(f"comparing on {len(rows)} of {len(X)} rows, drawn at random")
     tried = candidates(columns, len(rows) - len(rows) // n_folds)
     with fold_progress(len(tried) * n_folds + 1) as advance:
-        results = compared(
+        results = compare_candidates(
             tried, X.iloc[rows], Y[rows], n_folds=n_folds, random_state=seed, on_fold=advance
         )
         best = best_of(results)
         advance(f"{best.candidate.name}, all rows")
-        estimator, n_used = fitted(best.candidate, X, Y, random_state=seed)
+        estimator, n_used = fit_candidate(best.candidate, X, Y, random_state=seed)
     console.print(comparison_table(results, best, columns))
     if n_used < len(X):
-        note(f"a kernel method learns from {n_used} of {len(X)} rows, drawn at random")
+        note(f"this kernel method learns from {n_used} of {len(X)} rows, drawn at random")
     model = Model(estimator, best.candidate.name, columns, best.scores, n_used)
     save_model(model, model_file)
     console.print(f"Saved {model.name} to {model_file}", soft_wrap=True, markup=False)
@@ -82,13 +82,13 @@ def predict(model_file: Path, table: Path, *, output: Path | None) -> None:
 
 
 def predicted_frame(model: Model, X: pd.DataFrame) -> pd.DataFrame:
-    """Predictions as a table with the names of the outputs."""
+    """Return the predictions as a table with the names of the outputs."""
     values = predictions(model.estimator, X)
     return pd.DataFrame(values.reshape(len(X), -1), columns=model.columns.outputs)
 
 
 def score(model_file: Path, table: Path, *, console: Console) -> None:
-    """Print the errors of a model on a table that has the outputs too."""
+    """Print the errors of a model on a table that also has the outputs."""
     model = _model(model_file)
     frame = read_table(table)
     X, Y = model.columns.X(frame, table), model.columns.Y(frame, table)

@@ -1,4 +1,4 @@
-"""Comparison of estimators by cross-validation, and the fit of the best."""
+"""Compare estimators by cross-validation and fit the best."""
 
 import time
 from collections.abc import Callable
@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
+from isthmus.blocks.sampling import sample_rows
 from isthmus.cli.candidates import Candidate
 from isthmus.cli.errors import UserError
 from isthmus.cli.scores import Scores, scores
@@ -19,14 +20,14 @@ QUICK_ROWS = 600
 
 @dataclass(frozen=True)
 class Comparison:
-    """Cross-validated scores of one candidate and the seconds of one fit and prediction."""
+    """The cross-validated scores of one candidate, and the seconds per fold."""
 
     candidate: Candidate
     scores: Scores
     seconds: float
 
 
-def compared(
+def compare_candidates(
     candidates: list[Candidate],
     X: pd.DataFrame,
     Y: np.ndarray,
@@ -35,7 +36,7 @@ def compared(
     random_state: int,
     on_fold: Callable[[str], None] = lambda name: None,
 ) -> list[Comparison]:
-    """Score every candidate on the same folds, each row predicted by a fit that has not seen it."""
+    """Score every candidate on the same folds; no row is predicted by a fit that has seen it."""
     fold = fold_numbers(Y, n_folds, random_state)
     results = []
     for candidate in candidates:
@@ -52,32 +53,24 @@ def compared(
 
 
 def best_of(results: list[Comparison]) -> Comparison:
-    """The comparison with the highest quality; the plainer one where they tie."""
+    """Return the comparison with the highest quality, the simpler candidate in a tie."""
     return max(results, key=lambda result: result.scores.quality)
 
 
-def random_rows(n_rows: int, limit: int | None, random_state: int) -> np.ndarray:
-    """Indices of all rows, or of ``limit`` of them drawn at random, in order."""
-    if limit is None or n_rows <= limit:
-        return np.arange(n_rows)
-    rng = np.random.default_rng(random_state)
-    return np.sort(rng.choice(n_rows, size=limit, replace=False))
-
-
-def fitted(candidate: Candidate, X: pd.DataFrame, Y: np.ndarray, *, random_state: int):
-    """The candidate's estimator fitted on as many rows as it can bear, and their number."""
-    rows = random_rows(len(X), candidate.max_rows, random_state)
+def fit_candidate(candidate: Candidate, X: pd.DataFrame, Y: np.ndarray, *, random_state: int):
+    """Fit the candidate on all rows, or on as many as it can take; return it and their number."""
+    rows = sample_rows(len(X), candidate.max_rows, random_state)
     return clone(candidate.estimator).fit(X.iloc[rows], _targets(Y[rows])), len(rows)
 
 
 def predictions(model, X: pd.DataFrame) -> np.ndarray:
-    """Predictions of a fitted candidate: (n, n_outputs), or labels (n,)."""
+    """Return the predictions of a fitted candidate: (n, n_outputs), or labels (n,)."""
     predicted = np.asarray(model.predict(X))
     return predicted.reshape(len(X), -1) if predicted.dtype.kind == "f" else predicted
 
 
 def fold_numbers(Y: np.ndarray, n_folds: int, random_state: int) -> np.ndarray:
-    """Fold of each row, drawn at random; rows with the same label go to different folds in turn."""
+    """Return the fold of each row, at random; each label is spread evenly over the folds."""
     rng = np.random.default_rng(random_state)
     labels = np.unique(Y, return_inverse=True)[1] if Y.ndim == 1 else np.zeros(len(Y))
     fold = np.empty(len(Y), dtype=int)
@@ -103,5 +96,5 @@ def check_classes(Y: np.ndarray) -> None:
 
 
 def _targets(Y):
-    # One output is given as a vector, as every scikit-learn regressor expects it.
+    # One output is passed as a vector, as scikit-learn's regressors expect.
     return Y[:, 0] if Y.ndim == 2 and Y.shape[1] == 1 else Y

@@ -14,7 +14,7 @@ from isthmus.cli.reproduce import reproduce
 from isthmus.cli.tables import write_table
 from isthmus.datasets.shipped import load_digits_completion
 
-# Some of each family, none that needs data from elsewhere; all of them would take long.
+# A few of each family that need no data folder; all of them would take long.
 EXPERIMENTS = (
     "KDE-digits",
     "E-02",
@@ -46,7 +46,7 @@ _N_SHOWN = 8
 
 
 def demo(report: Path, *, console: Console) -> int:
-    """Fill the folder ``report`` and say what is in it; return the exit code."""
+    """Fill the folder ``report`` and print what is in it; return the exit code."""
     try:
         report.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -88,9 +88,9 @@ def _say(console: Console, line: str) -> None:
 
 
 def _table(digits) -> pd.DataFrame:
-    """One row a digit, ``top_i`` given and ``bottom_i`` wanted.
+    """Return one row per digit: ``top_i`` is given, ``bottom_i`` is to be predicted.
 
-    Border pixels that are black in every training image hold nothing to learn: left out.
+    Pixels that are black in every training image are left out: there is nothing to learn.
     """
     tops = {f"top_{i}": column for i, column in enumerate(digits.X.T)}
     varies = np.ptp(digits.Y[:_N_TRAIN], axis=0) > 0
@@ -99,7 +99,7 @@ def _table(digits) -> pd.DataFrame:
 
 
 def _completions(model: Model, digits, frame: pd.DataFrame) -> bytes:
-    """Picture of digits the model has not seen: what was given, what it made of it, the truth."""
+    """Draw digits that the model has not seen: what was given, what it predicted, the truth."""
     from isthmus.plotting.images import image_grid
     from isthmus.plotting.theme import png
 

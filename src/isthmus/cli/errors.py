@@ -1,4 +1,4 @@
-"""Errors a person can put right, and files that are written whole or not at all."""
+"""Errors that the user can fix, and files that are written completely or not at all."""
 
 import os
 from collections.abc import Iterator
@@ -7,16 +7,16 @@ from pathlib import Path
 
 
 class UserError(Exception):
-    """Something the caller can put right; the command line shows it as one line."""
+    """An error that the user can fix; the command line shows it as one line."""
 
 
 def one_line(message: object) -> str:
-    """The message without line breaks."""
+    """Return the message without line breaks."""
     return " ".join(str(message).split())
 
 
 def check_folder_of(path: Path) -> None:
-    """Refuse a file that could not be written, before any long work is done for it."""
+    """Refuse a file that could not be written, before the work whose result it would hold."""
     folder = path.absolute().parent
     if not folder.is_dir():
         raise UserError(f"cannot write {path}: the folder {folder} does not exist")
@@ -33,7 +33,7 @@ def replacing(path: Path) -> Iterator[Path]:
     A crash or a full disk leaves the old file as it was.
     """
     check_folder_of(path)
-    # The suffix stays last, since writers choose the format by it.
+    # The suffix stays last, because writers choose the format by it.
     temporary = path.with_name(f".{os.getpid()}.tmp.{path.name}")
     try:
         yield temporary

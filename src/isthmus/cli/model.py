@@ -9,7 +9,7 @@ from typing import Any
 from packaging.version import Version
 
 from isthmus import __version__
-from isthmus.cli.columns import Columns
+from isthmus.cli.columns import TaskColumns
 from isthmus.cli.errors import UserError, one_line, replacing
 from isthmus.cli.scores import Scores
 
@@ -31,18 +31,18 @@ _FAMILIES = (
 
 @dataclass(frozen=True)
 class Model:
-    """A fitted estimator with what is needed to use it on another table."""
+    """A fitted estimator and what is needed to apply it to another table."""
 
     estimator: Any
     name: str
-    columns: Columns
+    columns: TaskColumns
     scores: Scores
     n_rows: int
     version: str = __version__
 
 
 def save_model(model: Model, path: Path) -> None:
-    """Write ``model``; an existing file is replaced only when the new one is complete."""
+    """Write ``model``; an existing file is replaced only once the new one is complete."""
     import skops.io
 
     content = {
@@ -59,7 +59,7 @@ def save_model(model: Model, path: Path) -> None:
 
 
 def load_model(path: Path) -> Model:
-    """Read a model file, after making sure that it holds nothing but known types."""
+    """Read a model file after checking that it contains only known types."""
     import skops.io
 
     if not path.is_file():
@@ -68,7 +68,7 @@ def load_model(path: Path) -> Model:
     try:
         unknown = skops.io.get_untrusted_types(file=path)
     except Exception as error:
-        raise _damaged(path, error) from error
+        raise _damage_error(path, error) from error
     trusted = [name for name in unknown if _is_ours(name)]
     foreign = sorted(set(unknown) - set(trusted))
     if foreign:
@@ -79,13 +79,13 @@ def load_model(path: Path) -> Model:
     try:
         content = skops.io.load(path, trusted=trusted)
     except Exception as error:
-        raise _damaged(path, error) from error
+        raise _damage_error(path, error) from error
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
         raise UserError(f"model {path}: not written by isthmus fit, expected format {_FORMAT!r}")
     return Model(
         estimator=content["estimator"],
         name=content["name"],
-        columns=Columns(**content["columns"]),
+        columns=TaskColumns(**content["columns"]),
         scores=Scores(**content["scores"]),
         n_rows=content["n_rows"],
         version=content["version"],
@@ -115,7 +115,7 @@ def _is_ours(name: str) -> bool:
     return isinstance(found, type) and found.__module__ == module
 
 
-def _damaged(path, error):
+def _damage_error(path, error):
     return UserError(
         f"model {path}: damaged or not a model file ({type(error).__name__}: {one_line(error)})"
     )

@@ -1,4 +1,4 @@
-"""How far predictions are from the truth, column by column."""
+"""Errors of predictions, column by column."""
 
 from dataclasses import dataclass
 
@@ -14,10 +14,10 @@ class Scores:
     rmse : list of float
         Root mean squared error of each numeric output; empty for labels.
     r2 : list of float
-        Share of the variance explained, 1 - MSE / variance, of each numeric
+        Fraction of the variance explained, 1 - MSE / variance, of each numeric
         output; NaN where the output does not vary. Empty for labels.
     error_rate : float
-        Share of wrong labels; NaN for numeric outputs.
+        Fraction of wrong labels; NaN for numeric outputs.
     """
 
     rmse: list[float]
@@ -26,7 +26,7 @@ class Scores:
 
     @property
     def quality(self) -> float:
-        """One number to compare by, higher is better: mean R², or share of right labels.
+        """One number to compare by, higher is better: mean R², or the fraction of correct labels.
 
         Outputs that do not vary are left out of the mean.
         """
@@ -37,7 +37,7 @@ class Scores:
 
 
 def scores(Y: np.ndarray, predicted: np.ndarray) -> Scores:
-    """Scores of predictions (n, n_outputs), or of predicted labels (n,)."""
+    """Return the scores of predictions (n, n_outputs), or of predicted labels (n,)."""
     if Y.ndim == 1:
         return Scores([], [], float(np.mean(predicted != Y)))
     mse = np.mean((Y - predicted) ** 2, axis=0)

@@ -16,7 +16,7 @@ SUFFIXES = (".csv", ".csv.gz", ".parquet", ".npz")
 
 
 def read_table(path: Path) -> pd.DataFrame:
-    """Table of a file; csv cells come as text, since only their column's use gives them a type.
+    """Read a table; csv cells stay text, since their type depends on what the column is used for.
 
     An array (n, k) of an npz file named ``Y`` becomes the columns ``Y_0`` … ``Y_{k-1}``.
     """
@@ -47,10 +47,10 @@ def write_table(frame: pd.DataFrame, path: Path) -> None:
             frame.to_csv(temporary, index=False)
 
 
-def columns_named(
+def find_columns(
     frame: pd.DataFrame, names: list[str], *, path: Path, role: str, groups: bool = False
 ) -> list[str]:
-    """Columns that ``names`` stand for; with ``groups``, ``Y`` may stand for ``Y_0, Y_1, …``."""
+    """Return the columns of ``names``; with ``groups``, ``Y`` may stand for ``Y_0, Y_1, …``."""
     found = []
     for name in names:
         group = [f"{name}_{i}" for i in range(frame.shape[1])]
@@ -61,7 +61,9 @@ def columns_named(
             found.extend(group)
         else:
             close = get_close_matches(name, frame.columns, n=3)
-            hint = f"did you mean {' or '.join(map(repr, close))}?" if close else _listed(frame)
+            hint = (
+                f"did you mean {' or '.join(map(repr, close))}?" if close else _name_columns(frame)
+            )
             raise UserError(f"table {path}: {role} column {name!r} is missing; {hint}")
     twice = sorted({name for name in found if found.count(name) > 1})
     if twice:
@@ -70,7 +72,7 @@ def columns_named(
 
 
 def numbers(column: pd.Series, path: Path) -> np.ndarray:
-    """Column as floats; a text cell, a missing value or an infinity is named with its row."""
+    """Return a column as floats; an error names the row of a cell that is not a number."""
     values, words = _numbers_and_words(column, path)
     if words.any():
         row = int(np.argmax(words))
@@ -90,7 +92,7 @@ def numbers(column: pd.Series, path: Path) -> np.ndarray:
 
 
 def labels(column: pd.Series, path: Path) -> np.ndarray:
-    """Column as an object array of strings; a missing label is named with its row."""
+    """Return a column as an object array of strings; an error names the row of a missing label."""
     text = np.array([str(cell).strip() for cell in column], dtype=object)
     _refuse_missing(column.name, np.array([_is_missing(cell) for cell in text]), path)
     return text
@@ -105,7 +107,7 @@ def is_label(column: pd.Series, path: Path) -> bool:
     """Whether the column is text: more cells are words than numbers.
 
     A column of numbers with a few words among them is neither numeric nor
-    label, so that a typing mistake is reported and not taken for a category.
+    label, so that a typing mistake is reported instead of becoming a category.
     """
     values, words = _numbers_and_words(column, path)
     return words.sum() > (~np.isnan(values)).sum()
@@ -119,7 +121,7 @@ def _is_missing(cell):
 
 
 def _numbers_and_words(column, path):
-    """Values, NaN where a cell is no number, and a mask of those cells that are not empty."""
+    """Return the values, NaN where a cell is not a number, and a mask of such cells with text."""
     kinds = pd.api.types
     if kinds.is_bool_dtype(column) or kinds.is_numeric_dtype(column):
         return column.to_numpy(float, na_value=np.nan), np.zeros(len(column), dtype=bool)
@@ -142,7 +144,7 @@ def _refuse_missing(name, missing, path):
         )
 
 
-def _listed(frame):
+def _name_columns(frame):
     shown = ", ".join(map(repr, frame.columns[:8]))
     more = f" and {frame.shape[1] - 8} more" if frame.shape[1] > 8 else ""
     return f"the table has {shown}{more}"

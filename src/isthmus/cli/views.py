@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from isthmus.cli.columns import Columns
+from isthmus.cli.columns import TaskColumns
 from isthmus.cli.compare import Comparison
 from isthmus.cli.scores import Scores
 
@@ -18,13 +18,13 @@ _MAX_COLUMNS = 6
 
 
 def note(message: str) -> None:
-    """One line on standard error, beside the results on standard output."""
+    """Print one line to standard error; results go to standard output."""
     print(f"isthmus: {message}", file=sys.stderr)
 
 
 @contextmanager
 def fold_progress(total: int) -> Iterator:
-    """Yield ``advance(name)``, which moves a bar on a terminal and is silent elsewhere."""
+    """Yield ``advance(name)``, which moves a bar on a terminal and is silent otherwise."""
     console = Console(stderr=True)
     bar = Progress(
         TextColumn("{task.description}"),
@@ -47,8 +47,8 @@ def fold_progress(total: int) -> Iterator:
         yield advance
 
 
-def comparison_table(results: list[Comparison], best: Comparison, columns: Columns) -> Table:
-    """Errors and times of all candidates, the best one marked."""
+def comparison_table(results: list[Comparison], best: Comparison, columns: TaskColumns) -> Table:
+    """Return the errors and times of all candidates, with the best one marked."""
     of = f" of {len(columns.outputs)} outputs" if len(columns.outputs) > 1 else ""
     table = Table(title=f"Cross-validated error{of}", title_justify="left")
     table.add_column("estimator", overflow="fold")
@@ -66,8 +66,8 @@ def comparison_table(results: list[Comparison], best: Comparison, columns: Colum
     return table
 
 
-def score_table(scores: Scores, columns: Columns, n_rows: int) -> Table:
-    """Errors of one model, one row an output."""
+def score_table(scores: Scores, columns: TaskColumns, n_rows: int) -> Table:
+    """Return the errors of one model, one row per output."""
     table = Table(title=f"{n_rows} rows", title_justify="left")
     table.add_column("output", overflow="fold")
     headings = ("error rate",) if columns.classes else ("RMSE", "R²")

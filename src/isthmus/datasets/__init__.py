@@ -1,7 +1,7 @@
 """Data: seeded generators, tasks on digits that ship with scikit-learn, real sets.
 
 The real sets (``load_usps`` and so on) are read from the folder that the
-environment variable ``ISTHMUS_DATA`` names, after their checksums agree;
+environment variable ``ISTHMUS_DATA`` names, after their checksums are verified;
 everything else needs neither files nor network.
 """
 

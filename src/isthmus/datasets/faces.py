@@ -1,4 +1,4 @@
-"""Heads made of shaded ellipsoids: face pictures without a face data base."""
+"""Heads made of shaded ellipsoids: pictures of faces without a face database."""
 
 import numpy as np
 from sklearn.utils import Bunch, check_random_state
@@ -37,7 +37,7 @@ def make_faces(n_samples=500, size=60, *, n_identities=None, random_state=None):
     size : int, default=60
         Height and width in pixels.
     n_identities : int or None, default=None
-        Number of different persons; None makes every picture another person.
+        Number of different persons; None makes every picture a different person.
     random_state : int, RandomState instance or None, default=None
         Seed.
 
@@ -125,7 +125,7 @@ def _nearest_surface(a, d, centres, axes):
 
 
 def _albedo(points, traits):
-    """Paint of the surface points: skin, then hair, brows, eyes and mouth on it."""
+    """Albedo of the surface points: skin, then hair, brows, eyes and mouth painted on it."""
     x, y, z = points
     in_front = _step(z - 0.25, 0.05)
     paint = np.full(len(x), 0.75 + 0.15 * traits["skin"])

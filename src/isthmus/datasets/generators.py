@@ -43,14 +43,14 @@ def make_s_shape(n_samples=500, *, noise=0.05, random_state=None):
 
     :math:`r = y + 0.3 \sin(2\pi y) + \varepsilon` with :math:`y` uniform on [0, 1]
     and :math:`\varepsilon` normal with standard deviation ``noise``; ``r`` is given
-    and ``y`` is wanted. In the middle, several ``y`` share one ``r``.
+    and ``y`` is to be predicted. In the middle, several ``y`` share one ``r``.
 
     Returns
     -------
     X : ndarray of shape (n_samples, 1)
         The observed r.
     Y : ndarray of shape (n_samples, 1)
-        The wanted y.
+        The y to be predicted.
     """
     rng = check_random_state(random_state)
     Y = rng.uniform(size=(n_samples, 1))
@@ -83,7 +83,7 @@ _LETTERS = np.array(list("abcdefghijklmnopqrstuvwxyz"))
 
 
 def make_strings(n_samples=200, *, words=_WORDS, noise=0.15, random_state=None):
-    """Misspelt words and the words that were meant.
+    """Misspelled words and the words that were meant.
 
     Each letter of a word drawn at random is, with probability ``noise``,
     replaced by another, dropped or doubled (a third of the cases each). A word
@@ -96,7 +96,7 @@ def make_strings(n_samples=200, *, words=_WORDS, noise=0.15, random_state=None):
     words : sequence of str
         The few distinct outputs.
     noise : float, default=0.15
-        Probability that a letter is spoilt.
+        Probability that a letter is changed.
     random_state : int, RandomState instance or None, default=None
         Seed.
 
@@ -113,10 +113,10 @@ def make_strings(n_samples=200, *, words=_WORDS, noise=0.15, random_state=None):
     """
     rng = check_random_state(random_state)
     clean = [words[i] for i in rng.randint(len(words), size=n_samples)]
-    return [_misspelt(word, noise, rng) for word in clean], clean
+    return [_misspell(word, noise, rng) for word in clean], clean
 
 
-def _misspelt(word, noise, rng):
+def _misspell(word, noise, rng):
     spoilt = rng.uniform(size=len(word)) < noise
     kinds = rng.randint(3, size=len(word))
     others = _LETTERS[rng.randint(len(_LETTERS), size=len(word))]

@@ -68,8 +68,8 @@ def make_half_circle(
     law : {"gaussian", "laplacian", "uniform"}, default="gaussian"
         Law of the noise.
     n_outliers : int, default=0
-        So many points, drawn at random, are first multiplied by a number
-        between 0.5 and 1.5.
+        Number of points, drawn at random, that are multiplied by a number
+        between 0.5 and 1.5 before the noise is added.
     spacing : {"regular", "random"}, default="regular"
         Whether the angles are equidistant or drawn from the uniform law.
     random_state : int, RandomState instance or None, default=None
@@ -98,7 +98,7 @@ def make_half_circle(
 
 
 def make_s_triangle(n_samples=1000, *, noise=0.1, random_state=None):
-    r"""A triangle bent to an S in space: its density and its corners tell a true map.
+    r"""A triangle bent into an S in space: its corners show whether a map is faithful.
 
     With :math:`t_1 = \sqrt{u_1}`, :math:`t_2 = t_1(2u_2 - 1)` and u uniform on [0, 1],
     :math:`y = (\sin(-1.5\pi(2t_1 - 1)),\ 2t_2,\ 2\sin(2.3(2t_1 - 1))) + \varepsilon`
@@ -177,8 +177,8 @@ def make_noisy_swiss_roll(
     r"""A rolled-up sheet in space, :math:`y = (t\cos t,\ h,\ t\sin t) + \varepsilon`.
 
     t is uniform on [1.5π, 4.5π] and h on [0, ``height``]. Unlike
-    :func:`sklearn.datasets.make_swiss_roll`, with a choice of noise and of height, and with
-    :func:`distance_to_manifold`.
+    :func:`sklearn.datasets.make_swiss_roll` it offers a choice of noise and height, and
+    :func:`distance_to_manifold` knows its shape.
 
     Parameters
     ----------
@@ -219,7 +219,7 @@ def distance_to_manifold(points, manifold, *, signed=False, height=30.0):
     Parameters
     ----------
     points : array-like of shape (n_points, 2 or 3)
-        Where to measure from.
+        Points whose distance is measured.
     manifold : {"spiral", "half_circle", "fish_bowl", "swiss_roll"}
         The shape of ``make_noisy_spiral`` and so on. Ends and rims count: past them the
         distance is that to the nearest point of the shape.
@@ -264,23 +264,23 @@ def _arc(t):
     return RADIUS * np.column_stack([np.cos(np.pi * t), np.sin(np.pi * t)])
 
 
-def _rolled(t):
+def _roll(t):
     angle = ROLL[0] + (ROLL[1] - ROLL[0]) * t
     return angle[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
 
 
-_CURVES = {"spiral": _spiral, "half_circle": _arc, "swiss_roll": _rolled}
+_CURVES = {"spiral": _spiral, "half_circle": _arc, "swiss_roll": _roll}
 
 
 @cache
-def _sampled(manifold):
+def _curve_and_tree(manifold):
     curve = _CURVES[manifold](np.linspace(0, 1, N_CURVE))
     return curve, cKDTree(curve)
 
 
 def _from_curve(points, manifold):
     """Distance to the curve, and on which side: all our curves bend around the origin."""
-    curve, tree = _sampled(manifold)
+    curve, tree = _curve_and_tree(manifold)
     nearest = tree.query(points)[1]
     found = []
     for start in (np.maximum(nearest - 1, 0), np.minimum(nearest, N_CURVE - 2)):

@@ -1,4 +1,4 @@
-"""The real data sets of the source documents, from the folder ``ISTHMUS_DATA`` names.
+"""The real data sets of the source documents, from the folder that ``ISTHMUS_DATA`` names.
 
 Every function verifies the checksum of its file and returns a
 :class:`sklearn.utils.Bunch`. Without the data folder they raise
@@ -75,7 +75,7 @@ def load_olivetti():
 
     ``X`` (400, 4096) grey values in [0, 1], ``images`` (400, 64, 64), ``subject`` 0..39.
     Without a copy in the data folder, scikit-learn's
-    :func:`~sklearn.datasets.fetch_olivetti_faces` is asked, which keeps its own
+    :func:`~sklearn.datasets.fetch_olivetti_faces` is used, which keeps its own
     copy and needs the network the first time.
     """
     if is_available("faces_olivetti"):
@@ -87,9 +87,9 @@ def load_olivetti():
         faces = fetch_olivetti_faces(n_retries=0)
     except OSError as error:
         raise DataNotAvailable(
-            "The Olivetti faces are not available: no copy in the folder ISTHMUS_DATA names, none "
-            f"kept by scikit-learn, and the download failed ({error}). Set ISTHMUS_DATA to the "
-            "folder of the data sets, or run once with network access."
+            "The Olivetti faces are not available: no copy in the folder that ISTHMUS_DATA names, "
+            f"none kept by scikit-learn, and the download failed ({error}). Set ISTHMUS_DATA to "
+            "the folder of the data sets, or run once with network access."
         ) from error
     return _with_images(faces.data, (64, 64), subject=faces.target)
 
@@ -234,7 +234,7 @@ def load_mutag():
 def load_leukemia():
     """Gene expression of 38 leukaemia samples (Golub et al. 1999), non-negative.
 
-    ``X`` (5000 genes, 38 samples): samples are columns, as factorisations want it;
+    ``X`` (5000 genes, 38 samples): samples are columns, as factorisations expect;
     ``label`` (38,) 19 ALL-B, 8 ALL-T, 11 AML; ``sample`` and ``gene`` names.
     """
     return Bunch(**load_npz("leukemia_golub/leukemia_golub.npz"))

@@ -67,9 +67,9 @@ def make_imitation_scenes(
         Largest relative change of brightness, as a whole and from left to right; each colour
         changes by a fifth of it besides.
     noise : float, default=0.01
-        Standard deviation of each pixel, of 1 for white.
+        Standard deviation of each pixel, where white is 1.
     skin : tuple of three floats
-        Colour of face and arm; another one makes a person whom a fitted skin model does not know.
+        Colour of face and arm; another one makes a person that a fitted skin model does not know.
     random_state : int, RandomState instance or None, default=None
         Seed.
 
@@ -126,7 +126,7 @@ def make_imitation_scenes(
     directions = np.stack([upper, fore], axis=1) @ BASE.T
     return Bunch(
         images=images,
-        postures=copied_postures(directions),
+        postures=imitating_postures(directions),
         directions=directions,
         angles=angles,
         background=np.round(255 * wall).astype(np.uint8),
@@ -149,7 +149,7 @@ def arm_directions(angles):
     return upper, fore
 
 
-def copied_postures(directions):
+def imitating_postures(directions):
     """PA-10 joint vectors (n, 7) with these directions (n, 2, 3) of upper arm and forearm."""
     u, f = directions[:, 0], directions[:, 1]
     q = np.zeros((len(u), 7))

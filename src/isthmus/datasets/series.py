@@ -7,9 +7,9 @@ SHAPES = ("bump", "double", "ramp", "wave")
 
 
 def make_cylinder_bell_funnel(n_samples=90, *, length=128, noise=1.0, random_state=None):
-    r"""Series of three classes: a plateau, a rise and a fall at random places [Saito1994]_.
+    r"""Series of three classes: a plateau, a rise or a fall at a random place [Saito1994]_.
 
-    With a begin a uniform on [16, 32], a duration b - a uniform on [32, 96] (both in units of
+    With a start a uniform on [16, 32], a duration b - a uniform on [32, 96] (both in units of
     ``length / 128``) and a height :math:`6+\eta`,
 
     .. math:: x_t=(6+\eta)\,s(t)+\varepsilon_t,\qquad s=1,\;\frac{t-a}{b-a},\;\frac{b-t}{b-a}
@@ -48,7 +48,7 @@ def make_warped_shapes(
 ):
     """Four shapes drawn at uneven speed, so that lock-step comparison fails.
 
-    Each series is one of four curves on [0, 1], read off at times that run now faster, now
+    Each series is one of four curves on [0, 1], sampled at times that run now faster, now
     slower; lengths differ by up to a fifth from ``length``. The shapes are a single
     bump, a double bump, a ramp and a wave.
 

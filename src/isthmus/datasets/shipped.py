@@ -11,7 +11,7 @@ _MISSING = {
 
 
 def load_digits_completion(missing="bottom"):
-    """Digits with a part hidden: the visible pixels are given, the hidden ones are wanted.
+    """Digits with a part hidden: the visible pixels are given, the hidden ones are to be predicted.
 
     The images are the 1797 digits of :func:`sklearn.datasets.load_digits`,
     8 × 8 pixels, divided by 16 so that grey values lie in [0, 1].

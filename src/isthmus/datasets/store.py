@@ -1,4 +1,4 @@
-"""Files of the data folder, read only after their checksum agrees."""
+"""Files of the data folder, read only if their checksum is right."""
 
 import hashlib
 import os
@@ -21,7 +21,7 @@ class DataNotAvailable(FileNotFoundError):
 
 
 class ChecksumMismatch(ValueError):
-    """A data file is not the one its checksum speaks of."""
+    """A data file does not have the published checksum."""
 
     __module__ = "isthmus.datasets"
 
@@ -82,7 +82,7 @@ def _published_sums(path: Path, mtime_ns: int) -> dict[str, str]:
 
 
 def verified_path(name: str) -> Path:
-    """Path of the data file ``name``, once its SHA-256 agrees with ``SHA256SUMS``."""
+    """Return the path of the data file ``name`` once its SHA-256 is found to be right."""
     home = data_home()
     path, sums = home / name, home / SUMS
     if not path.is_file():
@@ -104,19 +104,19 @@ def verified_path(name: str) -> Path:
     got = _digest(path, stat.st_mtime_ns, stat.st_size)
     if got != expected:
         raise ChecksumMismatch(
-            f"The data file {name!r} is damaged or another version: "
-            f"expected SHA-256 {expected}, got {got}. Copy it anew."
+            f"The data file {name!r} is damaged or of another version: "
+            f"expected SHA-256 {expected}, got {got}. Copy it again."
         )
     return path
 
 
 def load_npz(name: str) -> dict[str, NDArray]:
-    """Arrays of the verified file ``name``; pickled objects are refused."""
+    """Return the arrays of the verified file ``name``; pickled objects are refused."""
     with np.load(verified_path(name), allow_pickle=False) as archive:
         return {key: archive[key] for key in archive.files}
 
 
 def load_csv(name: str):
-    """Table of the verified file ``name`` as a :class:`pandas.DataFrame`."""
-    pandas = load_extra("pandas", "app", "load_csv")
+    """Return the verified file ``name`` as a :class:`pandas.DataFrame`."""
+    pandas = load_extra("pandas", "app", f"Reading {name}")
     return pandas.read_csv(verified_path(name))

@@ -1,7 +1,7 @@
 """Figures in one style. Needs matplotlib (``pip install "isthmus[plot]"``), loaded on first use.
 
-Every function returns a :class:`matplotlib.figure.Figure` that belongs to nobody else: no
-global state, no window, so it works in a test, a report and a notebook alike.
+Every function returns a new :class:`matplotlib.figure.Figure`, without global state and without a
+window, so that it works in a test, a report and a notebook alike.
 """
 
 from isthmus._lazy import attach

@@ -23,7 +23,7 @@ def arm_motion(
     n_postures: int = 5,
     view: tuple[float, float] = (18.0, -60.0),
 ) -> Figure:
-    """Return arms in 3-D, one panel a title: faint at first, strong at the end of a movement.
+    """Return arms in 3-D, one panel per title: faint at the start of a movement, strong at its end.
 
     Parameters
     ----------
@@ -33,9 +33,9 @@ def arm_motion(
     path : array of shape (n_steps, 3)
         A line to draw, such as the one the hand has to follow.
     n_postures : int
-        How many postures of a movement to draw, evenly spaced in time.
+        Number of postures of a movement to draw, evenly spaced in time.
     view : (float, float)
-        Height and turn of the viewer in degrees.
+        Elevation and azimuth of the viewer in degrees.
     """
     motions = {title: np.asarray(points, dtype=float) for title, points in panels.items()}
     wrong = [t for t, p in motions.items() if p.ndim != 3 or p.shape[2] != 3 or not len(p)]
@@ -69,7 +69,7 @@ def movement_strip(
     n_frames: int = 7,
     titles: Sequence[str] = (),
 ) -> Figure:
-    """Return a strip of frames a movement: time runs to the right, movements are rows.
+    """Return a strip of frames per movement: time runs to the right, movements are rows.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def movement_strip(
     bones : sequence of (int, int)
         Which points to join by a line.
     n_frames : int
-        How many frames of each movement, evenly spaced in its own time.
+        Number of frames of each movement, evenly spaced in its own time.
     titles : sequence of str
         One above each column.
     """
@@ -117,7 +117,7 @@ def movement_strip(
 
 
 def _even_axes(ax: Any, points: np.ndarray, view: tuple[float, float]) -> None:
-    """The same scale on all axes, few numbers, seen from ``view``."""
+    """Give all axes the same scale and few ticks, seen from ``view``."""
     middle = (points.min(axis=0) + points.max(axis=0)) / 2
     half = 0.55 * np.ptp(points, axis=0).max()
     for name, centre in zip("xyz", middle, strict=True):

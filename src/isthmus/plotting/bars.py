@@ -20,7 +20,7 @@ def error_bars(
     published: Mapping[str, Mapping[str, float]] | None = None,
     log: Sequence[str] = (),
 ) -> Figure:
-    """Return one panel of horizontal bars a measure, one bar a method.
+    """Return one panel of horizontal bars per measure, one bar per method.
 
     Parameters
     ----------

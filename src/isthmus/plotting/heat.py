@@ -1,4 +1,4 @@
-"""A square of numbers as colours: which group is tied to which."""
+"""A square matrix as colours: which groups depend on each other."""
 
 from __future__ import annotations
 

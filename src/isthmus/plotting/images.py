@@ -1,4 +1,4 @@
-"""Pictures side by side: one row an example, one column a method."""
+"""Pictures side by side: one row per example, one column per method."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def image_grid(
                 ax.set(xticks=[], yticks=[])
                 ax.spines[:].set_visible(False)
         for ax, title in zip(axes[0], titles, strict=False):
-            # Some nine letters fit on an inch.
+            # About nine letters fit in an inch.
             ax.set_title(textwrap.fill(title, max(6, int(9 * size))))
         for ax, title in zip(axes[:, 0], row_titles, strict=False):
             ax.set_ylabel(title, rotation=0, ha="right", va="center")

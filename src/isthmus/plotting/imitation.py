@@ -1,4 +1,4 @@
-"""Pictures of a person over the arm that imitates them."""
+"""Pictures of a person above the arm that imitates them."""
 
 from __future__ import annotations
 

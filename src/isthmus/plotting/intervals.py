@@ -23,7 +23,7 @@ def bands(
     n_columns: int = 3,
     limits: tuple[float, float] | None = None,
 ) -> Figure:
-    """Return one panel a title: a mean, a band about it, draws, data, the truth.
+    """Return one panel per title: a mean, a band around it, draws, data, the truth.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def bands(
         shape (n_draws, n), ``"points"`` a pair of abscissas and ordinates, ``"truth"`` (n,).
     xlabel, ylabel : str
     n_columns : int
-        Panels in a row.
+        Number of panels per row.
     limits : (float, float) or None
         Vertical range of all panels; None takes what holds everything.
     """

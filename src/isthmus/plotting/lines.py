@@ -23,12 +23,12 @@ def curves(
     log: str = "",
     marker: str = "",
 ) -> Figure:
-    """Return one panel a title, in it one curve a method.
+    """Return one panel per title, with one curve per method.
 
     Parameters
     ----------
     panels : mapping title -> mapping method -> (x, y)
-        A method has the colour of its place; a title may be empty.
+        Colours follow the order of the methods; a title may be empty.
     xlabel, ylabel : str
         Of all panels.
     log : str

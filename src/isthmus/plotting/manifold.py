@@ -29,16 +29,16 @@ def latent_map(
     resolution: int = 120,
     axis_names: Sequence[str] = ("latent 1", "latent 2"),
 ) -> Figure:
-    """Return scatter plots of latent points, the darker the ground the denser the latent space.
+    """Return scatter plots of latent points, on a background that is dark where they are dense.
 
     Parameters
     ----------
     panels : mapping title -> array (n_points, 2)
-        Latent points, one panel a title.
+        Latent points, one panel per title.
     labels : array (n_points,) or None
         Classes, one colour each, or numbers (floats) shown by a colour scale.
     names : mapping label -> str
-        How the legend calls the classes.
+        Names of the classes in the legend.
     density : mapping title -> callable, or None
         For panels that are to be shaded: the density at an array of points (m, 2).
     resolution : int
@@ -97,7 +97,7 @@ def _scatter(ax: Any, Z: Points, labels: ArrayLike | None, names: Mapping[Any, s
 
 
 def _extra_colour(i: int) -> Any:
-    """Digits have ten classes, the palette seven colours."""
+    """Return a colour beyond the seven of the palette: digits have ten classes."""
     import matplotlib
 
     return matplotlib.colormaps["tab20b"](2 * i % 20)
@@ -146,7 +146,7 @@ def manifold_through(
 
 
 def _sheet(ax: Any, shape: Points) -> None:
-    """The lines of a grid, drawn along both of its axes."""
+    """Draw the lines of a grid along both of its axes."""
     for lines in (shape, shape.transpose(1, 0, 2)):
         for line in lines:
             ax.plot(*line.T, color=PALETTE[5], lw=0.9, alpha=0.9)

@@ -26,14 +26,14 @@ def signed_map(
     label: str = "",
     limit: float | None = None,
 ) -> Figure:
-    """Return one panel a title with a coloured cell a value: blue above zero, red below.
+    """Return one panel per title with one coloured cell per value: blue above zero, red below.
 
     Parameters
     ----------
     panels : mapping title -> array (n_rows, n_columns)
         NaN leaves its cell white.
     columns, rows : sequences
-        What the cells stand for, written at the axes.
+        Labels of the cells along the axes.
     xlabel, ylabel, label : str
         Names of the axes and of the values.
     limit : float or None
