@@ -107,7 +107,7 @@ def test_hsic_is_the_discrepancy_of_pairs_and_combinations(pair):
     i, j = everything.T
     gram = K[np.ix_(i, i)] * L[np.ix_(j, j)]
     pairs = np.flatnonzero(i == j)
-    discrepancy = mmd(pairs, np.arange(144), kernel=Precomputed(gram))
+    discrepancy = mmd(pairs, np.arange(144), kernel=Precomputed(gram), squared=True)
     assert_allclose(hsic(X, Y, x_kernel=Gaussian(0.1), y_kernel=Laplacian(0.5)), discrepancy)
 
 
@@ -185,9 +185,24 @@ def test_mmd_is_the_difference_of_mean_similarities(rng, unbiased):
         expected = (K.sum() - 40) / (40 * 39) + (L.sum() - 55) / (55 * 54) - 2 * M.mean()
     else:
         expected = K.mean() + L.mean() - 2 * M.mean()
-    assert_allclose(mmd(X, Z, kernel=k, unbiased=unbiased), expected, rtol=1e-10)
-    root = mmd(X, Z, kernel=k, unbiased=unbiased, squared=False)
-    assert_allclose(root**2, expected, rtol=1e-10)
+    squared = mmd(X, Z, kernel=k, unbiased=unbiased, squared=True)
+    assert_allclose(squared, expected, rtol=1e-10)
+    assert_allclose(mmd(X, Z, kernel=k, unbiased=unbiased), np.sqrt(expected), rtol=1e-10)
+
+
+def test_measures_are_roots_unless_asked_for_squares(rng):
+    X, Y = rng.normal(size=(2, 30, 2))
+    for measure in (mmd, distance_covariance, distance_correlation):
+        for seed in range(20):
+            X, Y = np.random.default_rng(seed).normal(size=(2, 12, 2))
+            squared = measure(X, Y, unbiased=True, squared=True)
+            root = measure(X, Y, unbiased=True)
+            assert_allclose(np.sign(squared) * root**2, squared, rtol=1e-12)
+            assert np.sign(root) == np.sign(squared)
+            if squared < 0:
+                break
+        else:
+            pytest.fail(f"{measure.__name__} was never negative")
 
 
 def test_partial_distance_correlation_is_the_cosine_of_residual_matrices(oracles, pair, rng):

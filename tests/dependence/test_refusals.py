@@ -47,7 +47,7 @@ def test_partial_needs_three_of_equal_length():
 def test_samples_of_two_spaces_are_refused():
     with pytest.raises(ValueError, match="Got 2 and 1 columns"):
         mmd(np.ones((4, 2)), np.ones((3, 1)))
-    with pytest.raises(ValueError, match=r"at least 2 objects a sample. Got 5 and 1"):
+    with pytest.raises(ValueError, match=r"at least 2 objects in each sample. Got 5 and 1"):
         two_sample_test(x, x[:1], unbiased=True)
     with pytest.raises(ValueError, match=r"Precomputed\(matrix\)"):
         mmd(np.eye(3), np.eye(3), kernel="precomputed")
@@ -55,7 +55,7 @@ def test_samples_of_two_spaces_are_refused():
 
 @pytest.mark.parametrize("exponent", [0, -1, 2.1, "one"])
 def test_exponents_beyond_their_range_are_refused(exponent):
-    with pytest.raises(ValueError, match=r"float in \(0, 2\]. Got"):
+    with pytest.raises((TypeError, ValueError), match=r"float in \(0.0, 2.0\]. Got"):
         distance_covariance(x, x, exponent=exponent)
 
 
@@ -67,7 +67,7 @@ def test_matrices_that_are_no_distances_are_refused():
         distance_covariance(np.triu(np.ones((3, 3)), 1), np.zeros((3, 3)), **options)
     with pytest.raises(ValueError, match="zero on the diagonal"):
         distance_covariance(np.eye(3), np.zeros((3, 3)), **options)
-    with pytest.raises(ValueError, match="'euclidean' or 'precomputed'"):
+    with pytest.raises(ValueError, match="'euclidean', 'precomputed'"):
         distance_covariance(x, x, metric="manhattan")
 
 
@@ -83,9 +83,9 @@ def test_kernels_that_are_none_are_refused():
 def test_tests_name_what_they_offer():
     with pytest.raises(ValueError, match=r"'hsic', 'dcor', 'coco'. Got 'pearson'"):
         independence_test(x, x, statistic="pearson")
-    with pytest.raises(ValueError, match=r"for 'hsic' must be one of.*Got 't'"):
+    with pytest.raises(ValueError, match=r"statistic='hsic'\) must be one of.*Got 't'"):
         independence_test(x, x, method="t")
-    with pytest.raises(ValueError, match="n_permutations must be an int"):
+    with pytest.raises(ValueError, match="'n_permutations' parameter of independence_test"):
         independence_test(x, x, n_permutations=0)
     with pytest.raises(ValueError, match="coco has no unbiased"):
         independence_test(x, x, statistic="coco", unbiased=True)
@@ -94,7 +94,7 @@ def test_tests_name_what_they_offer():
 
 
 def test_hsic_norms_are_named():
-    with pytest.raises(ValueError, match=r"'n' or 'n-1'. Got 'm'"):
+    with pytest.raises(ValueError, match=r"'n', 'n-1'. Got 'm'"):
         hsic(x, x, norm="m")
     with pytest.raises(ValueError, match="biased estimator"):
         hsic(x, x, norm="n-1", unbiased=True)

@@ -78,7 +78,7 @@ def fold(
 
 
 def merge_all(
-    found: list[Statistics], merge: Callable[[Statistics, Statistics], Statistics]
+    found: Iterable[Statistics], merge: Callable[[Statistics, Statistics], Statistics]
 ) -> Statistics:
-    """Merge a list of statistics from left to right."""
+    """Merge statistics from left to right."""
     return reduce(merge, found)

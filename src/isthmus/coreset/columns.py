@@ -19,7 +19,7 @@ class KernelColumns:
     Parameters
     ----------
     kernel, objects : what is compared.
-    megabytes : memory for columns. Those that find no place are computed each time.
+    megabytes : memory for columns. Those that do not fit are computed each time.
     """
 
     def __init__(self, kernel: Kernel, objects: Objects, megabytes: float):
@@ -33,11 +33,11 @@ class KernelColumns:
         self._owner: IntArray = np.empty(0, dtype=int)  # whose column is in a slot
 
     def room(self, n_columns: int) -> int:
-        """How many objects can be watched if so many columns are to be kept."""
+        """Number of objects that can be watched if ``n_columns`` columns are to be kept."""
         return self._numbers // max(1, n_columns)
 
     def watch(self, rows: IntArray) -> None:
-        """Keep columns at these objects from now on; if they are the same, nothing is lost."""
+        """Keep columns at these objects from now on; nothing is lost if they are the same."""
         if np.array_equal(rows, self._rows):
             return
         self._rows = rows
@@ -85,7 +85,7 @@ class KernelColumns:
         return values
 
     def _keep(self, lacking: IntArray, used: IntArray) -> None:
-        """Compute columns and keep those that find a place, if need be that of an idle one."""
+        """Compute columns and keep those that fit, if need be in place of idle ones."""
         most = self.room(len(self._rows))
         free = np.arange(len(self._owner), max(most, len(self._owner)))
         if len(lacking) > len(free):

@@ -37,10 +37,10 @@ class KernelProblem:
     def expansion(self, points: IntArray, weights: Array) -> tuple[IntArray, Array]:
         """A weighted sum of points as a sum over objects, each named once."""
         used, where = np.unique(points % self.columns.n, return_inverse=True)
-        return used, _summed(where, weights * self.signs[points])
+        return used, _sum_by_object(where, weights * self.signs[points])
 
     def values(self, points: IntArray, sums: Array, coefficients: Array) -> Array:
-        """Inner products of points with the expansion, whose sums are at their objects."""
+        """Inner products of points with the expansion, given its sums at their objects."""
         return self.signs[points] * (sums[0] + self.bias * coefficients.sum())
 
     def gram(self, rows: IntArray, columns: IntArray) -> Array:
@@ -85,14 +85,14 @@ class PairProblem:
         """A weighted sum of points as a sum over objects, each named once."""
         ends = self.objects_of(points)
         used, where = np.unique(ends, return_inverse=True)
-        return used, _summed(where.ravel(), np.concatenate([weights, -weights]))
+        return used, _sum_by_object(where.ravel(), np.concatenate([weights, -weights]))
 
     def values(self, points: IntArray, sums: Array, coefficients: Array) -> Array:
-        """Inner products of points with the expansion, whose sums are at their objects."""
+        """Inner products of points with the expansion, given its sums at their objects."""
         return np.asarray(sums[0] - sums[1])
 
     def gram(self, rows: IntArray, columns: IntArray) -> Array:
-        """Block of M: four kernels a pair of pairs, each object compared once."""
+        """Block of M: four kernels per pair of pairs, each object compared once."""
         used_r, at_r = np.unique(self.objects_of(rows), return_inverse=True)
         used_c, at_c = np.unique(self.objects_of(columns), return_inverse=True)
         K = self.columns.block(used_r, used_c)
@@ -108,7 +108,7 @@ class PairProblem:
         """The diagonal of M, with the shift."""
         k = np.asarray(self.columns.kernel.diag(self.columns.objects), dtype=float)
         cross = np.empty(len(self.above))
-        order = np.argsort(self.above, kind="stable")  # neighbours then share an object
+        order = np.argsort(self.above, kind="stable")  # so that neighbours share an object
         for start in range(0, len(cross), 512):
             pairs = order[start : start + 512]
             first, at_first = np.unique(self.above[pairs], return_inverse=True)
@@ -117,5 +117,5 @@ class PairProblem:
         return k[self.above] + k[self.below] - 2 * cross + 1.0 / self.cost
 
 
-def _summed(where: IntArray, weights: Array) -> Array:
+def _sum_by_object(where: IntArray, weights: Array) -> Array:
     return np.asarray(np.bincount(where, weights), dtype=float)

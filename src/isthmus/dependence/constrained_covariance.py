@@ -25,9 +25,9 @@ def coco(
     .. math:: \mathrm{COCO}=\frac1n\sqrt{\lambda_{\max}(HKH\,HLH)},
 
     the first singular value of kernel partial least squares [GrettonHerbrich2005]_. Where ``hsic``
-    adds up the squares of all singular values, this is the largest one: it is better where one
-    smooth function carries all dependence, and worse where there are many. For characteristic
-    kernels it is zero only under independence.
+    adds up the squares of all singular values, this is the largest one, not squared: it is better
+    where one smooth function carries all dependence, and worse where there are many. For
+    characteristic kernels it is zero only under independence.
 
     Parameters
     ----------

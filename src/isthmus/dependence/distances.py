@@ -62,8 +62,9 @@ def distance_covariance(
     >>> round(distance_covariance(x, x), 4), distance_covariance(x, np.ones(5))
     (1.1027, 0.0)
     """
-    sides = _distance_sides(X, Y, exponent=exponent, metric=metric)
-    n = check_pair(*sides, owner="distance_covariance", unbiased=unbiased)
+    owner = "distance_covariance"
+    sides = _distance_sides(X, Y, exponent=exponent, metric=metric, owner=owner)
+    n = check_pair(*sides, owner=owner, unbiased=unbiased)
     products = finish(gram_sums(sides, n_jobs=n_jobs), unbiased=unbiased)
     value = covariances(products, n, unbiased=unbiased)[0, 1]
     value = value if unbiased else max(value, 0.0)
@@ -109,8 +110,9 @@ def distance_correlation(
     >>> round(distance_correlation(x, x**2, exponent=2), 3)
     0.0
     """
-    sides = _distance_sides(X, Y, exponent=exponent, metric=metric)
-    check_pair(*sides, owner="distance_correlation", unbiased=unbiased)
+    owner = "distance_correlation"
+    sides = _distance_sides(X, Y, exponent=exponent, metric=metric, owner=owner)
+    check_pair(*sides, owner=owner, unbiased=unbiased)
     products = finish(gram_sums(sides, n_jobs=n_jobs), unbiased=unbiased)
     value = correlations(products, sides, unbiased=unbiased)[0, 1]
     return float(value if squared else signed_root(value))
@@ -154,8 +156,9 @@ def partial_distance_correlation(
     >>> abs(partial_distance_correlation(x, y, z)) < 0.05
     True
     """
-    sides = _distance_sides(X, Y, Z, exponent=exponent, metric=metric)
-    check_pair(*sides, owner="partial_distance_correlation", unbiased=True)
+    owner = "partial_distance_correlation"
+    sides = _distance_sides(X, Y, Z, exponent=exponent, metric=metric, owner=owner)
+    check_pair(*sides, owner=owner, unbiased=True)
     products = finish(gram_sums(sides, n_jobs=n_jobs), unbiased=True)
     return partial_correlation(correlations(products, sides, unbiased=True))
 
@@ -173,8 +176,8 @@ def partial_correlation(R: Array) -> float:
     return float(np.clip((R[0, 1] - R[0, 2] * R[1, 2]) / np.sqrt(left * right), -1.0, 1.0))
 
 
-def _distance_sides(*tables: Objects, exponent: float, metric: str) -> list[Side]:
+def _distance_sides(*tables: Objects, exponent: float, metric: str, owner: str) -> list[Side]:
     return [
-        distance_side(table, exponent, metric=metric, name=name)
+        distance_side(table, exponent, metric=metric, name=name, owner=owner)
         for table, name in zip(tables, "XYZ", strict=False)
     ]

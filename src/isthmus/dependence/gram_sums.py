@@ -6,15 +6,16 @@ functions: :func:`map_block` on a strip of rows, :func:`merge` of two results, :
 """
 
 from collections.abc import Sequence
-from functools import partial, reduce
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
+from isthmus.blocks.folding import merge_all
 from isthmus.blocks.slices import block_slices
 from isthmus.dependence.loops import shift_and_sum
 from isthmus.dependence.sides import Side
-from isthmus.dependence.threads import mapped
+from isthmus.dependence.threads import map_in_threads
 from isthmus.dependence.univariate import univariate_products
 from isthmus.typing import Array
 
@@ -81,12 +82,14 @@ def finish(sums: GramSums, *, unbiased: bool) -> Array:
         rows = sums.rows + sums.diagonals
         products = sums.products + sums.diagonals @ sums.diagonals.T
     totals = rows.sum(axis=1)
-    return centered(
+    return center_products(
         products, rows @ rows.T, totals[:, None] * totals, rows.shape[1], unbiased=unbiased
     )
 
 
-def centered(products: Array, rows: Array, totals: Array, n: int, *, unbiased: bool) -> Array:
+def center_products(
+    products: Array, rows: Array, totals: Array, n: int, *, unbiased: bool
+) -> Array:
     r"""Inner product of centred matrices from that of the plain ones.
 
     ``rows`` is the inner product of the row sums, ``totals`` the product of the sums of all:
@@ -115,7 +118,8 @@ def gram_sums(sides: Sequence[Side], *, n_jobs: int | None = None) -> GramSums:
     else:
         width = int(np.clip(np.sqrt(TILE_ENTRIES / len(sides)), 128, 256))
         strips = block_slices(sides[0].n, 1, block_size=width)
-        sums = reduce(merge, mapped(partial(map_block, sides, width=width), strips, n_jobs))
+        strip_sums = partial(map_block, sides, width=width)
+        sums = merge_all(map_in_threads(strip_sums, strips, n_jobs), merge)
     if not np.isfinite(sums.products).all():
         raise ValueError("A kernel gave values that are not finite, or too large to be squared.")
     return sums

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from isthmus._checks import check_choice
 from isthmus.dependence.gram_sums import finish, gram_sums
 from isthmus.dependence.measures import correlations, covariances
 from isthmus.dependence.sides import check_pair, kernel_side
@@ -28,7 +29,8 @@ def hsic(
        \mathrm{HSIC}_U=\frac1{n(n-3)}\Big[\operatorname{tr}\tilde K\tilde L
        +\frac{1^\top\tilde K1\,1^\top\tilde L1}{(n-1)(n-2)}-\frac2{n-2}1^\top\tilde K\tilde L1\Big],
 
-    where :math:`\tilde K,\tilde L` have zeros on the diagonal [Song2012]_.
+    where :math:`\tilde K,\tilde L` have zeros on the diagonal [Song2012]_. It is a square by
+    definition: compare it with the squares of ``distance_covariance``, ``mmd`` and ``coco``.
 
     Parameters
     ----------
@@ -41,9 +43,9 @@ def hsic(
         needs four objects.
     norm : {"n", "n-1"}, default="n"
         Divide the V-statistic by :math:`n^2`, or by :math:`(n-1)^2` as in [Gretton2005]_. Only
-        the first is the V-statistic, equal to ``mmd`` between the pairs and all combinations, and
-        to a quarter of the squared distance covariance for its kernel. The second is called
-        unbiased in [Tonde2016]_, Definition 13; it is not.
+        the first is the V-statistic, equal to the squared ``mmd`` between the pairs and all
+        combinations, and to a quarter of the squared distance covariance for its kernel. The second
+        is called unbiased in [Tonde2016]_, Definition 13; it is not.
     n_jobs : int or None, default=None
         Threads.
 
@@ -65,10 +67,9 @@ def hsic(
     """
     sides = [kernel_side(X, x_kernel, name="X"), kernel_side(Y, y_kernel, name="Y")]
     n = check_pair(*sides, owner="hsic", unbiased=unbiased)
-    if norm not in ("n", "n-1"):
-        raise ValueError(f"The norm of hsic must be 'n' or 'n-1'. Got {norm!r} instead.")
+    check_choice(norm, "norm", "hsic", ("n", "n-1"))
     if norm == "n-1" and unbiased:
-        raise ValueError("norm='n-1' is a scaling of the biased estimator: not with unbiased=True.")
+        raise ValueError("norm='n-1' scales the biased estimator: leave out unbiased=True.")
     products = finish(gram_sums(sides, n_jobs=n_jobs), unbiased=unbiased)
     value = float(covariances(products, n, unbiased=unbiased)[0, 1])
     if unbiased:
@@ -90,8 +91,9 @@ def cka(
     .. math:: \mathrm{CKA}=\frac{\mathrm{HSIC}(K,L)}
        {\sqrt{\mathrm{HSIC}(K,K)\,\mathrm{HSIC}(L,L)}}\in[0,1]
 
-    [Cortes2012]_. It is 1 for a kernel with itself, and for linear kernels the RV coefficient.
-    0 is returned where a side is constant.
+    [Cortes2012]_. It is 1 for a kernel with itself, and for linear kernels the RV coefficient. Like
+    ``hsic`` it is a square by definition, of the kind of a squared correlation. 0 is returned where
+    a side is constant.
 
     Parameters
     ----------

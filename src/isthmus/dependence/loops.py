@@ -77,7 +77,7 @@ def _concordance_of_all_pairs(x, y):
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
 def _split(x, y, rank, x_out, y_out, rank_out, bit):
-    """Part a bucket by one bit of the rank, keeping the order, and sum over the pairs it parts.
+    """Split a bucket by one bit of the rank, keeping the order; sum over the pairs it separates.
 
     No branch depends on the data: a processor cannot guess it, and a wrong guess costs more than
     all of the arithmetic here.
@@ -111,7 +111,7 @@ def concordance(x, y, rank):
     r"""Sum of :math:`(x_j-x_i)(y_j-y_i)` over pairs with :math:`i<j` and :math:`y_i<y_j`.
 
     ``x`` ascends and ``rank`` is the rank of ``y``, any order among equals (they add nothing).
-    Buckets of consecutive ranks are halved, the highest bit first: two elements are parted once,
+    Buckets of consecutive ranks are halved, the highest bit first: two elements are separated once,
     at the highest bit in which their ranks differ. O(n log n).
     """
     n = len(x)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from isthmus._checks import check_choice
 from isthmus._extras import load_extra
 from isthmus.dependence.gram_sums import finish, gram_sums
 from isthmus.dependence.measures import correlations, covariances, signed_root
@@ -60,7 +61,7 @@ def dependence_matrix(
 
     Notes
     -----
-    What belongs to a column, its sorting and its sums, is done once and not once a pair.
+    What belongs to a column, its sorting and its sums, is done once and not once per pair.
     O(g² n log n) for columns with ``"dcor"`` or ``"dcov"`` at exponent 1. Otherwise the matrices
     of all groups are read once, tile by tile, and a matrix product gives all pairs of a tile:
     O(g² n²) in BLAS, O(g n) memory.
@@ -84,18 +85,15 @@ def dependence_matrix(
     True
     """
     pandas = load_extra("pandas", "app", "dependence_matrix")
-    if measure not in MEASURES:
-        raise ValueError(
-            f"The measure of dependence_matrix must be one of {', '.join(map(repr, MEASURES))}. "
-            f"Got {measure!r} instead."
-        )
+    owner = "dependence_matrix"
+    check_choice(measure, "measure", owner, MEASURES)
     if _are_groups(X):
-        labels, tables = _named(X, groups, names)
+        labels, tables = _given_collections(X, groups, names)
     else:
-        labels, tables = _grouped(X, groups, names)
+        labels, tables = _column_groups(X, groups, names)
     if measure in ("dcor", "dcov"):
         sides = [
-            distance_side(table, exponent, name=f"group {label!r}")
+            distance_side(table, exponent, name=f"group {label!r}", owner=owner)
             for label, table in zip(labels, tables, strict=True)
         ]
     else:
@@ -104,7 +102,7 @@ def dependence_matrix(
             kernel_side(table, kernels.get(label, "gaussian"), name=f"group {label!r}")
             for label, table in zip(labels, tables, strict=True)
         ]
-    n = check_pair(*sides, owner="dependence_matrix", unbiased=unbiased)
+    n = check_pair(*sides, owner=owner, unbiased=unbiased)
     products = finish(gram_sums(sides, n_jobs=n_jobs), unbiased=unbiased)
     if measure in ("dcor", "cka"):
         M = correlations(products, sides, unbiased=unbiased)
@@ -124,7 +122,9 @@ def _are_groups(X: Objects) -> bool:
     return isinstance(X, (list, tuple)) and len(X) > 0 and all(np.ndim(part) == 2 for part in X)
 
 
-def _named(X: Any, groups: Any, names: Sequence[Any] | None) -> tuple[list[Any], list[Any]]:
+def _given_collections(
+    X: Any, groups: Any, names: Sequence[Any] | None
+) -> tuple[list[Any], list[Any]]:
     if groups is not None:
         raise ValueError(
             "dependence_matrix was given collections and groups of columns: expected a single "
@@ -140,11 +140,13 @@ def _labels(labels: list[Any], names: Sequence[Any] | None) -> list[Any]:
     if names is None:
         return labels
     if len(names) != len(labels):
-        raise ValueError(f"Expected {len(labels)} names, one a group. Got {len(names)}.")
+        raise ValueError(f"Expected {len(labels)} names, one per group. Got {len(names)}.")
     return list(names)
 
 
-def _grouped(X: Objects, groups: Any, names: Sequence[Any] | None) -> tuple[list[Any], list[Any]]:
+def _column_groups(
+    X: Objects, groups: Any, names: Sequence[Any] | None
+) -> tuple[list[Any], list[Any]]:
     """Names of the groups, and their columns."""
     columns = list(X.columns) if hasattr(X, "columns") else None
     table = as_table(X, name="X")

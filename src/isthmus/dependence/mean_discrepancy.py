@@ -7,7 +7,6 @@ import numpy as np
 from isthmus.blocks.slices import block_slices
 from isthmus.dependence.measures import signed_root
 from isthmus.dependence.sides import Side, as_table, distance_side, kernel_side
-from isthmus.kernels.algebra.precomputed import Precomputed
 from isthmus.kernels.resolve import as_kernel
 from isthmus.typing import Array, BoolArray, Objects
 
@@ -18,11 +17,11 @@ def mmd(
     *,
     kernel: Any = "gaussian",
     unbiased: bool = False,
-    squared: bool = True,
+    squared: bool = False,
 ) -> float:
-    r"""Squared maximum mean discrepancy of two samples of objects.
+    r"""Maximum mean discrepancy of two samples of objects.
 
-    Squared distance between the means of the two samples in feature space [Gretton2012]_,
+    The distance between the means of the two samples in feature space [Gretton2012]_,
 
     .. math:: \mathrm{MMD}^2=\overline{k(x,x')}+\overline{k(z,z')}-2\,\overline{k(x,z)},
 
@@ -36,12 +35,12 @@ def mmd(
         Another sample; nothing is paired.
     kernel : kernel, name or function, default="gaussian"
         A median width is taken from both samples together. A matrix made elsewhere is
-        ``Precomputed(gram)`` with indices as objects.
+        ``Precomputed(matrix)`` with indices as objects.
     unbiased : bool, default=False
-        Leave out the pairs of an object with itself; the value may then be negative. Needs two
-        objects on each side.
-    squared : bool, default=True
-        False gives the root, the distance itself; a negative estimate keeps its sign.
+        Leave out the pairs of an object with itself: the square is then right on average, and may
+        be negative. Needs two objects on each side.
+    squared : bool, default=False
+        Return the square. The root of a negative U-statistic has a minus sign.
 
     Returns
     -------
@@ -49,16 +48,16 @@ def mmd(
 
     Notes
     -----
-    O((m+n)²) time in blocks, O(m+n) memory. With the kernel :math:`-\|x-z\|` it is the
-    energy distance.
+    O((m+n)²) time in blocks, O(m+n) memory. With the kernel :math:`-\|x-z\|` the square is
+    the energy distance.
 
     Examples
     --------
     >>> import numpy as np
     >>> from isthmus.dependence import mmd
     >>> X, Z = np.array([[0.0], [1.0]]), np.array([[2.0], [5.0]])
-    >>> mmd(X, Z, kernel="linear")  # squared distance of the means
-    9.0
+    >>> mmd(X, Z, kernel="linear")  # distance of the means
+    3.0
     """
     pooled = pooled_kernel_side(X, Z, kernel, owner="mmd", unbiased=unbiased)
     value = float(discrepancies(pooled, pooled.first[None], unbiased=unbiased)[0])
@@ -78,13 +77,13 @@ def pooled_kernel_side(
 ) -> Pooled:
     """The Gram matrix of both samples together."""
     kernel = as_kernel(kernel)
-    if isinstance(kernel, Precomputed) and kernel.gram is None:
+    if kernel.pairwise:
         raise ValueError(
-            f"{owner} needs the kernel between the samples too: give Precomputed(gram) of all "
+            f"{owner} needs the kernel between the samples too: give Precomputed(matrix) of all "
             "objects as kernel, and indices into it as samples."
         )
     if kernel.vectors:
-        objects: Objects = _stacked(X, Z, owner=owner)
+        objects: Objects = _stack(X, Z, owner=owner)
     else:
         objects = [*kernel.check(X), *kernel.check(Z)]
     first = _first(len(X), len(Z), owner=owner, unbiased=unbiased)
@@ -94,15 +93,15 @@ def pooled_kernel_side(
 def pooled_distance_side(
     X: Objects, Z: Objects, exponent: float, *, owner: str, unbiased: bool
 ) -> Pooled:
-    """Distances of both samples together, negative so that near is alike."""
-    side = distance_side(_stacked(X, Z, owner=owner), exponent, name="X and Z")
+    """Distances of both samples together, negated so that close objects are similar."""
+    side = distance_side(_stack(X, Z, owner=owner), exponent, name="X and Z", owner=owner)
     first = _first(len(X), len(Z), owner=owner, unbiased=unbiased)
     if side.features is not None:
         return Pooled(side, first)
     return Pooled(Side(side.n, lambda i, j: -side.values(i, j), side.diagonal), first)
 
 
-def _stacked(X: Objects, Z: Objects, *, owner: str) -> Array:
+def _stack(X: Objects, Z: Objects, *, owner: str) -> Array:
     X, Z = as_table(X, name="X"), as_table(Z, name="Z")
     if X.shape[1] != Z.shape[1]:
         raise ValueError(
@@ -116,13 +115,13 @@ def _first(m: int, n: int, *, owner: str, unbiased: bool) -> BoolArray:
     if min(m, n) < needed:
         kind = "The unbiased estimator of " if unbiased else ""
         raise ValueError(
-            f"{kind}{owner} needs at least {needed} objects a sample. Got {m} and {n}."
+            f"{kind}{owner} needs at least {needed} objects in each sample. Got {m} and {n}."
         )
     return np.arange(m + n) < m
 
 
 def discrepancies(pooled: Pooled, first: BoolArray, *, unbiased: bool) -> Array:
-    r"""Squared discrepancy for each row of ``first``, a way to part the objects in two.
+    r"""Squared discrepancy for each row of ``first``, a way to divide the objects into two samples.
 
     With indicators :math:`a` of the first sample, the three sums of a row are
     :math:`a^\top Ka`, :math:`a^\top K1` and :math:`1^\top K1`: one matrix product for all rows.

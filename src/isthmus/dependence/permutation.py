@@ -8,10 +8,10 @@ from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
 
 from isthmus.blocks.slices import block_slices
-from isthmus.dependence.gram_sums import GramSums, centered
+from isthmus.dependence.gram_sums import GramSums, center_products
 from isthmus.dependence.loops import add_permuted_products
 from isthmus.dependence.sides import Side
-from isthmus.dependence.threads import mapped
+from isthmus.dependence.threads import map_in_threads
 from isthmus.dependence.univariate import univariate_permuted_products
 from isthmus.typing import Array, IntArray
 
@@ -57,7 +57,7 @@ def permuted_products(
         if not unbiased:
             products += sums.diagonals[1][permutations] @ sums.diagonals[0]
         values.append(
-            centered(
+            center_products(
                 products,
                 y_rows[permutations] @ x_rows,
                 x_rows.sum() * y_rows.sum(),
@@ -77,10 +77,10 @@ def _plain_products(x: Side, y: Side) -> Callable[[IntArray, int | None], Array]
             squares = [np.square(A.T @ B[p]).sum() for p in permutations]
             return np.array(squares) - b[permutations] @ a
 
-        return _threaded(of_features)
+        return _split_over_threads(of_features)
     if x.column is not None and y.column is not None:
         left, right = x.column, y.column
-        return _threaded(lambda p: univariate_permuted_products(left, right, p))
+        return _split_over_threads(lambda p: univariate_permuted_products(left, right, p))
     L = full_matrix(y)
 
     def of_matrices(permutations: IntArray, n_jobs: int | None) -> Array:
@@ -93,18 +93,18 @@ def _plain_products(x: Side, y: Side) -> Callable[[IntArray, int | None], Array]
                 add_permuted_products(K, start, L, p, out)
                 return out
 
-            total += _threaded(add)(permutations, n_jobs)
+            total += _split_over_threads(add)(permutations, n_jobs)
         return total
 
     return of_matrices
 
 
-def _threaded(
+def _split_over_threads(
     function: Callable[[IntArray], Array],
 ) -> Callable[[IntArray, int | None], Array]:
     def split(permutations: IntArray, n_jobs: int | None) -> Array:
         parts = np.array_split(permutations, min(effective_n_jobs(n_jobs), len(permutations)))
-        return np.concatenate(list(mapped(function, parts, n_jobs)))
+        return np.concatenate(list(map_in_threads(function, parts, n_jobs)))
 
     return split
 

@@ -2,15 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_array
 
+from isthmus._checks import check_choice, check_float
+from isthmus.blocks.sampling import sample_rows
 from isthmus.blocks.slices import block_slices
 from isthmus.dependence.loops import squared_distances
-from isthmus.kernels.algebra.precomputed import Precomputed
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.objects import refuse_text, take
 from isthmus.kernels.resolve import as_kernel
@@ -53,9 +53,7 @@ class Side:
         Centring removes anything of the form :math:`u_i+u_j`, so any offsets are allowed; with
         these, what remains is small and the sums of :func:`map_block` lose no digits.
         """
-        chosen = np.arange(self.n)
-        if self.n > N_LANDMARKS:
-            chosen = np.random.default_rng(0).choice(self.n, N_LANDMARKS, replace=False)
+        chosen = sample_rows(self.n, N_LANDMARKS, rng=0, sort=False)
         means = np.empty(self.n)
         for rows in block_slices(self.n, len(chosen)):
             means[rows] = self.values(rows, chosen).mean(axis=1)
@@ -88,16 +86,19 @@ def kernel_side(X: Objects, kernel: Any, *, name: str) -> Side:
     return Side(n, values, np.asarray(kernel.diag(X), dtype=np.float64))
 
 
-def distance_side(X: Objects, exponent: float, *, metric: str = "euclidean", name: str) -> Side:
+def distance_side(
+    X: Objects,
+    exponent: float,
+    *,
+    metric: str = "euclidean",
+    name: str,
+    owner: str = "distance_side",
+) -> Side:
     r"""The matrix of distances :math:`\|x_i-x_j\|^a`."""
-    if not isinstance(exponent, Real) or not 0 < exponent <= 2:
-        raise ValueError(f"The exponent must be a float in (0, 2]. Got {exponent!r} instead.")
+    check_float(exponent, "exponent", owner, low=0.0, high=2.0, include_low=False)
+    check_choice(metric, "metric", owner, ("euclidean", "precomputed"))
     if metric == "precomputed":
         return _precomputed_distance_side(X, exponent, name)
-    if metric != "euclidean":
-        raise ValueError(
-            f"The metric must be 'euclidean' or 'precomputed'. Got {metric!r} instead."
-        )
     if isinstance(X, (list, tuple)) and len(X) and isinstance(X[0], (str, bytes)):
         raise ValueError(
             f"Distances need numbers, and {name} holds text. Use hsic with a kernel for text, or "
@@ -146,7 +147,7 @@ def _precomputed_distance_side(X: Objects, exponent: float, name: str) -> Side:
 
 
 def as_table(X: Objects, *, name: str) -> Array:
-    """Rows of numbers; one number an object becomes a column."""
+    """Rows of numbers; a flat array becomes one column."""
     plain = type(X) is np.ndarray and X.dtype == np.float64 and X.ndim in (1, 2) and X.size > 0
     if not (plain and np.isfinite(X).all()):  # on short columns the check costs more than the rest
         X = check_array(X, dtype=np.float64, ensure_2d=False, input_name=name)
@@ -158,7 +159,7 @@ def check_for(kernel: Kernel, X: Objects, *, name: str) -> Objects:
     if kernel.vectors:
         refuse_text(X, f"The measure of {name}", kernel)
         return as_table(X, name=name)
-    if isinstance(kernel, Precomputed) and kernel.gram is None:
+    if kernel.pairwise:
         return check_symmetric(X, name=name)
     return kernel.check(X)
 
@@ -177,7 +178,7 @@ def check_symmetric(X: Objects, *, name: str) -> Array:
 
 
 def check_pair(*sides: Side, owner: str, unbiased: bool = False) -> int:
-    """How many objects the sides have, or that they are too few or not equally many."""
+    """The number of objects, which must be the same for all sides, and large enough."""
     counts = [side.n for side in sides]
     if len(set(counts)) > 1:
         raise ValueError(

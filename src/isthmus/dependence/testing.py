@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from isthmus._checks import check_choice, check_int
 from isthmus.dependence.constrained_covariance import centered_factor, largest_singular_value
 from isthmus.dependence.gram_sums import finish, gram_sums
 from isthmus.dependence.mean_discrepancy import (
@@ -17,7 +18,7 @@ from isthmus.dependence.measures import correlations, covariances, signed_root
 from isthmus.dependence.null import chi2_pvalue, gamma_pvalue, permutation_pvalue, t_pvalue
 from isthmus.dependence.permutation import permuted_products, random_permutations
 from isthmus.dependence.sides import Side, check_pair, distance_side, kernel_side
-from isthmus.dependence.threads import mapped
+from isthmus.dependence.threads import map_in_threads
 from isthmus.typing import Array, IntArray, Objects
 
 METHODS = {
@@ -119,13 +120,16 @@ def independence_test(
     >>> independence_test(x, y, statistic="dcor", method="chi2").pvalue < 0.01
     True
     """
-    _check_method(statistic, method, ("hsic", "dcor", "coco"), owner="independence_test")
-    _check_count(n_permutations)
+    owner = "independence_test"
+    _check_method(statistic, method, ("hsic", "dcor", "coco"), owner)
+    check_int(n_permutations, "n_permutations", owner, low=1)
     if statistic == "dcor":
-        x, y = (distance_side(D, exponent, name=name) for D, name in ((X, "X"), (Y, "Y")))
+        x, y = (
+            distance_side(D, exponent, name=name, owner=owner) for D, name in ((X, "X"), (Y, "Y"))
+        )
     else:
         x, y = kernel_side(X, x_kernel, name="X"), kernel_side(Y, y_kernel, name="Y")
-    check_pair(x, y, owner="independence_test", unbiased=unbiased or method != "permutation")
+    check_pair(x, y, owner=owner, unbiased=unbiased or method != "permutation")
     permute = {"n_permutations": n_permutations, "random_state": random_state, "n_jobs": n_jobs}
     if statistic == "coco":
         if unbiased:
@@ -165,11 +169,13 @@ def two_sample_test(
     ----------
     X, Z : collections of m and n objects
     statistic : {"mmd", "energy"}, default="mmd"
-        ``"mmd"`` is the squared discrepancy for ``kernel``; ``"energy"`` the energy distance
-        :math:`2\overline{\|x-z\|^a}-\overline{\|x-x'\|^a}-\overline{\|z-z'\|^a}`, for vectors.
+        ``"mmd"`` is the maximum mean discrepancy for ``kernel``, as :func:`mmd` returns it;
+        ``"energy"`` the energy distance
+        :math:`2\overline{\|x-z\|^a}-\overline{\|x-x'\|^a}-\overline{\|z-z'\|^a}` of vectors, a
+        square by definition.
     method : {"permutation", "gamma"}, default="permutation"
-        Permutations part the pooled objects anew; ``"gamma"`` matches the exact mean and variance
-        over all of them.
+        Permutations divide the pooled objects into two samples again and again; ``"gamma"`` matches
+        the exact mean and variance over all of them.
     n_permutations : int, default=999
     kernel : kernel of ``"mmd"``, default="gaussian"
     exponent : float in (0, 2], default=1
@@ -195,13 +201,14 @@ def two_sample_test(
     >>> two_sample_test(X, Z, n_permutations=199, random_state=0).pvalue
     0.005
     """
-    _check_method(statistic, method, ("mmd", "energy"), owner="two_sample_test")
-    _check_count(n_permutations)
     owner = "two_sample_test"
+    _check_method(statistic, method, ("mmd", "energy"), owner)
+    check_int(n_permutations, "n_permutations", owner, low=1)
     if statistic == "mmd":
         pooled = pooled_kernel_side(X, Z, kernel, owner=owner, unbiased=unbiased)
     else:
         pooled = pooled_distance_side(X, Z, exponent, owner=owner, unbiased=unbiased)
+    value = partial(_discrepancy, statistic, unbiased=unbiased)
     if method == "gamma":
         label = np.where(pooled.first, 1.0, 0.0)[:, None]
         sides = [pooled.side, kernel_side(label, "linear", name="labels")]
@@ -209,12 +216,19 @@ def two_sample_test(
         sums = gram_sums(sides)
         observed = discrepancies(pooled, pooled.first[None], unbiased=unbiased)[0]
         pvalue = gamma_pvalue(finish(sums, unbiased=False)[0, 1], sums)
-        return _result(float(observed), pvalue, None, statistic, method)
+        return _result(value(observed), pvalue, None, statistic, method)
     partitions = random_permutations(pooled.side.n, n_permutations, random_state)
     T = np.concatenate(
         [discrepancies(pooled, pooled.first[block], unbiased=unbiased) for block in partitions]
     )
-    return _result(float(T[0]), permutation_pvalue(T), T[1:], statistic, method)
+    return _result(value(T[0]), permutation_pvalue(T), value(T[1:]), statistic, method)
+
+
+def _discrepancy(statistic: str, squared: Any, *, unbiased: bool) -> Any:
+    """The measure for a squared discrepancy, or for many."""
+    if statistic == "energy":
+        return squared
+    return signed_root(squared if unbiased else np.maximum(squared, 0.0))
 
 
 def _value(
@@ -239,7 +253,7 @@ def _coco_test(
         return largest_singular_value(A.T @ B[p]) / x.n
 
     blocks = random_permutations(x.n, n_permutations, random_state)
-    T = np.array([t for block in blocks for t in mapped(value, block, n_jobs)])
+    T = np.array([t for block in blocks for t in map_in_threads(value, block, n_jobs)])
     return _result(float(T[0]), permutation_pvalue(T), T[1:], "coco", "permutation")
 
 
@@ -249,21 +263,6 @@ def _result(
     return DependenceTest(float(statistic), pvalue, null, measure, method)
 
 
-def _check_method(statistic: str, method: str, statistics: tuple[str, ...], *, owner: str) -> None:
-    if statistic not in statistics:
-        raise ValueError(
-            f"The statistic of {owner} must be one of {', '.join(map(repr, statistics))}. "
-            f"Got {statistic!r} instead."
-        )
-    if method not in METHODS[statistic]:
-        raise ValueError(
-            f"The method of {owner} for {statistic!r} must be one of "
-            f"{', '.join(map(repr, METHODS[statistic]))}. Got {method!r} instead."
-        )
-
-
-def _check_count(n_permutations: int) -> None:
-    if not isinstance(n_permutations, (int, np.integer)) or n_permutations < 1:
-        raise ValueError(
-            f"n_permutations must be an int in [1, inf). Got {n_permutations!r} instead."
-        )
+def _check_method(statistic: str, method: str, statistics: tuple[str, ...], owner: str) -> None:
+    check_choice(statistic, "statistic", owner, statistics)
+    check_choice(method, "method", f"{owner}(statistic={statistic!r})", METHODS[statistic])

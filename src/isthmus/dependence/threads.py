@@ -6,10 +6,12 @@ from typing import Any
 from joblib import Parallel, delayed, effective_n_jobs
 
 
-def mapped(function: Callable[..., Any], items: Iterable[Any], n_jobs: int | None) -> Iterator[Any]:
+def map_in_threads(
+    function: Callable[..., Any], items: Iterable[Any], n_jobs: int | None
+) -> Iterator[Any]:
     """``function`` of each item, in order.
 
-    >>> list(mapped(abs, [-1, 2], n_jobs=2))
+    >>> list(map_in_threads(abs, [-1, 2], n_jobs=2))
     [1, 2]
     """
     if effective_n_jobs(n_jobs) == 1:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isthmus.dependence.loops import concordances, permuted_concordances
-from isthmus.dependence.threads import mapped
+from isthmus.dependence.threads import map_in_threads
 from isthmus.typing import Array, IntArray
 
 
@@ -60,7 +60,7 @@ def univariate_products(
         return concordances(pieces[a].ascending, pieces[a].order, X[a + 1 :], ranks[a + 1 :])
 
     signed = signed_products(X, X)
-    for a, concordant in enumerate(mapped(with_later, range(len(X)), n_jobs)):
+    for a, concordant in enumerate(map_in_threads(with_later, range(len(X)), n_jobs)):
         products[a, a] = 2 * signed[a, a]
         products[a, a + 1 :] = products[a + 1 :, a] = 4 * concordant - 2 * signed[a, a + 1 :]
     return products, np.array([piece.row_sums for piece in pieces])

@@ -111,7 +111,7 @@ def _joint_mmd(X, Y):
         lambda A, B: _induced(A[:, :p], B[:, :p]) * _induced(A[:, p:], B[:, p:]), on_vectors=True
     )
     pairs = np.c_[np.repeat(X, n, axis=0), np.tile(Y, (n, 1))]
-    return mmd(np.c_[X, Y], pairs, kernel=product)
+    return mmd(np.c_[X, Y], pairs, kernel=product, squared=True)
 
 
 def _rejections(options, settings, seed):
