@@ -12,5 +12,6 @@ from isthmus.plotting.manifold import manifold_through as manifold_through
 from isthmus.plotting.map import signed_map as signed_map
 from isthmus.plotting.ranks import rank_curves as rank_curves
 from isthmus.plotting.theme import PALETTE as PALETTE
+from isthmus.plotting.theme import new_figure as new_figure
 from isthmus.plotting.theme import png as png
 from isthmus.plotting.theme import style as style

@@ -88,13 +88,12 @@ def imitation(settings, seed, progress):
     model = ImitationModel(ARM, features=FrozenEstimator(features))
     model.fit(pairs.images, pairs.postures, unlabelled=frames.images)
     progress(0.85, "fewer patterns")
-    seen = model.features_.transform(test.images)
     rows_of = [
         *_size_rows(features, components, n_outputs, settings),
         *[row for base, table in tables.items() for row in _cv_rows(base, table, variances[base])],
-        _fusion_row(model, seen, components),
-        *_reduction_rows(model, seen, test.postures),
-        *_direction_rows(model, seen, pairs, test),
+        _fusion_row(model, test.images, components),
+        *_reduction_rows(model, test),
+        *_direction_rows(model, pairs, test),
         _stranger_row(model, seed),
     ]
     movements = {what: scenes(settings["steps"], seed, 2000, motion=what) for what in MOVING}
@@ -200,9 +199,10 @@ def _cv_rows(base, table, variance):
     ]
 
 
-def _fusion_row(model, seen, components):
-    two_stages = model.regressor_.predict(model.x_features_.transform(seen))
-    gap = float(np.abs(model._coordinates(seen) - two_stages).max())
+def _fusion_row(model, images, components):
+    rows = model.features_.transform(images)
+    two_stages = model.regressor_.predict(model.x_features_.transform(rows))
+    gap = float(np.abs(model.predict_coordinates(images) - two_stages).max())
     n = len(model.extractor_.objects)
     return Row(
         "fused extractor against its two stages; operations a picture",
@@ -213,17 +213,17 @@ def _fusion_row(model, seen, components):
     )
 
 
-def _reduction_rows(model, seen, postures):
-    truth = model.y_features_.transform(postures)
+def _reduction_rows(model, test):
+    truth = model.y_features_.transform(test.postures)
     n = len(model.extractor_.objects)
 
     def error(candidate):
-        return np.sum((candidate._coordinates(seen) - truth) ** 2)
+        return np.sum((candidate.predict_coordinates(test.images) - truth) ** 2)
 
-    rows = []
+    rows, whole = [], error(model)
     for share, published in zip(SHARES, ("-", "167 of 500 kept"), strict=True):
         small = compress(model, round(share * n))
-        loss = error(small) / error(model) - 1
+        loss = error(small) / whole - 1
         rows.append(
             Row(
                 f"squared error of test pictures with {share:.0%} of the patterns",
@@ -236,15 +236,15 @@ def _reduction_rows(model, seen, postures):
     return rows
 
 
-def _direction_rows(model, seen, pairs, test):
+def _direction_rows(model, pairs, test):
     rows = model.features_.transform(pairs.images)
     neighbour = KNeighborsRegressor(1, metric="cityblock").fit(rows, pairs.postures)
-    coordinates = model._coordinates(seen)
+    seen = model.features_.transform(test.images)
     found = {
-        "within joint limits": model._solve(coordinates),
+        "within joint limits": model.predict(test.images),
         "nearest known posture, as published": CandidatePreimage()
         .fit(pairs.postures, model.y_features_)
-        .solve(coordinates),
+        .solve(model.predict_coordinates(test.images)),
         "posture of the nearest picture": neighbour.predict(seen),
         "mean posture": np.tile(pairs.postures.mean(axis=0), (len(seen), 1)),
     }

@@ -3,8 +3,7 @@
 import numpy as np
 
 from isthmus.manifold import PSOM, grid_points
-from isthmus.plotting import PALETTE, style
-from isthmus.plotting.theme import new_figure
+from isthmus.plotting import PALETTE, new_figure, style
 from isthmus_experiments import Outcome, Picture, Row, experiment
 
 WORDS = {"lagrange": "regular", "chebyshev": "Chebyshev"}

@@ -6,8 +6,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from isthmus.datasets import load_oilflow
 from isthmus.manifold import SmoothPSOM
-from isthmus.plotting import PALETTE, style
-from isthmus.plotting.theme import new_figure
+from isthmus.plotting import PALETTE, new_figure, style
 from isthmus_experiments import Outcome, Picture, Row, experiment
 
 

@@ -4,8 +4,7 @@ import numpy as np
 
 from isthmus.manifold import SmoothPSOM
 from isthmus.manifold.psom.roughness import roughness_matrix
-from isthmus.plotting import PALETTE, style
-from isthmus.plotting.theme import new_figure
+from isthmus.plotting import PALETTE, new_figure, style
 from isthmus_experiments import Outcome, Picture, Row, experiment
 
 NODES = np.arange(1.0, 9.0)
