@@ -28,6 +28,7 @@ CAPABILITIES = {
     "expansion": "axes and an origin as expansions over objects (axes_, origin_, expand)",
     "supervised": "outputs to learn from (fit(X, y))",
     "crossfit": "left-out coordinates of its training objects (a parameter crossfit)",
+    "embedding": "coordinates it found for some training rows (embedding_ and rows_)",
     # kernels, and feature maps with such a kernel
     "vectors": "objects that are rows of numbers",
     "objects": "objects that need not be rows of numbers",
@@ -45,6 +46,7 @@ CAPABILITIES = {
     # regressors
     "predict": "predictions (a method predict)",
     "several_outputs": "several outputs at once",
+    "settled": "an unfitted copy with its choices fixed (a method settled)",
     "weights": "weights over the training outputs (methods smooth and weights)",
     # pre-images
     "solve": "objects for coordinates (a method solve)",
@@ -124,9 +126,19 @@ class Preimage(Protocol):
 
 
 class LatentMap(Protocol):
-    """φ and Γ at once; :class:`isthmus.manifold.BaseLatentMap` derives every verb from this."""
+    """φ and Γ at once; :class:`isthmus.manifold.BaseLatentMap` derives every verb from this.
+
+    ``evaluate(Z, jacobian)`` returns an object with ``values`` (n, d), ``jacobian`` (n, d, q) or
+    None, and ``feasible`` (n,), which says where projections may end. ``domain`` is an
+    :class:`isthmus.manifold.Domain`; ``starts()`` are latent points and their images.
+    """
+
+    @property
+    def domain(self) -> Any: ...
 
     def evaluate(self, Z: Array, jacobian: bool = False) -> Any: ...
+
+    def starts(self) -> tuple[Array, Array]: ...
 
 
 class Loss(Protocol):
@@ -170,10 +182,12 @@ def provides(part: Any) -> frozenset[str]:
         )
         if callable(getattr(part, method, None))
     }
-    target = _target_tags(part)
-    if target is not None and "transform" in found and target.required:
-        found.add("supervised")
-    if "predict" in found and (target is None or target.multi_output):
+    tags = _tags(part)
+    # What predicts as well has learned from outputs, whether it insists on them or not.
+    if "transform" in found and tags is not None:
+        predicts = tags.estimator_type in ("regressor", "classifier")
+        found |= {"supervised"} if predicts or tags.target_tags.required else set()
+    if "predict" in found and (tags is None or tags.target_tags.multi_output):
         found.add("several_outputs")
     return frozenset(found)
 
@@ -219,9 +233,10 @@ def _steps(part: Any) -> list[Any]:
     return [step for _, step in steps if step is not None and not isinstance(step, str)]
 
 
-def _target_tags(part: Any) -> Any:
+def _tags(part: Any) -> Any:
+    """What scikit-learn's contract says of an estimator; None where it says nothing."""
     tags = getattr(part, "__sklearn_tags__", None)
-    return tags().target_tags if callable(tags) and not isinstance(part, type) else None
+    return tags() if callable(tags) and not isinstance(part, type) else None
 
 
 def _words(part: Any, name: str, declared: Any) -> frozenset[str]:

@@ -198,7 +198,7 @@ def test_what_is_wrong_is_named(words, features):
         {"patience": 0},
         {"n_init": 0},
         {"n_samples": 1},
-        {"start": "end"},
+        {"init": "end"},
         {"criterion": "best"},
         {"transition": -1.0},
     ):

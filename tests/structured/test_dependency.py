@@ -51,7 +51,7 @@ def test_linear_output_kernel_with_all_components_is_kernel_ridge(pairs, new):
     reference = KernelRidge(alpha=0.1, kernel="rbf", gamma=2.0).fit(X, Y).predict(new)
     for regressor in (
         KernelRidge(alpha=0.1, kernel="rbf", gamma=2.0),
-        KernelRidgeCV(Gaussian(2.0), alphas=0.1, fit_intercept=False),
+        KernelRidgeCV(Gaussian(2.0), alpha=0.1, fit_intercept=False),
     ):
         model = DependencyEstimator(
             y_features=KernelPCA(kernel="linear", center=False), regressor=regressor
@@ -72,7 +72,7 @@ def test_input_coordinates_with_ridge_are_kernel_ridge(pairs, new):
     through = DependencyEstimator(
         x_features=KernelPCA(kernel=Gaussian(2.0)), regressor=Ridge(alpha=0.1)
     ).fit(X, Y)
-    direct = DependencyEstimator(regressor=KernelRidgeCV(Gaussian(2.0), alphas=0.1)).fit(X, Y)
+    direct = DependencyEstimator(regressor=KernelRidgeCV(Gaussian(2.0), alpha=0.1)).fit(X, Y)
     assert_allclose(through.predict(new), direct.predict(new), atol=1e-6)
 
 
@@ -86,7 +86,7 @@ def test_labels_through_delta_are_least_squares_one_against_the_rest(pairs, new)
     X, _ = pairs
     labels = np.where(X[:, 0] > 0.3, "a", np.where(X[:, 1] > 0, "b", "c"))
     one_hot = OneHotEncoder(sparse_output=False).fit(labels[:, None])
-    ridge = KernelRidgeCV(Gaussian(2.0), alphas=0.1)
+    ridge = KernelRidgeCV(Gaussian(2.0), alpha=0.1)
     scores = ridge.fit(X, one_hot.transform(labels[:, None])).predict(new)
     expected = one_hot.categories_[0][scores.argmax(axis=1)]
     model = DependencyEstimator(y_features=Delta(), regressor=clone(ridge)).fit(X, labels)
@@ -106,7 +106,7 @@ def test_candidates_return_the_training_output_at_its_input(pairs):
     X, Y = pairs
     model = DependencyEstimator(
         y_features=Gaussian(2.0),
-        regressor=KernelRidgeCV(Gaussian(50.0), alphas=1e-10),
+        regressor=KernelRidgeCV(Gaussian(50.0), alpha=1e-10),
         preimage=CandidatePreimage(),
     ).fit(X, Y)
     assert_allclose(model.predict(X), Y)
@@ -342,10 +342,10 @@ def test_other_preimages_know_outputs_by_their_own_coordinates(pairs, new):
 
 def test_slots_say_what_they_want(pairs):
     for params, message in [
-        ({"regressor": PCA()}, "'regressor' slot .* fit and predict"),
-        ({"x_features": Ridge()}, "'x_features' slot .* fit and transform"),
-        ({"y_features": Ridge()}, "'y_features' slot .* fit and transform"),
-        ({"preimage": PCA()}, "'preimage' slot .* fit and solve"),
+        ({"regressor": PCA()}, "'regressor' slot .* provides 'predict'"),
+        ({"x_features": Ridge()}, "'x_features' slot .* provides 'transform'"),
+        ({"y_features": Ridge()}, "'y_features' slot .* provides 'transform'"),
+        ({"preimage": PCA()}, "'preimage' slot .* provides 'solve'"),
         ({"regressor": Ridge}, "Call it to make one"),
     ]:
         with pytest.raises(TypeError, match=message):
@@ -381,7 +381,7 @@ def test_text_without_a_kernel_gets_a_hint(pairs):
 
 def test_rows_of_a_gram_matrix_are_no_outputs(pairs):
     X, Y = pairs
-    with pytest.raises(ValueError, match=r"y_features=Precomputed\(gram\)"):
+    with pytest.raises(ValueError, match=r"y_features=Precomputed\(matrix\)"):
         DependencyEstimator(y_features="precomputed").fit(X, Gaussian(1.0)(Y))
 
 

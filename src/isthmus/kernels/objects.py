@@ -1,5 +1,6 @@
 """Collections of objects: the one place that knows arrays from lists."""
 
+from collections.abc import Collection
 from numbers import Number
 from typing import Any
 
@@ -59,28 +60,37 @@ def check_objects(estimator: Any, X: Objects, kernel: Any, *, reset: bool) -> Ob
 
 
 def check_collection(
-    estimator: Any, X: Objects, kernel: Any = None, *, reset: bool | None
+    estimator: Any,
+    X: Objects,
+    kernel: Any = None,
+    *,
+    kinds: Collection[str] = (),
+    reset: bool | None,
 ) -> Objects:
     """Check inputs or outputs of an estimator whose parts may be anyone's.
 
     With a kernel, as the kernel wants it; without one, tables of numbers as scikit-learn does
-    and anything else as a list. ``reset=None`` is for outputs: they leave the
-    estimator's ``n_features_in_`` alone, and one number an object becomes a column.
+    and anything else as a list. ``kinds`` are the words by which the parts say what an object is
+    (see :mod:`isthmus.typing`); where they say nothing the data decide. ``reset=None`` is for
+    outputs: they leave the estimator's ``n_features_in_`` alone, and one number per object becomes
+    a column.
     """
-    vectors = looks_like_table(X, flat=reset is None) if kernel is None else kernel.vectors
-    if kernel is not None and vectors and _holds_text(X):
+    if kernel is not None:
+        kinds = kernel.provides
+    told = "vectors" in kinds or not set(kinds) & {"vectors", "objects", "pairwise"}
+    vectors = looks_like_table(X, flat=reset is None) if not kinds else told
+    if kinds and vectors and _holds_text(X):
         role, slot = ("inputs", "x_features") if reset is not None else ("outputs", "y_features")
+        what = "its parts compare" if kernel is None else f"its kernel {kernel!r} compares"
         raise ValueError(
-            f"{type(estimator).__name__} got text as {role}, but its kernel {kernel!r} compares "
-            f'vectors. Name a kernel for text in {slot}: "delta" for labels, or one of your own.'
+            f"{type(estimator).__name__} got text as {role}, but {what} vectors. Name a kernel for "
+            f'text in {slot}: "delta" for labels, Spectrum(3) for words, or one of your own.'
         )
-    if not vectors and kernel is not None:
-        return (
-            check_objects(estimator, X, kernel, reset=bool(reset))
-            if reset is not None
-            else (kernel.check(X))
-        )
-    if not vectors:
+    if kernel is not None and not vectors:
+        if reset is None:
+            return kernel.check(X)
+        return check_objects(estimator, X, kernel, reset=reset)
+    if not vectors and "pairwise" not in kinds:
         return check_list(X, type(estimator).__name__)
     if reset is not None:
         return validate_data(estimator, X, dtype=[np.float64, np.float32], reset=reset)

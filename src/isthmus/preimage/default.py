@@ -1,15 +1,17 @@
 """Which pre-image a kernel gets where none is named."""
 
-from isthmus.kernels.base import Kernel
+from typing import Any
+
 from isthmus.preimage.base import BasePreimage
 from isthmus.preimage.candidate import CandidatePreimage
 from isthmus.preimage.vectors.analytic import AnalyticPreimage
 from isthmus.preimage.vectors.fixed_point import FixedPointPreimage
 from isthmus.preimage.vectors.learned import LearnedPreimage
+from isthmus.typing import provides
 
 
-def default_preimage(kernel: Kernel | None, *, vectors: bool | None = None) -> BasePreimage:
-    """A good pre-image for outputs compared by ``kernel``.
+def default_preimage(part: Any, *, vectors: bool | None = None) -> BasePreimage:
+    """A good pre-image for a kernel, or for a feature map, by what it provides.
 
     Exact for a linear kernel; fixed points for a Gaussian one, at or near the lowest error in
     our reproductions; learned for other vectors; candidates for everything else.
@@ -18,7 +20,7 @@ def default_preimage(kernel: Kernel | None, *, vectors: bool | None = None) -> B
     >>> [default_preimage(k) for k in (Linear(), Gaussian(), Delta())]
     [AnalyticPreimage(), FixedPointPreimage(), CandidatePreimage()]
     """
-    words = frozenset() if kernel is None else kernel.provides
+    words = frozenset() if part is None else provides(part)
     if "linear" in words:
         return AnalyticPreimage()
     if {"radial", "distances"} <= words:

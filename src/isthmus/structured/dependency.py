@@ -4,26 +4,26 @@ import copy
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, clone
-from sklearn.linear_model import RidgeCV
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.metrics import r2_score
-from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.utils.validation import check_is_fitted
 
 from isthmus._checks import check_int, check_length, former_fit_kept
-from isthmus.features.kernel_pca.estimator import KernelPCA
-from isthmus.kernels.base import Kernel
-from isthmus.kernels.objects import check_collection, n_objects
-from isthmus.kernels.resolve import as_kernel
-from isthmus.kernels.vectors.dot import Linear
-from isthmus.kernels.vectors.gaussian import Gaussian
-from isthmus.preimage.default import default_preimage
-from isthmus.regression.ridge.estimator import DEFAULT_ALPHAS, KernelRidgeCV
-
-PASSTHROUGH = "passthrough"
-SHARE_OF_VECTORS = 0.99
-# The median distance is often too wide a kernel for inputs of some dimension: offer narrower.
-GAUSSIANS = tuple(Gaussian(scale=scale) for scale in (1.0, 0.5, 0.25))
+from isthmus.kernels.expansion import Expansion
+from isthmus.kernels.objects import check_collection, joined, n_objects
+from isthmus.regression.expansion import ExpansionRegressor
+from isthmus.structured.crossfit import enough_rows, flat, left_out_inputs, left_out_predictions
+from isthmus.structured.slots import (
+    check_supervised,
+    for_outputs,
+    input_arrows,
+    input_kernel,
+    input_kinds,
+    is_kernel,
+    output_features,
+    output_preimage,
+)
+from isthmus.typing import OBJECT_KINDS, needs, provides
 
 
 class DependencyEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -34,9 +34,9 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
     the space of outputs. The output kernel is the loss:
     :math:`\|\varphi(y)-\varphi(y')\|^2=l(y,y)+l(y',y')-2l(y,y')`.
 
-    Any piece fits any slot, and every slot has a default: ``DependencyEstimator()`` on arrays is
-    multi-output kernel ridge regression with its penalty chosen by leave-one-out; for
-    other objects, name the kernels.
+    Any piece fits any slot that asks for no more than it provides (see :mod:`isthmus.typing`), and
+    every slot has a default: ``DependencyEstimator()`` on arrays is multi-output kernel ridge
+    regression with its penalty chosen by leave-one-out; for other objects, name the kernels.
 
     Parameters
     ----------
@@ -44,7 +44,8 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
         A kernel (or its name) means its whole feature space: with the default regressor kernel
         ridge on the inputs as they are, with another one all coordinates of ``KernelPCA``. None
         is the Gaussian kernel with the default regressor, and ``"passthrough"`` with another
-        one, which then sees ``X`` itself.
+        one, which then sees ``X`` itself. A supervised transformer learns from the coordinates of
+        the outputs.
     y_features : transformer, kernel, name, "passthrough" or None, default=None
         A kernel means ``KernelPCA`` with it: all components, or those that hold 99 % of the
         variance of vectors under a kernel that is not linear, where there are as many as
@@ -53,17 +54,18 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
     regressor : multi-output regressor or None, default=None
         None is ridge regression with the penalty chosen by leave-one-out: in the kernel's
         feature space where ``x_features`` names a kernel, linear on the coordinates of a
-        kernel feature map, and with a Gaussian kernel on those of other transformers.
+        kernel feature map, and with a Gaussian kernel on those of other transformers. One that
+        predicts a single output is fitted once for each coordinate.
     preimage : pre-image or None, default=None
         None takes ``y_features.inverse_transform`` where there is one (a manifold is its own
         pre-image), the exact one for a linear kernel, fixed points for a Gaussian one, a learned
         one for other vectors, and the nearest training output for anything else.
     crossfit : int or None, default=5
-        A learned pre-image is fitted on coordinates that were predicted for its training
-        outputs with their fold left out, in so many folds: it will be given predictions, and so
-        learns what to undo. None fits it on the outputs' own coordinates, as published; that is
-        cheaper, and fails where the map keeps few components. Other pre-images always know
-        the outputs by their own coordinates.
+        Number of folds in which coordinates are predicted for rows that were left out, where a
+        part would otherwise learn from coordinates that know the outputs: the regression behind
+        supervised ``x_features``, and a learned pre-image, which will be given predictions and so
+        learns what to undo. None fits both on the coordinates at hand, as published; that is
+        cheaper, and worse where the map keeps few components or follows its outputs closely.
 
     Attributes
     ----------
@@ -106,67 +108,92 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        kernel = self._input_kernel()
-        tags.input_tags.pairwise = kernel is not None and kernel.pairwise
+        tags.input_tags.pairwise = "pairwise" in self._input_kinds()
         return tags
 
-    def fit(self, X: Any, y: Any) -> "DependencyEstimator":
-        """Learn the three arrows from pairs of objects; return self."""
+    def fit(
+        self, X: Any, y: Any, *, unlabelled: Any = None, unlabelled_outputs: Any = None
+    ) -> "DependencyEstimator":
+        """Learn the three arrows from pairs of objects; return self.
+
+        Parameters
+        ----------
+        X, y : inputs and outputs, as many of each
+        unlabelled : inputs or None, default=None
+            Further inputs, without outputs: unsupervised ``x_features`` learn from them too.
+        unlabelled_outputs : outputs or None, default=None
+            Further outputs, without inputs: ``y_features`` and the pre-image learn from them too.
+        """
         if y is None:
             raise ValueError(
                 "DependencyEstimator requires y to be passed, but the target y is None."
             )
         with former_fit_kept(self):
-            X = check_collection(self, X, self._input_kernel(), reset=True)
-            y_features = self._output_features()
-            y_kernel = _kernel_of(y_features)
-            if y_kernel is not None and y_kernel.pairwise:
-                raise ValueError(
-                    "DependencyEstimator cannot predict rows of a Gram matrix. Give the matrix to "
-                    "y_features=Precomputed(gram) and the outputs as indices into it."
-                )
-            Y = check_collection(self, y, y_kernel, reset=None)
+            x_features, regressor = input_arrows(self.x_features, self.regressor)
+            y_features = output_features(self.y_features)
+            X = self._check_inputs(X, reset=True)
+            Y, kinds = self._check_outputs(y, y_features)
             check_length(self, n_objects(X), n_objects(Y), what="outputs as inputs")
+            preimage = output_preimage(self.preimage, y_features, regressor, kinds)
+            more_X = None if unlabelled is None else self._check_inputs(unlabelled, reset=False)
+            more_Y = Y
+            if unlabelled_outputs is not None:
+                more_Y = joined(Y, self._check_outputs(unlabelled_outputs, y_features)[0])
 
-            targets = Y if y_features is None else np.asarray(y_features.fit_transform(Y))
-            x_features, regressor = self._input_arrows()
-            inputs = X if x_features is None else x_features.fit_transform(X)
-            regressor = regressor.fit(inputs, targets)
-            preimage = self._output_preimage(y_features, _is_vectors(Y))
+            # The square: coordinates of outputs, coordinates of inputs, T between them, and back.
+            targets = _output_coordinates(y_features, Y, more_Y)
+            inputs, rows = self._fit_inputs(x_features, X, more_X, targets)
+            regressor = for_outputs(regressor, targets.shape[1])
+            regressor = regressor.fit(inputs, self._for_regressor(regressor, targets[rows]))
             if preimage is not None:
-                known = self._coordinates_to_invert(preimage, regressor, inputs, targets)
-                preimage.fit(Y, y_features, known)
+                known = self._coordinates_to_invert(
+                    preimage, regressor, inputs, targets[rows], y_features, more_Y
+                )
+                preimage.fit(more_Y, y_features, known)
 
         self.x_features_, self.y_features_ = x_features, y_features
         self.regressor_, self.preimage_ = regressor, preimage
-        self._flat = _is_vectors(Y) and np.asarray(y).ndim == 1
+        self._flat = "vectors" in kinds and np.asarray(y).ndim == 1
         return self
 
     def predict_coordinates(self, X: Any) -> np.ndarray:
         """Return the predicted output coordinates, shape (n, n_components)."""
-        check_is_fitted(self)
-        X = check_collection(self, X, self._input_kernel(), reset=False)
-        inputs = X if self.x_features_ is None else self.x_features_.transform(X)
-        return np.asarray(self.regressor_.predict(inputs)).reshape(n_objects(X), -1)
+        inputs = self._input_coordinates(X)
+        return np.asarray(self.regressor_.predict(inputs)).reshape(n_objects(inputs), -1)
 
     def predict(self, X: Any) -> Any:
         """Return the predicted outputs: an array of vectors, or a 1-D array of objects."""
-        coordinates = self.predict_coordinates(X)
-        if self.preimage_ is not None:
-            Y = self.preimage_.solve(coordinates)
-        elif self.y_features_ is not None:
-            Y = self.y_features_.inverse_transform(coordinates)
+        if self._by_weights:
+            Y = self.preimage_.solve(self.regressor_.weights(self._input_coordinates(X)))
         else:
-            Y = coordinates
+            Y = self._outputs_at(self.predict_coordinates(X))
         return np.asarray(Y)[:, 0] if self._flat and np.ndim(Y) == 2 else Y
+
+    def _input_coordinates(self, X: Any) -> Any:
+        check_is_fitted(self)
+        X = self._check_inputs(X, reset=False)
+        return X if self.x_features_ is None else np.asarray(self.x_features_.transform(X))
+
+    def _outputs_at(self, coordinates: np.ndarray) -> Any:
+        if self.preimage_ is not None:
+            return self.preimage_.solve(coordinates)
+        if self.y_features_ is not None:
+            return self.y_features_.inverse_transform(coordinates)
+        return coordinates
+
+    @property
+    def _by_weights(self) -> bool:
+        """Whether Γ is given weights over the training outputs in place of coordinates."""
+        check_is_fitted(self)
+        return self.preimage_ is not None and "weights" in needs(self.preimage_)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R² of the predictions; for outputs that are not vectors, of their coordinates.
 
         The two can rank models differently: see :meth:`score_coordinates`.
         """
-        Y = self._check_outputs(X, y)
-        if not _is_vectors(Y):
+        Y, kinds = self._check_pairs(X, y)
+        if "vectors" not in kinds:
             return self.score_coordinates(X, y, sample_weight)
         predicted = np.asarray(self.predict(X)).reshape(len(Y), -1)
         return float(r2_score(Y, predicted, sample_weight=sample_weight))
@@ -176,7 +203,7 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
         It judges :math:`T\circ\varphi` alone, before the pre-image.
         """
-        Y = self._check_outputs(X, y)
+        Y, _ = self._check_pairs(X, y)
         true = Y if self.y_features_ is None else self.y_features_.transform(Y)
         predicted = self.predict_coordinates(X)
         return float(
@@ -188,144 +215,137 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
             )
         )
 
-    def _compressible_part(self) -> tuple["DependencyEstimator", str]:
-        """This map or an equal one, and its part with an expansion over the training inputs."""
-        if isinstance(self.regressor_, KernelRidgeCV):
-            return self, "regressor_"
-        if not isinstance(self.x_features_, KernelPCA):
-            raise TypeError(
-                "DependencyEstimator holds a kernel expansion where its regressor is a "
-                "KernelRidgeCV or its x_features a KernelPCA. Got "
+    # Reduced sets: see isthmus.reduction.compress ---------------------------------------
+
+    @property
+    def expansion_(self) -> Expansion:
+        """The functions of the inputs that predictions are made of."""
+        check_is_fitted(self)
+        held = getattr(self.regressor_, "expansion_", None)
+        if isinstance(held, Expansion):
+            return held
+        if self.x_features_ is None or "expansion" not in provides(self.x_features_):
+            raise AttributeError(
+                "DependencyEstimator holds a kernel expansion where its regressor does or its "
+                "x_features provide 'expansion'. Got "
                 f"{self.x_features_!r:.40} and {self.regressor_!r:.40} instead."
             )
         if not hasattr(self.regressor_, "coef_"):
-            return self, "x_features_"
+            return self.x_features_.expansion_
         # A linear T after φ is one expansion: its error is that of the map, while small errors
         # of axes with little variance would be blown up by T.
-        fused = copy.copy(self)
-        fused.regressor_ = _as_one_expansion(self.x_features_, self.regressor_)
-        fused.x_features_ = None
-        return fused, "regressor_"
+        coef = np.atleast_2d(self.regressor_.coef_)
+        return self.x_features_.axes_.then(coef.T, np.asarray(self.regressor_.intercept_))
 
-    # The slots ----------------------------------------------------------------------
+    def with_expansion(self, expansion: Expansion) -> "DependencyEstimator":
+        """A fitted copy that predicts through this expansion in place of :attr:`expansion_`."""
+        model = copy.copy(self)
+        if isinstance(getattr(self.regressor_, "expansion_", None), Expansion):
+            model.regressor_ = self.regressor_.with_expansion(expansion)
+        elif hasattr(self.regressor_, "coef_"):
+            model.x_features_, model.regressor_ = None, ExpansionRegressor(expansion)
+        else:
+            model.x_features_ = self.x_features_.with_expansion(expansion)
+        return model
 
-    def _input_kernel(self) -> Kernel | None:
-        """The kernel that says what an input is; None where a foreign part decides."""
-        slot = self.x_features
-        if slot is None:
-            return None if self.regressor is not None else as_kernel("gaussian")
-        if _is_kernel(slot):
-            return as_kernel(slot)
-        return _kernel_of(slot)
+    # Steps of fit -----------------------------------------------------------------------
 
-    def _input_arrows(self) -> tuple[Any, Any]:
-        """φ and T, unfitted; φ is None where T takes the inputs as they are."""
-        slot, regressor = self.x_features, self.regressor
-        if regressor is not None:
-            _check_slot("regressor", regressor, "fit", "predict")
-            regressor = clone(regressor)
-        if slot is None or _is_kernel(slot):
-            if regressor is None:
-                return None, KernelRidgeCV(GAUSSIANS if slot is None else slot)
-            return (None if slot is None else KernelPCA(kernel=slot)), regressor
-        if isinstance(slot, str) and slot == PASSTHROUGH:
-            return None, KernelRidgeCV(GAUSSIANS) if regressor is None else regressor
-        _check_slot("x_features", slot, "fit", "transform")
-        if regressor is None:
-            linear = hasattr(slot, "expansion")
-            regressor = RidgeCV(alphas=DEFAULT_ALPHAS) if linear else KernelRidgeCV(GAUSSIANS)
-        return clone(slot), regressor
-
-    def _output_features(self) -> Any:
-        slot = self.y_features
-        if slot is None:
-            return KernelPCA(kernel=Linear())
-        if isinstance(slot, str) and slot == PASSTHROUGH:
-            return None
-        if _is_kernel(slot):
-            kernel = as_kernel(slot)
-            many = kernel.vectors and not isinstance(kernel, Linear)
-            return KernelPCA(SHARE_OF_VECTORS if many else None, kernel=slot)
-        _check_slot("y_features", slot, "fit", "transform")
-        return clone(slot)
-
-    def _output_preimage(self, y_features: Any, vectors: bool) -> Any:
-        """Γ, unfitted; None where the output features invert themselves."""
-        if self.preimage is not None:
-            _check_slot("preimage", self.preimage, "fit", "solve")
-            if y_features is None:
-                raise ValueError(
-                    'A preimage needs output features. Got y_features="passthrough" instead.'
-                )
-            return clone(self.preimage)
-        if y_features is None:
-            return None
-        if isinstance(y_features, KernelPCA) and y_features.preimage is None:
-            return default_preimage(as_kernel(y_features.kernel), vectors=vectors)
-        if hasattr(y_features, "inverse_transform"):
-            return None
-        return default_preimage(None, vectors=vectors)
+    def _fit_inputs(
+        self, x_features: Any, X: Any, more_X: Any, targets: np.ndarray
+    ) -> tuple[Any, Any]:
+        """Coordinates for T to learn from, and the rows they belong to; φ is fitted."""
+        everything: Any = slice(None)
+        if x_features is None:
+            return X, everything
+        words = provides(x_features)
+        if "supervised" not in words:
+            if more_X is None:
+                return np.asarray(_fit_transform(x_features, X, flat(targets))), everything
+            return np.asarray(x_features.fit(joined(X, more_X)).transform(X)), everything
+        check_supervised(x_features, targets.shape[1])
+        n_folds = self._n_folds(X)
+        if n_folds is None:
+            x_features.fit(X, flat(targets))
+            if "embedding" in words:
+                return x_features.embedding_, x_features.rows_
+            return np.asarray(x_features.transform(X)), everything
+        if "crossfit" in words:
+            x_features.set_params(crossfit=n_folds)
+            return np.asarray(x_features.fit_transform(X, flat(targets))), everything
+        x_features.fit(X, flat(targets))
+        return left_out_inputs(x_features, X, targets, n_folds), everything
 
     def _coordinates_to_invert(
-        self, preimage: Any, regressor: Any, inputs: Any, targets: np.ndarray
-    ) -> np.ndarray:
+        self,
+        preimage: Any,
+        regressor: Any,
+        inputs: Any,
+        targets: np.ndarray,
+        y_features: Any,
+        more_Y: Any,
+    ) -> np.ndarray | None:
         """Coordinates that stand for the training outputs when Γ is fitted."""
-        if self.crossfit is None or not getattr(preimage, "learns_from_coordinates", False):
-            return targets
+        own = targets
+        if n_objects(more_Y) > len(targets):
+            own = np.asarray(y_features.transform(more_Y))
+        n_folds = self._n_folds(inputs)
+        if n_folds is None or "learned" not in provides(preimage):
+            return own
+        left_out = left_out_predictions(regressor, inputs, targets, n_folds)
+        return np.concatenate([left_out, own[len(targets) :]])
+
+    def _n_folds(self, X: Any) -> int | None:
+        """Folds of cross-fitting; None where there is none, or too few rows for it."""
+        if self.crossfit is None:
+            return None
         n_folds = check_int(self.crossfit, "crossfit", self, low=2)
-        if n_objects(inputs) < 2 * n_folds:
-            return targets
-        if isinstance(regressor, KernelRidgeCV):
-            # Kernel and penalty were chosen on all rows; choosing anew in each fold buys nothing.
-            regressor = KernelRidgeCV(
-                regressor.kernel_, alphas=regressor.alpha_, fit_intercept=regressor.fit_intercept
+        return n_folds if enough_rows(X, n_folds) else None
+
+    @staticmethod
+    def _for_regressor(regressor: Any, targets: np.ndarray) -> np.ndarray:
+        # One that knows single outputs alone wants a vector, others give back what they get.
+        return targets if "several_outputs" in provides(regressor) else flat(targets)
+
+    # Checks -----------------------------------------------------------------------------
+
+    def _input_kinds(self) -> frozenset[str]:
+        return input_kinds(self.x_features, self.regressor)
+
+    def _check_inputs(self, X: Any, *, reset: bool) -> Any:
+        kernel = input_kernel(self.x_features, self.regressor)
+        return check_collection(self, X, kernel, kinds=self._input_kinds(), reset=reset)
+
+    def _check_outputs(self, y: Any, y_features: Any) -> tuple[Any, frozenset[str]]:
+        """The outputs as their features want them, and what an output is."""
+        kinds = frozenset() if y_features is None else provides(y_features) & OBJECT_KINDS
+        if "pairwise" in kinds:
+            raise ValueError(
+                "DependencyEstimator cannot predict rows of a Gram matrix. Give the matrix to "
+                "y_features=Precomputed(matrix) and the outputs as indices into it."
             )
-        folds = KFold(n_folds, shuffle=True, random_state=0)
-        left_out = cross_val_predict(clone(regressor), inputs, targets, cv=folds)
-        return np.asarray(left_out).reshape(targets.shape)
+        kernel = y_features.kernel if is_kernel(self.y_features) else None
+        Y = check_collection(self, y, kernel, kinds=kinds, reset=None)
+        table = isinstance(Y, np.ndarray) and Y.ndim == 2
+        return Y, kinds or frozenset({"vectors" if table else "objects"})
 
-    def _check_outputs(self, X: Any, y: Any) -> Any:
+    def _check_pairs(self, X: Any, y: Any) -> tuple[Any, frozenset[str]]:
         check_is_fitted(self)
-        Y = check_collection(self, y, _kernel_of(self.y_features_), reset=None)
+        Y, kinds = self._check_outputs(y, self.y_features_)
         check_length(self, n_objects(X), n_objects(Y), what="outputs as inputs")
-        return Y
+        return Y, kinds
 
 
-def _as_one_expansion(features: KernelPCA, linear: Any) -> KernelRidgeCV:
-    """A linear regressor on kernel components, as an expansion over their objects."""
-    kernel, objects, axes_and_origin = features._kernel_expansion()
-    coef = np.atleast_2d(linear.coef_)
-    model = KernelRidgeCV(kernel)
-    model.kernel_, model.objects_ = kernel, objects
-    model.dual_coef_ = axes_and_origin[:, :-1] @ coef.T
-    model.intercept_ = np.asarray(linear.intercept_) - features.origin_coordinates_ @ coef.T
-    for name in ("n_features_in_", "feature_names_in_"):
-        if hasattr(features, name):
-            setattr(model, name, getattr(features, name))
-    return model
+def _output_coordinates(y_features: Any, Y: Any, more_Y: Any) -> np.ndarray:
+    """Coordinates of ``Y``, whose features are fitted on more of them."""
+    if y_features is None:
+        return np.asarray(Y)
+    if more_Y is Y:
+        return np.asarray(_fit_transform(y_features, Y))
+    return np.asarray(y_features.fit(more_Y).transform(Y))
 
 
-def _is_kernel(slot: Any) -> bool:
-    if isinstance(slot, str):
-        return slot != PASSTHROUGH
-    # Ours, one of scikit-learn's, or a function of two collections; parts of the square have fit.
-    return callable(slot) and not hasattr(slot, "fit") and not isinstance(slot, type)
-
-
-def _kernel_of(features: Any) -> Kernel | None:
-    kernel = getattr(features, "kernel", None)
-    return as_kernel(kernel) if isinstance(features, KernelPCA) and kernel is not None else None
-
-
-def _is_vectors(Y: Any) -> bool:
-    return isinstance(Y, np.ndarray) and Y.ndim == 2 and Y.dtype.kind == "f"
-
-
-def _check_slot(name: str, part: Any, *methods: str) -> None:
-    missing = [m for m in methods if not hasattr(part, m)]
-    if missing or isinstance(part, type):
-        hint = " Call it to make one." if isinstance(part, type) else ""
-        raise TypeError(
-            f"The {name!r} slot of DependencyEstimator must hold an object with "
-            f"{' and '.join(methods)}. Got {part!r:.80} instead.{hint}"
-        )
+def _fit_transform(features: Any, X: Any, y: Any = None) -> Any:
+    """What ``fit_transform`` gives where there is one: a fitted, frozen map has none."""
+    if callable(getattr(features, "fit_transform", None)):
+        return features.fit_transform(X, y)
+    return features.fit(X, y).transform(X)

@@ -191,6 +191,11 @@ class DistanceCorrelationReduction(
         return tags
 
     @property
+    def provides(self) -> frozenset[str]:
+        """Coordinates that are learned from outputs, also with folds left out."""
+        return frozenset({"transform", "supervised", "crossfit", "embedding", "vectors"})
+
+    @property
     def _n_features_out(self) -> int:
         return int(self.embedding_.shape[1])
 

@@ -61,7 +61,7 @@ class RelevanceRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
             part = np.random.default_rng(0).choice(len(X), N_SELECTION, replace=False)
         few = X[part], T[part]
         weights = column_weights(*few)
-        model: Any = KernelRidgeCV(self.kernels, alphas=self.alphas)
+        model: Any = KernelRidgeCV(self.kernels, alpha=self.alphas)
         power, many = self.powers[0], len(X) > MAX_ROWS
         if len(self.powers) > 1 or many:
             tried = {g: clone(model).fit(few[0] * weights**g, few[1]) for g in self.powers}

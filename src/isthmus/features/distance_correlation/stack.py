@@ -193,7 +193,7 @@ class SlopeRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
                 else self.choices[step]
             )
             Z = few[0] @ W
-            model = KernelRidgeCV(kernel, alphas=alpha).fit(Z, few[1])
+            model = KernelRidgeCV(kernel, alpha=alpha).fit(Z, few[1])
             chosen.append((model.kernel_, model.alpha_))
             W = slope_directions(slopes(model, Z, few[1]) @ W.T)
         last = relevance.RelevanceRidge(powers=(0.0,)) if self.last is None else clone(self.last)

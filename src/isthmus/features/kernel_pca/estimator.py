@@ -119,7 +119,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         kernel = as_kernel(self.kernel).provides
         if "pairwise" in kernel:  # there are no objects to expand over, or to return
             return frozenset({"transform", "pairwise"})
-        return kernel | {"transform", "inverse", "expansion"}
+        own = {"inverse"} if self.preimage is not None else set()
+        return kernel | {"transform", "expansion"} | own
 
     @property
     def _n_features_out(self) -> int:

@@ -37,7 +37,7 @@ from isthmus.features.slow.formulas import (
 from isthmus.features.slow.online import OnlineState
 from isthmus.kernels.objects import check_objects, n_objects, take
 from isthmus.kernels.resolve import as_kernel
-from isthmus.typing import Array, IntArray
+from isthmus.typing import OBJECT_KINDS, Array, IntArray
 
 GRAPHS = ("time", "classes", "target")
 
@@ -93,7 +93,7 @@ class SlowFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         :math:`\Delta` of each feature on the training signal, ascending. White noise has 2.
     components_ : ndarray of shape (n_components, n_expanded)
     mean_ : ndarray of shape (n_expanded,)
-    expansion_ : the fitted expansion, or None where it is linear.
+    expander_ : the fitted expansion, or None where it is linear.
     n_components_ : int
     rank_ : int
         Number of directions in which the expanded signal varies.
@@ -161,6 +161,14 @@ class SlowFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         return tags
 
     @property
+    def provides(self) -> frozenset[str]:
+        """Coordinates; by a kernel of whatever it compares."""
+        words = {"transform"} if self.graph == "time" else {"transform", "supervised"}
+        if isinstance(self.expansion, Integral):
+            return frozenset(words | {"vectors"})
+        return frozenset(words) | (as_kernel(self.expansion).provides & OBJECT_KINDS)
+
+    @property
     def _n_features_out(self) -> int:
         return self.n_components_
 
@@ -216,7 +224,7 @@ class SlowFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         lags = settings["lags"]
         (piece,) = self._episodes(X, None, reset=False, single=True)
         tail = self._tail[:0] if new_episode else self._tail
-        Phi = np.vstack([tail, expanded(self.expansion_, piece)])
+        Phi = np.vstack([tail, expanded(self.expander_, piece)])
         roots, state = self._roots, self._state
         if roots is not None:
             past = forgotten(roots, self.forgetting ** n_objects(piece))
@@ -227,7 +235,7 @@ class SlowFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             assert state is not None  # of the two methods one was fitted
             state = state.copy()
             state.update(Phi[len(tail) :], starts, rate=self.learning_rate, rcond=settings["rcond"])
-        self._set(self.expansion_, roots, state, settings)
+        self._set(self.expander_, roots, state, settings)
         self._tail = last_rows(Phi, max(lags)).copy()
         return self
 
@@ -393,7 +401,7 @@ class SlowFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             )
         if roots is not None and self.graph == "time" and not settings["ridge"]:
             _warn_of_too_many_functions(found, roots)
-        self.expansion_ = expansion
+        self.expander_ = expansion
         self._roots, self._state = roots, state
         self.mean_, self.rank_ = found.mean, found.rank
         # In one piece, as it comes back from disk: products then round the same.
@@ -415,9 +423,7 @@ class SlowFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         dtype = getattr(piece, "dtype", np.float64)
         axes = self.components_.T.astype(dtype, copy=False)
         offset = (self.mean_ @ self.components_.T).astype(dtype, copy=False)
-        parts = [
-            Phi @ axes - offset for Phi in expanded_blocks(self.expansion_, piece, dtype=dtype)
-        ]
+        parts = [Phi @ axes - offset for Phi in expanded_blocks(self.expander_, piece, dtype=dtype)]
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     @available_if(lambda self: isinstance(self.expansion, Integral) and self.expansion == 1)

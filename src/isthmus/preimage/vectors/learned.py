@@ -11,6 +11,7 @@ from isthmus.kernels.vectors.dot import Linear
 from isthmus.kernels.vectors.gaussian import Gaussian
 from isthmus.preimage.base import BasePreimage
 from isthmus.regression.ridge.estimator import DEFAULT_ALPHAS, KernelRidgeCV
+from isthmus.regression.selection import Selection
 from isthmus.typing import Array, Objects
 
 # Coordinates of a narrow kernel hardly vary: inverting them may take a wide one.
@@ -78,7 +79,8 @@ class LearnedPreimage(BasePreimage):
             regressor = clone(self.regressor)
         else:
             alphas = DEFAULT_ALPHAS if self.alpha == "loo" else self.alpha
-            regressor = KernelRidgeCV(self._kernels(), alphas=alphas, max_selection=1000)
+            few = Selection(max_rows=1000)
+            regressor = KernelRidgeCV(self._kernels(), alpha=alphas, selection=few)
         self.regressor_ = regressor.fit(coordinates, objects)
 
     def _kernels(self) -> Kernel | list[Kernel]:

@@ -1,0 +1,44 @@
+"""A regressor whose functions are known."""
+
+from typing import Any
+
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+
+from isthmus.kernels.expansion import Expansion
+from isthmus.typing import OBJECT_KINDS, Array
+
+
+class ExpansionRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
+    """Predicts the values of an :class:`~isthmus.kernels.Expansion`: fitted from the beginning.
+
+    It stands where a linear map after a kernel feature map was fused with it.
+    """
+
+    def __init__(self, expansion: Expansion):
+        self.expansion = expansion
+
+    @property
+    def provides(self) -> frozenset[str]:
+        """Predictions of what its kernel compares."""
+        kinds = self.expansion.kernel.provides & OBJECT_KINDS
+        return kinds | {"predict", "several_outputs"}
+
+    @property
+    def expansion_(self) -> Expansion:
+        """The functions."""
+        return self.expansion
+
+    def with_expansion(self, expansion: Expansion) -> "ExpansionRegressor":
+        """One with other functions."""
+        return ExpansionRegressor(expansion)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def fit(self, X: Any, y: Any = None) -> "ExpansionRegressor":
+        """Return self: there is nothing to learn."""
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Return the values of the functions at checked objects, shape (n, p)."""
+        return self.expansion(X)
