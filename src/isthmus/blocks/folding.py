@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
+from itertools import chain
 from typing import Any, TypeVar
 
 import numpy as np
@@ -67,14 +68,16 @@ def fold(
     array([ 9., 10.])
     """
     blocks: Iterable[Any] = row_blocks(X, block_size=block_size)
+    # One by one: statistics of all blocks together may take more memory than the rows.
     if n_jobs in (None, 1):
-        found = [map_block(block) for block in blocks]
+        found: Iterator[Statistics] = map(map_block, blocks)
     else:
-        found = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(map_block)(b) for b in blocks)
-    if not found:
-        raise ValueError("fold needs at least one block of rows. Got none.")
-    total = merge_all(found, merge)
-    return total if finish is None else finish(total)
+        threads = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+        found = threads(delayed(map_block)(block) for block in blocks)
+    for first in found:
+        total = merge_all(chain([first], found), merge)
+        return total if finish is None else finish(total)
+    raise ValueError("fold needs at least one block of rows. Got none.")
 
 
 def merge_all(

@@ -11,7 +11,6 @@ from isthmus.coreset.base import CoreMachine, kernel_columns, single_expansion
 from isthmus.coreset.problems import KernelProblem
 from isthmus.coreset.program import gram_column
 from isthmus.coreset.solver import CoreSetSolver, as_core_solver
-from isthmus.kernels.expansion import Expansion
 from isthmus.kernels.objects import n_objects
 from isthmus.kernels.resolve import as_kernel
 from isthmus.kernels.vectors.dot import Linear
@@ -97,12 +96,6 @@ class MinimumEnclosingBall(CoreMachine):
             )
         return self.dual_coef_ @ np.asarray(self.objects_)
 
-    def with_expansion(self, expansion: Expansion) -> "MinimumEnclosingBall":
-        """A fitted copy around another centre, with the same radius."""
-        ball = super().with_expansion(expansion)
-        ball._center_length = float(expansion.squared_norms()[0])
-        return ball
-
     def _check_solver(self) -> CoreSetSolver:
         epsilon = check_float(self.epsilon, "epsilon", self, low=0.0)
         defaults = replace(self._solver_defaults, epsilon=epsilon)
@@ -133,7 +126,6 @@ class MinimumEnclosingBall(CoreMachine):
         self.core_indices_, self.epsilon_ = found.indices, solver.epsilon
         self.radius_ = float(np.sqrt(found.squared_radius))
         self.gap_, self.n_core_, self.radii_ = found.gap, found.n_core, found.radii
-        self._center_length = float(lengths[found.indices] @ found.weights) - self.radius_**2
         return self
 
     def distances(self, X: Any) -> Array:
@@ -142,7 +134,8 @@ class MinimumEnclosingBall(CoreMachine):
         X = self._check_objects(X, reset=False)
         inner = self.expansion_(X)[:, 0]
         lengths = np.asarray(self.kernel_.diag(X), dtype=float)
-        return np.sqrt(np.maximum(lengths - 2 * inner + self._center_length, 0.0))
+        squared = lengths - 2 * inner + self.expansion_.squared_norms()[0]
+        return np.sqrt(np.maximum(squared, 0.0))
 
     def contains(self, X: Any) -> BoolArray:
         """Return whether objects are in the ball of ``1 + epsilon`` radii."""
