@@ -5,8 +5,7 @@ from sklearn.neighbors import KNeighborsRegressor
 
 from isthmus.datasets import load_usps_roweis
 from isthmus.plotting import image_grid
-from isthmus.regression import KernelRidgeCV
-from isthmus.structured.dependency import GAUSSIANS
+from isthmus_experiments.experiments._kernel_ridge import kernel_ridge
 from isthmus_experiments.experiments._twin import RIDGE, errors_of, predictions
 
 LARGE = {"kl": {}, "hsic": {"n_neighbors": 300}}  # settings above 1500 training images
@@ -24,7 +23,7 @@ def compare_variants(variants, X, Y, n, settings, measure, progress):
     train_x, train_y, new, truth = X[:n], Y[:n], X[n:], Y[n:]
     found = {
         "1-nearest neighbour": KNeighborsRegressor(1).fit(train_x, train_y).predict(new),
-        RIDGE: KernelRidgeCV(GAUSSIANS).fit(train_x, train_y).predict(new),
+        RIDGE: kernel_ridge().fit(train_x, train_y).predict(new),
     }
     few = {"max_selection": settings["max_selection"], "cv": settings["cv"], "n_restarts": 1}
     for criterion in ("kl", "hsic"):

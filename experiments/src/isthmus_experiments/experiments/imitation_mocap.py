@@ -9,10 +9,9 @@ from isthmus.kernels import Gaussian
 from isthmus.plotting import error_bars
 from isthmus.preimage import CandidatePreimage, FixedPointPreimage
 from isthmus.reduction import compress
-from isthmus.regression import KernelRidgeCV
 from isthmus.robotics import ImitationModel
-from isthmus.structured.dependency import GAUSSIANS
 from isthmus_experiments import Outcome, Picture, Row, experiment
+from isthmus_experiments.experiments._kernel_ridge import kernel_ridge
 
 PIPELINE = "pipeline, linear outputs"
 NEAREST = "pipeline, nearest pose"
@@ -49,7 +48,7 @@ def mocap(settings, seed, progress):
         return float(np.linalg.norm((Z - Y[test]).reshape(len(Z), -1, 3), axis=2).mean())
 
     progress(0.1, RIDGE)
-    ridge = KernelRidgeCV(GAUSSIANS).fit(X[train], Y[train])
+    ridge = kernel_ridge().fit(X[train], Y[train])
     # One kernel for all, so that the comparison is of what comes after it.
     settings_of = {"x_kernel": ridge.kernel_, "x_components": 0.99, "y_components": 0.99}
     models = {

@@ -6,10 +6,9 @@ from sklearn.neighbors import KNeighborsRegressor
 
 from isthmus.datasets import load_cmu_mocap
 from isthmus.plotting import error_bars
-from isthmus.regression import KernelRidgeCV
 from isthmus.structured import TwinGaussianProcess
-from isthmus.structured.dependency import GAUSSIANS
 from isthmus_experiments import Outcome, Picture, Row, experiment
+from isthmus_experiments.experiments._kernel_ridge import kernel_ridge
 from isthmus_experiments.experiments._twin import RIDGE, learner
 
 # Table 4.5, error without and with powers (1, 11), by cameras: mm.
@@ -87,7 +86,7 @@ def _pose_errors(X, Y, new, truth, few):
     return {
         "mean pose": distance(np.repeat(Y.mean(axis=0)[None], len(new), axis=0)),
         "1-nearest neighbour": distance(KNeighborsRegressor(1).fit(X, Y).predict(new)),
-        RIDGE: distance(KernelRidgeCV(GAUSSIANS).fit(X, Y).predict(new)),
+        RIDGE: distance(kernel_ridge().fit(X, Y).predict(new)),
         "KL, no map": distance(twin.predict(new)),
         "KL, powers (1, 11)": distance(mapped.fit(X, Y).predict(new)),
         "HSIC, no map": distance(

@@ -6,9 +6,8 @@ from sklearn.neighbors import KNeighborsRegressor
 
 from isthmus.datasets import load_poser
 from isthmus.plotting import error_bars
-from isthmus.regression import KernelRidgeCV
-from isthmus.structured.dependency import GAUSSIANS
 from isthmus_experiments import Outcome, Picture, Row, experiment
+from isthmus_experiments.experiments._kernel_ridge import kernel_ridge
 from isthmus_experiments.experiments._twin import (
     NAMES,
     RIDGE,
@@ -52,7 +51,7 @@ def poser(settings, seed, progress):
     variants = POSER[: settings["n_variants"]]
     found = {
         "1-nearest neighbour": KNeighborsRegressor(1).fit(X, Y).predict(new),
-        RIDGE: KernelRidgeCV(GAUSSIANS).fit(X, Y).predict(new),
+        RIDGE: kernel_ridge().fit(X, Y).predict(new),
         # Folds in one piece: neighbours in time would give the answer away.
         **predictions(
             variants, X, Y, new, progress, cv=KFold(5), max_selection=settings["max_selection"]
