@@ -36,7 +36,7 @@ def _hamming(truth):
 
 
 def _model(y_features, preimage):
-    ridge = KernelRidgeCV(Gaussian(GAMMA), alphas=ALPHA)
+    ridge = KernelRidgeCV(Gaussian(GAMMA), alpha=ALPHA)
     return DependencyEstimator(regressor=ridge, y_features=y_features, preimage=preimage)
 
 

@@ -42,7 +42,7 @@ def ridge(n):
     def ours():
         return (
             DependencyEstimator(
-                regressor=KernelRidgeCV(Gaussian(gamma), alphas=ALPHA, fit_intercept=False),
+                regressor=KernelRidgeCV(Gaussian(gamma), alpha=ALPHA, fit_intercept=False),
                 y_features=KernelPCA(kernel="linear", center=False),
             )
             .fit(X, Y)
@@ -67,7 +67,7 @@ def penalty(n):
     chooser = DependencyEstimator().fit(X[:50], Y[:50]).regressor_
     grid = {
         "gamma": [kernel.resolve(X).gamma for kernel in chooser.kernel],
-        "alpha": list(chooser.alphas),
+        "alpha": list(chooser.alpha),
     }
 
     def ours():

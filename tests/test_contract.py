@@ -49,7 +49,7 @@ VARIANTS = [
     SlowFeatureAnalysis(graph="classes"),
     SlowFeatureAnalysis(graph="target", ridge=1e-3),
     SlowFeatureAnalysis(method="online", n_passes=1, random_state=0),
-    KernelRidgeCV(alphas=0.1, fit_intercept=False),
+    KernelRidgeCV(alpha=0.1, fit_intercept=False),
     LocalPolynomialRegression(0, bandwidth="loo-ard", density_kernel="student"),
     LocalPolynomialRegression(2, cross_terms=False, bandwidth=1.0),
     SupportFeatureMachine("margin", C=1.0, refit=False),
@@ -105,7 +105,9 @@ def public_classes():
         module = import_module(f"isthmus.{family}")
         for name in module.__all__:
             thing = getattr(module, name)
-            if inspect.isclass(thing) and issubclass(thing, BaseEstimator):
+            if not inspect.isclass(thing) or inspect.isabstract(thing):
+                continue
+            if issubclass(thing, BaseEstimator):
                 yield thing
 
 

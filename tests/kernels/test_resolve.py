@@ -61,6 +61,6 @@ def test_grid_search_over_the_width(rng):
     X = rng.uniform(size=(60, 1))
     y = np.sin(20 * X[:, 0])
     grid = GridSearchCV(
-        KernelRidgeCV(Gaussian(), alphas=1e-3), {"kernel__gamma": [1e-3, 50.0]}, cv=3
+        KernelRidgeCV(Gaussian(), alpha=1e-3), {"kernel__gamma": [1e-3, 50.0]}, cv=3
     )
     assert grid.fit(X, y).best_params_ == {"kernel__gamma": 50.0}

@@ -8,7 +8,7 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import LeaveOneOut, cross_val_predict, cross_val_score
 
 from isthmus.kernels import Delta, Gaussian, Linear, Polynomial, Precomputed
-from isthmus.regression import KernelRidgeCV
+from isthmus.regression import KernelRidgeCV, Selection
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def pairs(rng):
 def test_without_intercept_it_is_kernel_ridge(pairs, rng):
     X, Y = pairs
     New = rng.uniform(-1, 1, size=(7, 2))
-    ours = KernelRidgeCV(Gaussian(2.0), alphas=0.1, fit_intercept=False).fit(X, Y)
+    ours = KernelRidgeCV(Gaussian(2.0), alpha=0.1, fit_intercept=False).fit(X, Y)
     theirs = KernelRidge(alpha=0.1, kernel="rbf", gamma=2.0).fit(X, Y)
     assert_allclose(ours.predict(New), theirs.predict(New), atol=1e-10)
     assert_allclose(ours.dual_coef_, theirs.dual_coef_, atol=1e-9)
@@ -30,26 +30,26 @@ def test_without_intercept_it_is_kernel_ridge(pairs, rng):
 def test_linear_kernel_with_intercept_is_ridge(pairs, rng):
     X, Y = pairs
     New = rng.uniform(-1, 1, size=(7, 2))
-    ours = KernelRidgeCV(Linear(), alphas=0.3).fit(X, Y)
+    ours = KernelRidgeCV(Linear(), alpha=0.3).fit(X, Y)
     assert_allclose(ours.predict(New), Ridge(alpha=0.3).fit(X, Y).predict(New), atol=1e-10)
 
 
 def test_no_penalty_interpolates(pairs):
     X, Y = pairs
-    model = KernelRidgeCV(Gaussian(20.0), alphas=1e-10).fit(X, Y)
+    model = KernelRidgeCV(Gaussian(20.0), alpha=1e-10).fit(X, Y)
     assert_allclose(model.predict(X), Y, atol=1e-5)
 
 
 def test_large_penalty_predicts_the_mean(pairs):
     X, Y = pairs
-    model = KernelRidgeCV(Gaussian(2.0), alphas=1e10).fit(X, Y)
+    model = KernelRidgeCV(Gaussian(2.0), alpha=1e10).fit(X, Y)
     assert_allclose(model.predict(X), np.tile(Y.mean(axis=0), (50, 1)), atol=1e-6)
 
 
 def test_reported_error_is_that_of_leaving_one_out(pairs):
     X, Y = pairs
-    model = KernelRidgeCV(Gaussian(2.0), alphas=[0.01, 0.1]).fit(X, Y)
-    alone = KernelRidgeCV(Gaussian(2.0), alphas=model.alpha_)
+    model = KernelRidgeCV(Gaussian(2.0), alpha=[0.01, 0.1]).fit(X, Y)
+    alone = KernelRidgeCV(Gaussian(2.0), alpha=model.alpha_)
     left_out = cross_val_predict(alone, X, Y, cv=LeaveOneOut())
     assert model.loo_error_ == pytest.approx(np.mean((left_out - Y) ** 2), rel=1e-6)
 
@@ -63,8 +63,8 @@ def test_the_best_of_several_kernels_is_taken(pairs):
 def test_choosing_on_a_part_is_near_choosing_on_all(rng):
     X = rng.uniform(-1, 1, size=(400, 2))
     y = np.sin(4 * X[:, 0]) + 0.1 * rng.normal(size=400)
-    part = KernelRidgeCV(max_selection=200).fit(X, y)
-    whole = KernelRidgeCV(max_selection=400).fit(X, y)
+    part = KernelRidgeCV(cv=Selection(max_rows=200)).fit(X, y)
+    whole = KernelRidgeCV(cv=Selection(max_rows=400)).fit(X, y)
     assert abs(np.log10(part.alpha_ / whole.alpha_)) <= 1.5
     assert len(part.dual_coef_) == 400
 
@@ -79,7 +79,7 @@ def test_one_output_stays_flat(pairs):
 def test_labels_and_gram_matrices_as_inputs(pairs):
     X, Y = pairs
     labels = ["left" if x < 0 else "right" for x in X[:, 0]]
-    model = KernelRidgeCV(Delta(), alphas=1e-8).fit(labels, X[:, 0])
+    model = KernelRidgeCV(Delta(), alpha=1e-8).fit(labels, X[:, 0])
     left = X[X[:, 0] < 0, 0].mean()
     assert_allclose(model.predict(["left"]), left, rtol=1e-5)
     K = Gaussian(2.0)(X)
@@ -94,7 +94,7 @@ def test_labels_and_gram_matrices_as_inputs(pairs):
 def test_coefficients_sum_to_zero_even_with_next_to_no_penalty(pairs):
     # Rounding errors along the constant, over a tiny penalty, once spoilt every prediction.
     X, Y = pairs
-    model = KernelRidgeCV(Gaussian(0.01), alphas=1e-10).fit(X, Y + 100)
+    model = KernelRidgeCV(Gaussian(0.01), alpha=1e-10).fit(X, Y + 100)
     assert np.abs(model.dual_coef_.sum(axis=0)).max() < 1e-6 * np.abs(model.dual_coef_).max()
 
 
@@ -110,11 +110,11 @@ def test_single_precision_gets_no_penalty_below_its_rounding_errors(pairs):
 def test_more_outputs_than_rows_choose_the_same_penalty(pairs, rng):
     X, Y = pairs
     wide = Y @ rng.normal(size=(3, 80))
-    small = KernelRidgeCV(Gaussian(2.0), max_selection=100).fit(X, wide)
+    small = KernelRidgeCV(Gaussian(2.0), cv=Selection(max_rows=100)).fit(X, wide)
     error = np.mean(
         (
             cross_val_predict(
-                KernelRidgeCV(Gaussian(2.0), alphas=small.alpha_), X, wide, cv=LeaveOneOut()
+                KernelRidgeCV(Gaussian(2.0), alpha=small.alpha_), X, wide, cv=LeaveOneOut()
             )
             - wide
         )
@@ -128,21 +128,21 @@ def test_gram_matrix_is_not_changed(pairs):
     K = Gaussian(2.0)(X)
     before = K.copy()
     for fit_intercept in (True, False):
-        KernelRidgeCV("precomputed", alphas=0.1, fit_intercept=fit_intercept).fit(K, Y)
+        KernelRidgeCV("precomputed", alpha=0.1, fit_intercept=fit_intercept).fit(K, Y)
         assert_allclose(K, before)
 
 
 @pytest.mark.parametrize(
-    ("alphas", "message"),
+    ("alpha", "message"),
     [
         ([], "not empty"),
-        (-1.0, r"'alphas' parameter of KernelRidgeCV must be a float in \[0.0, inf\). Got -1.0"),
+        (-1.0, r"'alpha' parameter of KernelRidgeCV must be a float in \[0.0, inf\). Got -1.0"),
         ([0.0, 1.0], r"float in \(0.0, inf\)"),
     ],
 )
-def test_bad_penalties_are_named(pairs, alphas, message):
+def test_bad_penalties_are_named(pairs, alpha, message):
     with pytest.raises(ValueError, match=message):
-        KernelRidgeCV(alphas=alphas).fit(*pairs)
+        KernelRidgeCV(alpha=alpha).fit(*pairs)
 
 
 def test_unequal_lengths_are_named(pairs):

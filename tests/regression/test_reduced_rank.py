@@ -240,7 +240,7 @@ def test_single_precision_comes_back_in_single_precision_and_near():
         ({"rank": 1.5}, TypeError, "must be an int"),
         ({"alpha": -1.0}, ValueError, "'alpha' parameter of ReducedRankRegression"),
         ({"alpha": []}, ValueError, "sequence of them, not empty"),
-        ({"cv": "two"}, ValueError, "an int, 'loo', a splitter or .* Got 'two'"),
+        ({"cv": "two"}, ValueError, "'loo', an int, a splitter, .* Got 'two'"),
         ({"cv": 1}, ValueError, r"int in \[2, inf\)"),
     ],
 )

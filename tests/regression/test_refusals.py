@@ -48,7 +48,7 @@ def test_wrong_parameters_are_refused_by_name_in_one_line(cls, assert_refuses_wr
         (StiefelRegression(alpha=None), "alpha"),
         (ReducedRankRegression(alpha=None), "alpha"),
         (ReducedRankRegression(alpha=[0.1, None]), "alpha"),
-        (KernelRidgeCV(alphas=None), "alphas"),
+        (KernelRidgeCV(alpha=None), "alpha"),
         (KernelRidgeCV(kernel=[]), "kernel"),
         (KernelRidgeCV(kernel=["linear", 3]), "kernel"),
         (BayesianLinearRegression(prior_covariance=True), "prior_covariance"),

@@ -17,27 +17,49 @@ def solve_positive(A: Array, B: Array, *, overwrite: bool = False) -> Array:
     array([[1.],
            [0.]])
     """
-    A = np.ascontiguousarray(A) if overwrite else np.array(A, order="C")
-    rounding = len(A) * float(np.finfo(A.dtype).eps)
-    diagonal = A.diagonal().copy()
-    try:
-        # The transpose is column-major, so LAPACK factors it in place, in one triangle.
-        factor = linalg.cho_factor(A.T, lower=True, overwrite_a=True, check_finite=False)
-        pivots = np.diagonal(factor[0]) ** 2
-        singular = bool(pivots.min() <= rounding * pivots.max())
-    except linalg.LinAlgError:
-        singular = True
-    if not singular:
-        return linalg.cho_solve(factor, B, check_finite=False)
-    # A pivot that is a rounding error passes for positive as often as not, and the solution
-    # would be dominated by it. The other triangle still holds A, but for the diagonal.
-    A = np.tril(A, -1)
-    A += A.T
-    np.fill_diagonal(A, diagonal)
-    eigenvalues, U = linalg.eigh(A, check_finite=False)
-    top = max(float(eigenvalues[-1]), float(np.finfo(A.dtype).tiny))
-    keep = eigenvalues > rounding * top
-    return (U[:, keep] / eigenvalues[keep]) @ (U[:, keep].T @ B)
+    return PositiveFactor(A, overwrite=overwrite).solve(B)
+
+
+class PositiveFactor:
+    """A symmetric positive semi-definite matrix, factored once to solve many systems.
+
+    >>> import numpy as np
+    >>> PositiveFactor(np.diag([2.0, 4.0])).solve(np.ones(2))
+    array([0.5 , 0.25])
+    """
+
+    __module__ = "isthmus.linalg"
+
+    def __init__(self, A: Array, *, overwrite: bool = False):
+        A = np.ascontiguousarray(A) if overwrite else np.array(A, order="C")
+        rounding = len(A) * float(np.finfo(A.dtype).eps)
+        diagonal = A.diagonal().copy()
+        try:
+            # The transpose is column-major, so LAPACK factors it in place, in one triangle.
+            self._factor = linalg.cho_factor(A.T, lower=True, overwrite_a=True, check_finite=False)
+            pivots = np.diagonal(self._factor[0]) ** 2
+            singular = bool(pivots.min() <= rounding * pivots.max())
+        except linalg.LinAlgError:
+            singular = True
+        self._spectrum: tuple[Array, Array] | None = None
+        if not singular:
+            return
+        # A pivot that is a rounding error passes for positive as often as not, and the solution
+        # would be dominated by it. The other triangle still holds A, but for the diagonal.
+        A = np.tril(A, -1)
+        A += A.T
+        np.fill_diagonal(A, diagonal)
+        eigenvalues, U = linalg.eigh(A, check_finite=False)
+        top = max(float(eigenvalues[-1]), float(np.finfo(A.dtype).tiny))
+        keep = eigenvalues > rounding * top
+        self._spectrum = eigenvalues[keep], U[:, keep]
+
+    def solve(self, B: Array) -> Array:
+        """The solution of ``A X = B``, the shortest one where ``A`` is singular."""
+        if self._spectrum is None:
+            return linalg.cho_solve(self._factor, B, check_finite=False)
+        eigenvalues, U = self._spectrum
+        return (U / eigenvalues) @ (U.T @ B)
 
 
 class RidgePath:

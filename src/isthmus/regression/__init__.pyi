@@ -14,6 +14,7 @@ from isthmus.regression.rank.stiefel import StiefelRegression as StiefelRegressi
 from isthmus.regression.ridge.bayesian import BayesianLinearRegression as BayesianLinearRegression
 from isthmus.regression.ridge.estimator import KernelRidgeCV as KernelRidgeCV
 from isthmus.regression.ridge.shrinkage import james_stein as james_stein
+from isthmus.regression.selection import Selection as Selection
 from isthmus.regression.support_features.estimator import (
     SupportFeatureMachine as SupportFeatureMachine,
 )

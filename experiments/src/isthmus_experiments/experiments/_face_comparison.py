@@ -14,8 +14,8 @@ from isthmus.structured import DependencyEstimator
 from isthmus_experiments.measure import rmse, timed
 
 METHODS = {
-    "gradient": lambda: GradientPreimage(n_restarts=2),
-    "fixed point": lambda: FixedPointPreimage(n_restarts=2),
+    "gradient": lambda: GradientPreimage(n_init=2),
+    "fixed point": lambda: FixedPointPreimage(n_init=2),
     "MDS": lambda: NeighborPreimage(n_neighbors=3),
     "learned": lambda: LearnedPreimage(),
 }

@@ -77,7 +77,7 @@ def digits(settings, seed, progress):
     # A learned pre-image may as well learn from what it will be given: predicted coordinates.
     progress(0.95, PREDICTED)
     again = DependencyEstimator(
-        regressor=KernelRidgeCV(kernel=kernel, alphas=model.regressor_.alpha_),
+        regressor=KernelRidgeCV(kernel=kernel, alpha=model.regressor_.alpha_),
         y_features=Gaussian(),
         preimage=LearnedPreimage(),
         crossfit=5,

@@ -44,7 +44,7 @@ def multilabel(settings, seed, progress):
 
     progress(0.2, "kernel dependency estimation")
     model = DependencyEstimator(
-        regressor=KernelRidgeCV(kernel=Gaussian(gamma), alphas=alpha), y_features=Gaussian()
+        regressor=KernelRidgeCV(kernel=Gaussian(gamma), alpha=alpha), y_features=Gaussian()
     ).fit(X, Y)
     coordinates = model.predict_coordinates(Xt)
     for i, (name, preimage) in enumerate(PREIMAGES.items()):

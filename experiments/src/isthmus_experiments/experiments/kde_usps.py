@@ -61,7 +61,7 @@ def usps(settings, seed, progress):
 
     progress(0.85, PREDICTED)
     again = DependencyEstimator(
-        regressor=KernelRidgeCV(kernel=ridge.kernel_, alphas=model.regressor_.alpha_),
+        regressor=KernelRidgeCV(kernel=ridge.kernel_, alpha=model.regressor_.alpha_),
         y_features=KernelPCA(16),
         preimage=LearnedPreimage(),
         crossfit=3,
@@ -94,7 +94,7 @@ def usps(settings, seed, progress):
             "solves the pre-image problem as it is posed; the others are listed beside it, and "
             "they lie far apart.",
             f"Input kernel {ridge.kernel_!r} and both penalties by leave-one-out on at most "
-            f"{ridge.max_selection} training images.",
+            "2000 training images.",
             "A training output is always a clean stroke, right or wrong, which absolute errors "
             "forgive more than squared ones. Sixteen components hold "
             f"{model.y_features_.explained_variance_ratio_.sum():.0%} of the variance, so a "

@@ -80,7 +80,7 @@ class LearnedPreimage(BasePreimage):
         else:
             alphas = DEFAULT_ALPHAS if self.alpha == "loo" else self.alpha
             few = Selection(max_rows=1000)
-            regressor = KernelRidgeCV(self._kernels(), alpha=alphas, selection=few)
+            regressor = KernelRidgeCV(self._kernels(), alpha=alphas, cv=few)
         self.regressor_ = regressor.fit(coordinates, objects)
 
     def _kernels(self) -> Kernel | list[Kernel]:

@@ -37,7 +37,7 @@ from isthmus.regression.gaussian_process.posterior import (
 )
 from isthmus.regression.gaussian_process.prediction import FittedProcess
 from isthmus.regression.gaussian_process.training import Fit, fit_process
-from isthmus.regression.ridge.estimator import _check_outputs
+from isthmus.regression.outputs import check_outputs
 from isthmus.typing import Array
 
 APPROXIMATIONS = ("exact", "inducing", "dtc", "committee")
@@ -264,7 +264,7 @@ class GaussianProcess(FittedProcess):
         self, X: Any, y: Any, kernel: Kernel, *, reset: bool
     ) -> tuple[Any, Array, bool]:
         X = self._check_inputs(X, kernel, reset=reset)
-        Y = np.asarray(_check_outputs(self, y, n_objects(X)), dtype=np.float64)
+        Y = np.asarray(check_outputs(self, y, n_objects(X)), dtype=np.float64)
         if kernel.vectors:
             check_scale(self, X)
         check_scale(self, Y, what="y")

@@ -1,13 +1,11 @@
 """Reduced rank regression: ridge regression through a narrow bridge, in closed form."""
 
-from collections.abc import Iterable, Sized
 from copy import copy
 from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.model_selection import check_cv
 from sklearn.utils import check_array
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
@@ -18,8 +16,8 @@ from isthmus._checks import (
     check_length,
     check_scale,
     former_fit_kept,
-    refusal,
 )
+from isthmus.blocks.moments import Moments
 from isthmus.regression.rank.reduced_rank_formulas import (
     about_origin,
     factors,
@@ -32,24 +30,8 @@ from isthmus.regression.rank.reduced_rank_formulas import (
     scatter_of,
     squared_errors,
 )
-from isthmus.typing import Array
-
-
-def check_folds(owner: Any) -> None:
-    """Refuse a ``cv`` that makes no folds, also where nothing is to be chosen by them."""
-    cv = owner.cv
-    if isinstance(cv, Integral):
-        check_int(owner.cv, "cv", owner, low=2)
-        return
-    if isinstance(cv, str):
-        fine = cv == "loo"
-    else:
-        pairs = isinstance(cv, Iterable) and not isinstance(cv, (dict, np.ndarray))
-        empty = isinstance(cv, Sized) and len(cv) == 0
-        fine = cv is None or hasattr(cv, "split") or (pairs and not empty)
-    if not fine:
-        expected = "None, an int, 'loo', a splitter or a sequence of pairs of rows"
-        raise ValueError(refusal(owner, "cv", expected, cv))
+from isthmus.regression.selection import Selection, as_selection
+from isthmus.typing import Array, IntArray
 
 
 class RankLimitedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -131,9 +113,10 @@ class ReducedRankRegression(RankLimitedRegressor):
         Number of combinations. None and ``"cv"`` choose it by cross-validation.
     alpha : float or sequence of float, default=0.0
         Penalty. Of a sequence the best by cross-validation is taken, together with the rank.
-    cv : int, "loo" or splitter, default=5
-        How to choose: folds, or exact leave-one-out. Every fold costs one fit for all ranks;
-        leave-one-out costs an eigenproblem of the size of the outputs for each row.
+    cv : Selection, int, "loo" or splitter, default=5
+        How to choose, see :class:`Selection`: folds, or exact leave-one-out, on all rows unless a
+        Selection says otherwise. Every fold costs one fit for all ranks; leave-one-out costs an
+        eigenproblem of the size of the outputs for each row.
     fit_intercept : bool, default=True
         Fit a constant ``b``, which is not penalised.
 
@@ -198,7 +181,7 @@ class ReducedRankRegression(RankLimitedRegressor):
         """Fit the map from rows ``X`` to outputs ``y``, each row counted by its weight."""
         alphas = check_floats(self.alpha, "alpha", self)
         check_bool(self.fit_intercept, "fit_intercept", self)
-        check_folds(self)
+        selection = as_selection(self.cv, self, max_rows=None)
         choose = self.rank is None or (isinstance(self.rank, str) and self.rank == "cv")
         with former_fit_kept(self):
             X, Y, weights = self._check_data(X, y, sample_weight)
@@ -218,7 +201,7 @@ class ReducedRankRegression(RankLimitedRegressor):
 
         cv_error, alpha = None, alphas[0]
         if len(alphas) > 1 or (choose and min(k, o) > 1):
-            cv_error = self._cv_error(inputs, Y, weights, alphas)
+            cv_error = self._cv_error(selection, inputs, Y, weights, alphas)
             shown = cv_error if choose else cv_error[:, [min(rank, k) - 1]]
             best = np.unravel_index(np.argmin(shown), shown.shape)
             alpha = alphas[best[0]]
@@ -247,31 +230,44 @@ class ReducedRankRegression(RankLimitedRegressor):
         self._set_map(self._path.coef(rank), self._path.basis[:, :rank], *self._means, self._dtype)
         return self
 
-    def _cv_error(self, X: Array, Y: Array, weights: Array | None, alphas: list[float]) -> Array:
+    def _cv_error(
+        self, selection: Selection, X: Array, Y: Array, weights: Array | None, alphas: list[float]
+    ) -> Array:
         """Mean squared error of rows left out, shape (n_alphas, n_ranks)."""
-        n, d = X.shape
-        total = n if weights is None else weights.sum()
+        rows = selection.rows(len(X))
+        if len(rows) < len(X):
+            X, Y, weights = X[rows], Y[rows], None if weights is None else weights[rows]
         intercept = bool(self.fit_intercept)
-        if isinstance(self.cv, str):
-            if intercept:
-                X = X - np.average(X, axis=0, weights=weights)
-                Y = Y - np.average(Y, axis=0, weights=weights)
-            errors = leave_one_out_errors(X, Y, weights, alphas, fit_intercept=intercept)
-            return np.average(errors, axis=0, weights=weights)
-        folds = self.cv
-        if isinstance(folds, Integral):
-            folds = min(int(folds), n)
-        splits = list(check_cv(folds).split(X))
+        if not selection.leaves_one_out:
+            return cross_validated_errors(X, Y, weights, alphas, selection, fit_intercept=intercept)
+        if intercept:
+            X = X - np.average(X, axis=0, weights=weights)
+            Y = Y - np.average(Y, axis=0, weights=weights)
+        errors = leave_one_out_errors(X, Y, weights, alphas, fit_intercept=intercept)
+        return np.average(errors, axis=0, weights=weights)
 
-        def part(rows: Array) -> Any:
-            return joint_moments(X[rows], Y[rows], None if weights is None else weights[rows])
 
-        if isinstance(self.cv, Integral):
-            parts = [part(test) for _, test in splits]
-            return fold_errors(parts, d, alphas, fit_intercept=intercept).sum(axis=0) / total
-        tests = [part(test) for _, test in splits]
-        held_out = [
-            held_out_errors(part(train), test, d, alphas, fit_intercept=intercept)
-            for (train, _), test in zip(splits, tests, strict=True)
-        ]
-        return np.sum(held_out, axis=0) / sum(test.count for test in tests)
+def cross_validated_errors(
+    X: Array,
+    Y: Array,
+    weights: Array | None,
+    alphas: list[float],
+    selection: Selection,
+    *,
+    fit_intercept: bool,
+) -> Array:
+    """Mean squared error of folds left out, shape (n_alphas, n_ranks)."""
+    d, splits = X.shape[1], selection.splits(len(X))
+
+    def moments(rows: IntArray) -> Moments:
+        return joint_moments(X[rows], Y[rows], None if weights is None else weights[rows])
+
+    tests = [moments(test) for _, test in splits]
+    total = sum(test.count for test in tests)
+    if isinstance(selection.criterion, Integral):  # disjoint folds: the others merge to the rest
+        return fold_errors(tests, d, alphas, fit_intercept=fit_intercept).sum(axis=0) / total
+    held_out = [
+        held_out_errors(moments(train), test, d, alphas, fit_intercept=fit_intercept)
+        for (train, _), test in zip(splits, tests, strict=True)
+    ]
+    return np.sum(held_out, axis=0) / total

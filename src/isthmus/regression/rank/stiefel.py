@@ -26,7 +26,6 @@ from isthmus.optimize.riemannian import FixedRank
 from isthmus.regression.rank.reduced_rank import (
     RankLimitedRegressor,
     ReducedRankRegression,
-    check_folds,
 )
 from isthmus.regression.rank.stiefel_formulas import (
     Problem,
@@ -40,6 +39,7 @@ from isthmus.regression.rank.stiefel_formulas import (
     weighted_loss,
 )
 from isthmus.regression.rank.stiefel_published import descend_in_stages
+from isthmus.regression.selection import as_selection
 from isthmus.typing import Array
 
 STARTS = ("auto", "identity", "ridge", "pls")
@@ -75,7 +75,7 @@ class StiefelRegression(RankLimitedRegressor):
     init : {"auto", "identity", "ridge", "pls"} or tuple (V, s, W), default="auto"
         Where an iteration starts: from the closed form of the squared loss (``"auto"``; for the
         published solver the identity), from the truncated ridge or partial least squares map.
-    cv : int, "loo" or splitter, default=5
+    cv : Selection, int, "loo" or splitter, default=5
         How rank and penalty are chosen, see :class:`ReducedRankRegression`.
     fit_intercept : bool, default=True
         Fit a constant ``b`` together with the map, under the same loss.
@@ -162,7 +162,7 @@ class StiefelRegression(RankLimitedRegressor):
         max_iter = check_int(self.max_iter, "max_iter", self, low=1)
         check_floats(self.alpha, "alpha", self)
         check_bool(self.fit_intercept, "fit_intercept", self)
-        check_folds(self)
+        as_selection(self.cv, self, max_rows=None)
         self._check_init()
         with former_fit_kept(self):
             X, Y, weights = self._check_data(X, y, sample_weight, missing=True)

@@ -11,13 +11,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from isthmus._checks import check_bool, check_float, check_scale, former_fit_kept, refusal
 from isthmus.blocks.moments import Moments, merge
+from isthmus.regression.outputs import check_outputs
 from isthmus.regression.rank.reduced_rank_formulas import (
     Scatter,
     about_origin,
     joint_moments,
     scatter_of,
 )
-from isthmus.regression.ridge.estimator import _check_outputs
 from isthmus.typing import Array
 
 # The noise that is searched, as a share of the signal along the strongest direction.
@@ -184,7 +184,7 @@ class BayesianLinearRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
             check_float(self.noise, "noise", self, include_low=False)
         check_bool(self.fit_intercept, "fit_intercept", self)
         X = validate_data(self, X, dtype=np.float64, reset=reset)
-        Y = np.asarray(_check_outputs(self, y, len(X)), dtype=np.float64)
+        Y = np.asarray(check_outputs(self, y, len(X)), dtype=np.float64)
         check_scale(self, X)
         check_scale(self, Y, what="y")
         return X, Y.reshape(len(Y), -1), Y.ndim == 1

@@ -1,33 +1,36 @@
 """Kernel ridge regression on any objects, its penalty chosen by leave-one-out."""
 
 import copy
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from isthmus._checks import (
     check_bool,
     check_floats,
-    check_int,
-    check_length,
     check_piece,
     check_scale,
     former_fit_kept,
     refusal,
 )
 from isthmus.kernels.base import Kernel
+from isthmus.kernels.expansion import Expansion
 from isthmus.kernels.objects import check_objects, n_objects, take
 from isthmus.kernels.resolve import as_kernel
-from isthmus.linalg.centering import center_gram
-from isthmus.linalg.ridge import RidgePath, solve_positive
+from isthmus.regression.capabilities import kinds_of_objects
+from isthmus.regression.kernel_weights import KernelSmoother, RidgeSystem, ridge_system
+from isthmus.regression.outputs import check_outputs
+from isthmus.regression.ridge.left_out import left_out_errors
+from isthmus.regression.selection import Choice, Selection, as_selection
+from isthmus.typing import Array, IntArray, Objects
 
 DEFAULT_ALPHAS = tuple(10.0**power for power in np.arange(-8, 2.01, 0.5))
 
 
-class KernelRidgeCV(MultiOutputMixin, RegressorMixin, BaseEstimator):
+class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, BaseEstimator):
     r"""Kernel ridge regression whose penalty is chosen by leave-one-out in closed form.
 
     .. math:: \min_{f}\ \sum_i\|y_i-f(x_i)-b\|^2+\alpha\|f\|_{\mathcal F}^2,
@@ -42,24 +45,27 @@ class KernelRidgeCV(MultiOutputMixin, RegressorMixin, BaseEstimator):
     ----------
     kernel : kernel, name, or list of them, default="gaussian"
         Of a list, the one with the smallest leave-one-out error is taken.
-    alphas : float or sequence of float, default=1e-8 … 1e2
-        Penalties to choose from. With a single one and a single kernel there is nothing to
-        choose: one Cholesky factorisation, as in ``KernelRidge``.
+    alpha : float or sequence of float, default=1e-8 … 1e2
+        Penalty, or penalties to choose from. With a single one and a single kernel there is
+        nothing to choose: one Cholesky factorisation, as in ``KernelRidge``.
     fit_intercept : bool, default=True
         Fit a constant ``b`` that is not penalised. ``False`` gives ``KernelRidge`` exactly.
-    max_selection : int, default=2000
-        The penalty is chosen on at most so many rows (drawn from a fixed seed), the kernel on
-        half of them; then all rows are fitted. Choosing costs eigendecompositions, fitting a
-        Cholesky.
+    cv : Selection, "loo", int or splitter, default="loo"
+        How penalty and kernel are chosen: see :class:`Selection`. By default each of at most 2000
+        rows is left out, of half as many for kernels; then all rows are fitted. Choosing costs
+        eigendecompositions (one for each fold), fitting a Cholesky.
 
     Attributes
     ----------
+    expansion_ : Expansion
+        The function :math:`f+b` over the training objects; ``kernel_``, ``objects_``,
+        ``dual_coef_`` and ``intercept_`` are its parts.
     kernel_ : Kernel
         The kernel chosen, its width a number.
     alpha_ : float
         The penalty chosen.
     loo_error_ : float or None
-        Its mean squared leave-one-out error (None where nothing was to be chosen).
+        Its mean squared error on rows left out (None where nothing was to be chosen).
     dual_coef_ : ndarray of shape (n_samples, n_outputs) or (n_samples,)
     intercept_ : ndarray of shape (n_outputs,) or float
     objects_ : the training objects
@@ -80,25 +86,54 @@ class KernelRidgeCV(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self,
         kernel: Any = "gaussian",
         *,
-        alphas: Any = DEFAULT_ALPHAS,
+        alpha: Any = DEFAULT_ALPHAS,
         fit_intercept: bool = True,
-        max_selection: int = 2000,
+        cv: Any = "loo",
     ):
         self.kernel = kernel
-        self.alphas = alphas
+        self.alpha = alpha
         self.fit_intercept = fit_intercept
-        self.max_selection = max_selection
+        self.cv = cv
 
-    # Reduced sets: see isthmus.reduction.compress --------------------------------------
+    @property
+    def provides(self) -> frozenset[str]:
+        """What the machine can do, see :mod:`isthmus.typing`."""
+        kinds = kinds_of_objects(self.kernel)
+        words = {"predict", "several_outputs"}
+        # Of a Gram matrix nothing is kept to solve with again.
+        return kinds | words if "pairwise" in kinds else kinds | words | {"weights"}
 
-    def _kernel_expansion(self) -> tuple[Kernel, Any, np.ndarray]:
-        """The expansion that predictions are made of: kernel, objects, coefficients."""
-        _refuse_pairwise(self)
-        return self.kernel_, self.objects_, np.asarray(self.dual_coef_)
+    @property
+    def sums_to_one(self) -> bool:
+        """Whether the weights of the training outputs do: where a constant is fitted."""
+        return bool(self.fit_intercept)
 
-    def _with_kernel_expansion(self, objects: Any, coefficients: np.ndarray) -> "KernelRidgeCV":
+    @property
+    def kernel_(self) -> Kernel:
+        """The kernel chosen, its width a number."""
+        return self.expansion_.kernel
+
+    @property
+    def objects_(self) -> Objects:
+        """The training objects."""
+        return self.expansion_.objects
+
+    @property
+    def dual_coef_(self) -> Array:
+        """Coefficients of the objects, of shape (n_objects, n_outputs) or (n_objects,)."""
+        weights = self.expansion_.weights
+        return weights[:, 0] if self._flat else weights
+
+    @property
+    def intercept_(self) -> Any:
+        """The constant, an array of shape (n_outputs,) or a float."""
+        offset = self.expansion_.offset
+        return float(offset[0]) if self._flat else offset
+
+    def with_expansion(self, expansion: Expansion) -> "KernelRidgeCV":
+        """A fitted copy with another function, such as a shorter one; it has no weights."""
         model = copy.copy(self)
-        model.objects_, model.dual_coef_ = objects, coefficients
+        model.expansion_, model._system, model._trained = expansion, None, False
         return model
 
     def _candidates(self) -> list[Kernel]:
@@ -124,10 +159,10 @@ class KernelRidgeCV(MultiOutputMixin, RegressorMixin, BaseEstimator):
         kernels = self._candidates()
         alphas = self._penalties()
         check_bool(self.fit_intercept, "fit_intercept", self)
-        check_int(self.max_selection, "max_selection", self, low=2)
+        selection = as_selection(self.cv, self)
         with former_fit_kept(self):
             X = check_objects(self, X, kernels[0], reset=True)
-            Y = _check_outputs(self, y, n_objects(X))
+            Y = check_outputs(self, y, n_objects(X))
             if kernels[0].vectors:
                 check_scale(self, X)
             check_scale(self, Y, what="y")
@@ -136,104 +171,68 @@ class KernelRidgeCV(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
         kernel, alpha, loo_error = kernels[0].resolve(X), alphas[0], None
         if len(kernels) * len(alphas) > 1:
-            kernel, alpha, loo_error = self._select(kernels, alphas, X, Y)
-
-        K = _own_gram(kernel, X)
-        mean, y_mean = np.zeros(len(Y), dtype=K.dtype), np.zeros(Y.shape[1], dtype=Y.dtype)
-        if self.fit_intercept:
-            K, mean = center_gram(K, overwrite=True)
-            y_mean = Y.mean(axis=0)
-        K.flat[:: len(K) + 1] += alpha
-        dual = solve_positive(K, Y - y_mean, overwrite=True)
-        if self.fit_intercept:
-            # They sum to zero, but rounding errors over a tiny penalty would not.
-            dual -= dual.mean(axis=0)
-        # Centred coefficients sum to zero, so centring a new row shifts it by a constant alone.
-        intercept = y_mean - mean @ dual
-        self.kernel_, self.alpha_, self.loo_error_ = kernel, alpha, loo_error
-        self.objects_ = kernel.reference(X)
-        self.dual_coef_ = dual[:, 0] if flat else dual
-        self.intercept_ = float(intercept[0]) if flat else intercept
+            loo_error, (kernel, alpha) = self._select(selection, kernels, alphas, X, Y)
+        system = ridge_system(_own_gram(kernel, X), alpha, center=bool(self.fit_intercept))
+        self.expansion_ = Expansion(kernel, kernel.reference(X), *system.dual(Y))
+        self.alpha_, self.loo_error_ = alpha, loo_error
+        self._flat, self._trained, self._system = flat, True, None
         return self
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any) -> Array:
         """Return the outputs for ``X``, block by block of its rows."""
         check_is_fitted(self)
-        X = check_objects(self, X, self.kernel_, reset=False)
-        blocks = self.kernel_.blocks(X, self.objects_)
-        return np.concatenate([K @ self.dual_coef_ for _, K in blocks]) + self.intercept_
+        values = self.expansion_(self._check_new(X))
+        return values[:, 0] if self._flat else values
+
+    def _check_new(self, X: Any) -> Objects:
+        return check_objects(self, X, self.kernel_, reset=False)
+
+    def _training_system(self) -> RidgeSystem:
+        """Factored when first asked for, and kept as long as the model is in memory."""
+        if not self._trained or self.kernel_.pairwise:
+            raise TypeError(
+                "This KernelRidgeCV knows no weights of its training outputs: it was compressed."
+                if not self._trained
+                else "KernelRidgeCV on rows of a Gram matrix keeps none of them, so it has no "
+                "weights. Give the whole matrix to Precomputed(matrix), and indices."
+            )
+        if self._system is None:
+            K = _own_gram(self.kernel_, self.objects_)
+            self._system = ridge_system(K, self.alpha_, center=bool(self.fit_intercept))
+        return self._system
+
+    def __getstate__(self) -> Any:
+        return {**super().__getstate__(), "_system": None}
 
     def _penalties(self) -> list[float]:
-        alphas = check_floats(self.alphas, "alphas", self)
+        alphas = check_floats(self.alpha, "alpha", self)
         # Interpolation is allowed, but has no leave-one-out error.
         return (
             alphas
             if len(alphas) == 1
-            else check_floats(self.alphas, "alphas", self, include_low=False)
+            else check_floats(self.alpha, "alpha", self, include_low=False)
         )
 
     def _select(
-        self, kernels: list[Kernel], alphas: list[float], X: Any, Y: np.ndarray
-    ) -> tuple[Kernel, float, float]:
-        """Kernel, penalty and error; half the rows are enough to tell kernels apart."""
-        n_few = int(self.max_selection) // 2
-        if len(kernels) > 1 and len(Y) > n_few:
-            kernels = [self._best(kernels, alphas, X, Y, n_few)[0]]
-        return self._best(kernels, alphas, X, Y, self.max_selection)
+        self, selection: Selection, kernels: list[Kernel], alphas: list[float], X: Any, Y: Array
+    ) -> Choice:
+        """Kernel and penalty of smallest error on rows left out."""
 
-    def _best(
-        self, kernels: list[Kernel], alphas: list[float], X: Any, Y: np.ndarray, n_rows: int
-    ) -> tuple[Kernel, float, float]:
-        rows = np.arange(len(Y))
-        if len(Y) > n_rows:
-            rows = np.random.default_rng(0).choice(len(Y), n_rows, replace=False)
-        part = take(X, rows)
-        if kernels[0].pairwise:
-            part = part[:, rows]
-        Y = Y[rows] - Y[rows].mean(axis=0) * bool(self.fit_intercept)
-        n_values = Y.size
-        if Y.shape[1] > len(Y):
-            # Only sums of squares over outputs count: rotate them into few columns.
-            Y = np.asarray(np.linalg.qr(Y.T, mode="r")).T
-        best: tuple[float, Kernel, float] | None = None
-        for candidate in kernels:
+        def errors(candidate: Kernel, rows: IntArray) -> Iterator[tuple[float, Any]]:
             kernel = candidate.resolve(X)
-            K = _own_gram(kernel, part)
-            if self.fit_intercept:
-                K, _ = center_gram(K, overwrite=True)
-            path = RidgePath(K, Y, intercept=self.fit_intercept)
-            for alpha in alphas:
-                if alpha < path.smallest_penalty and alpha != max(alphas):
-                    continue
-                error = float(np.sum(path.loo_residuals(alpha) ** 2)) / n_values
-                if best is None or error < best[0]:
-                    best = (error, kernel, alpha)
-        if best is None or not np.isfinite(best[0]):
+            part = take(X, rows)
+            K = _own_gram(kernel, part[:, rows] if kernel.pairwise else part)
+            found = left_out_errors(
+                K, Y[rows], alphas, selection, fit_intercept=bool(self.fit_intercept)
+            )
+            return ((error, (kernel, alpha)) for error, alpha in found)
+
+        choice = selection.choose(kernels, errors, len(Y))
+        if not np.isfinite(choice.error):
             raise ValueError("KernelRidgeCV found no penalty with a finite leave-one-out error.")
-        error, kernel, alpha = best
-        return kernel, alpha, error
+        return choice
 
 
-def _own_gram(kernel: Kernel, X: Any) -> np.ndarray:
+def _own_gram(kernel: Kernel, X: Any) -> Array:
     """Gram matrix that the caller may overwrite."""
     return kernel.gram(X, kernel.reference(X)).copy() if kernel.pairwise else kernel.gram(X, X)
-
-
-def _check_outputs(estimator: Any, y: Any, n_expected: int) -> np.ndarray:
-    if y is None:
-        raise ValueError(
-            f"{type(estimator).__name__} requires y to be passed, but the target y is None."
-        )
-    Y = check_array(
-        y, ensure_2d=False, dtype=[np.float64, np.float32], input_name="y", estimator=estimator
-    )
-    check_length(estimator, n_expected, len(Y), what="outputs as inputs")
-    return Y
-
-
-def _refuse_pairwise(model: KernelRidgeCV) -> None:
-    if model.kernel_.pairwise:
-        raise ValueError(
-            "KernelRidgeCV on a Gram matrix knows no objects: use reduce_expansion on the matrix "
-            "and dual_coef_."
-        )

@@ -12,7 +12,7 @@ from sklearn.svm import SVR
 
 from isthmus.features import DistanceCorrelationReduction
 from isthmus.kernels import Gaussian
-from isthmus.regression import KernelRidgeCV
+from isthmus.regression import KernelRidgeCV, Selection
 from isthmus_experiments.experiments._reduction.kernels import gkdr, lsdr, sca
 from isthmus_experiments.experiments._reduction.slices import lad, save, sir
 from isthmus_experiments.measure import rmse
@@ -41,7 +41,7 @@ def svr(n_columns):
 
 def ridge(n_columns):
     """Kernel ridge regression, tuned by leave-one-out."""
-    return KernelRidgeCV(KERNELS, alphas=PENALTIES, max_selection=800)
+    return KernelRidgeCV(KERNELS, alpha=PENALTIES, cv=Selection(max_rows=800))
 
 
 def folds_of(n, n_folds, n_repeats, seed, groups=None):

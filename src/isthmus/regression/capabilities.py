@@ -1,0 +1,23 @@
+"""What a kernel machine offers, from what its kernel compares."""
+
+from typing import Any
+
+from isthmus.kernels.resolve import as_kernel
+
+KINDS_OF_OBJECTS = frozenset({"vectors", "objects", "sequences", "graphs", "pairwise"})
+
+
+def kinds_of_objects(kernel: Any) -> frozenset[str]:
+    """Words for what a kernel, a name or every one of several compares.
+
+    What cannot be used offers nothing; ``fit`` says what is wrong with it.
+
+    >>> sorted(kinds_of_objects("gaussian")), sorted(kinds_of_objects("no such kernel"))
+    (['vectors'], [])
+    """
+    several = kernel if isinstance(kernel, (list, tuple)) else [kernel]
+    try:
+        offered = [as_kernel(one).provides for one in several]
+    except (TypeError, ValueError):
+        return frozenset()
+    return KINDS_OF_OBJECTS.intersection(*offered) if offered else frozenset()

@@ -1,0 +1,129 @@
+r"""Predictions as weighted sums of training outputs, for machines that solve one linear system.
+
+Kernel ridge regression and the mean of a Gaussian process are linear in the training outputs:
+with :math:`A=K+\alpha I` and columns :math:`G` in place of the outputs,
+
+.. math:: f(x)=\bar g+(k(x)-m)^\top A^{-1}(G-1\bar g)=w(x)^\top G,
+
+where :math:`\bar g` are the means of the columns, or zero, and :math:`m` the means of the columns
+of :math:`K` where it was centred, or zero.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from isthmus.blocks.slices import block_slices
+from isthmus.kernels.expansion import Expansion
+from isthmus.kernels.objects import n_objects, take
+from isthmus.linalg.centering import center_gram
+from isthmus.linalg.ridge import PositiveFactor
+from isthmus.typing import Array, Objects
+
+
+class RidgeSystem(NamedTuple):
+    """The system that training outputs go through, ready to be solved again.
+
+    ``solve`` applies the inverse of :math:`A`; ``gram_mean`` is :math:`m`, or None where the Gram
+    matrix was not centred; ``center`` says whether the mean of the outputs is predicted apart.
+    """
+
+    solve: Callable[[Array], Array]
+    gram_mean: Array | None
+    center: bool
+
+    def dual(self, G: Array) -> tuple[Array, Array]:
+        """Coefficients (n_train, p) and constants (p,) of the functions with outputs ``G``."""
+        mean = G.mean(axis=0) if self.center else np.zeros(G.shape[1], dtype=G.dtype)
+        C = self.solve(G - mean)
+        if self.gram_mean is None:
+            return C, mean
+        # They sum to zero, but rounding errors over a tiny penalty would not.
+        C -= C.mean(axis=0)
+        # So centring a new row shifts it by a constant alone.
+        return C, mean - self.gram_mean @ C
+
+    def weights(self, K: Array) -> Array:
+        """Weights (m, n_train) of the training outputs, given ``K = k(new, training)``."""
+        if self.gram_mean is not None:
+            K = K - self.gram_mean
+            K -= K.mean(axis=1, keepdims=True)
+        W = np.ascontiguousarray(self.solve(K.T).T)
+        if self.center:
+            W += 1 / W.shape[1] - W.mean(axis=1, keepdims=True)
+        return W
+
+
+def ridge_system(K: Array, alpha: float, *, center: bool) -> RidgeSystem:
+    """Kernel ridge regression, its constant fitted where ``center``; ``K`` is overwritten."""
+    mean = None
+    if center:
+        K, mean = center_gram(K, overwrite=True)
+    K.flat[:: len(K) + 1] += alpha
+    return RidgeSystem(PositiveFactor(K, overwrite=True).solve, mean, center)
+
+
+class KernelSmoother:
+    """Methods of a kernel machine that is linear in its training outputs."""
+
+    expansion_: Expansion
+
+    def smooth(self, X: Any, G: Any) -> Array:
+        """Predictions at ``X``, had the training outputs been the columns ``G``.
+
+        With the outputs of ``fit`` it is :meth:`predict`: kernel and penalty stay as they were
+        chosen for those. The weights (n, n_train) are not formed.
+
+        Parameters
+        ----------
+        X : objects
+        G : array of shape (n_train,) or (n_train, p)
+            A row for each training object, in their order.
+
+        Returns
+        -------
+        array of shape (n,) or (n, p)
+        """
+        check_is_fitted(self)
+        system, X = self._training_system(), self._check_new(X)
+        kernel, objects = self.expansion_.kernel, self.expansion_.objects
+        G, flat = _check_columns(self, G, n_objects(objects))
+        values = Expansion(kernel, objects, *system.dual(G))(X)
+        return values[:, 0] if flat else values
+
+    def weights(self, X: Any) -> Array:
+        """Weights of the training outputs in the predictions at ``X``, shape (n, n_train).
+
+        ``weights(X) @ G`` is ``smooth(X, G)``.
+        """
+        check_is_fitted(self)
+        system, X = self._training_system(), self._check_new(X)
+        kernel, objects = self.expansion_.kernel, self.expansion_.objects
+        blocks = [
+            system.weights(np.asarray(kernel.gram(take(X, rows), objects)))
+            for rows in block_slices(n_objects(X), 3 * n_objects(objects))
+        ]
+        return np.concatenate(blocks)
+
+    def _training_system(self) -> RidgeSystem:
+        """The system, or an error that says why there is none."""
+        raise NotImplementedError
+
+    def _check_new(self, X: Any) -> Objects:
+        """New objects in the form that the kernel computes with."""
+        raise NotImplementedError
+
+
+def _check_columns(owner: Any, G: Any, n_train: int) -> tuple[Array, bool]:
+    """Columns in place of the training outputs, as a table, and whether they were a vector."""
+    G = np.asarray(G)
+    if G.ndim not in (1, 2) or len(G) != n_train or G.dtype.kind not in "fiub":
+        raise ValueError(
+            f"{type(owner).__name__}.smooth needs columns of {n_train} numbers, one for each "
+            f"training object. Got an array of shape {G.shape} and type {G.dtype}."
+        )
+    if G.dtype.kind != "f":
+        G = G.astype(np.float64)
+    return G.reshape(n_train, -1), G.ndim == 1
