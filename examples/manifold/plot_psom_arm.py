@@ -61,7 +61,7 @@ print(f"and the hand is off its line by at most {off:.4f} segments")
 too_far = np.full((2, 6), np.nan)
 too_far[:, :2] = [[2.6, 2.2], [-2.5, -0.5]]
 best = arm.project(too_far)
-print("reached:", best.reached.tolist(), " distance:", best.error.round(2).tolist())
+print("reached:", best.reached.tolist(), " distance:", np.sqrt(best.error).round(2).tolist())
 
 # %%
 

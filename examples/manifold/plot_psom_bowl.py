@@ -34,8 +34,8 @@ for name, model in models.items():
 
 gaps = X[:5].copy()
 gaps[:, 2] = np.nan
-found, error = chosen.complete(gaps, return_error=True)
-for point, off in zip(found, error, strict=True):
+found, squared = chosen.complete(gaps, return_error=True)
+for point, off in zip(found, np.sqrt(squared), strict=True):
     print(
         f"completed {point.round(2)}: radius {np.linalg.norm(point):.3f}, off the known {off:.0e}"
     )

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from isthmus.manifold.projection import Search, best_ends
 from isthmus.manifold.ukr import pairs as _ukr_pairs
 from isthmus.manifold.ukr.losses import squared_loss
-from isthmus.manifold.ukr.map import latent_map, project
+from isthmus.manifold.ukr.map import WHOLE_ROWS, KernelMap, latent_map, map_of_rows
 from isthmus.manifold.ukr.objective import Smoother, reconstruction_error
 from isthmus.manifold.ukr.roughness import adapted_outputs, basis_curvatures, roughness_metric
 from isthmus.manifold.ukr.starts import (
@@ -76,19 +77,18 @@ def test_projection_of_a_point_of_the_manifold_is_its_place(kernel, degree, rng)
     Z = rng.uniform(1.0, 2.5, size=(20, 2))
     images = latent_map(X, X, Y, smoother).f
     targets = latent_map(Z, X, Y, smoother).f
-    places, errors = project(
-        targets, X, Y, smoother, X, images, 0.0, n_starts=3, max_iter=100, tol=1e-14
-    )
-    assert_allclose(places, Z, atol=1e-6)
-    assert np.all(errors < 1e-12)
+    everywhere = KernelMap(X, Y, smoother, 0.0, X, images)
+    found = best_ends(everywhere, targets, None, Search(n_init=3, max_iter=100, tol=1e-14))
+    assert_allclose(found.latent, Z, atol=1e-6)
+    assert np.all(found.error < 1e-12)
 
 
 def test_projections_stay_where_the_density_is_high_enough(rng):
     X, Y = grid_surface()
     smoother = Smoother(density_kernel("gaussian"))
-    at = latent_map(X, X, Y, smoother)
-    places, _ = project(5 * Y, X, Y, smoother, X, at.f, at.density.min())
-    assert np.all(latent_map(places, X, Y, smoother).density >= at.density.min() * (1 - 1e-12))
+    fenced = map_of_rows(X, X, Y, smoother)
+    places = best_ends(fenced, 5 * Y, None, WHOLE_ROWS).latent
+    assert np.all(latent_map(places, X, Y, smoother).density >= fenced.floor * (1 - 1e-12))
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "triweight", "student"])

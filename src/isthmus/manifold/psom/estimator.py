@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from isthmus._checks import check_int, check_scale, check_table, former_fit_kept
+from isthmus.manifold.projection import Search
 from isthmus.manifold.psom.base import BaseGridManifold
 from isthmus.manifold.psom.checks import check_nodes
 from isthmus.manifold.psom.grid import make_grid
@@ -42,12 +43,11 @@ class PSOM(BaseGridManifold):
         ringing, but the map jumps where one window gives way to the next.
     bounds : pair, or a pair for each axis, optional
         The domain; by default [-1, 1], or what given nodes span.
-    n_starts : int, default=4
-        A projection starts from so many best nodes and keeps the best end.
     outside : {"clip", "extrapolate", "raise"}, default="clip"
         What becomes of latent points outside the domain, where the polynomials are of no use.
-    search_steps, search_tol : int, float
-        Steps of a projection at most, and the relative fall of its error at which it ends.
+    search : Search, optional
+        How rows are projected; ``Search()`` by default, which starts from the four nodes that are
+        nearest to a row.
 
     Attributes
     ----------
@@ -85,20 +85,16 @@ class PSOM(BaseGridManifold):
         basis: str = "lagrange",
         local: int | None = None,
         bounds: Any = None,
-        n_starts: int = 4,
         outside: str = "clip",
-        search_steps: int = 50,
-        search_tol: float = 1e-10,
+        search: Search | None = None,
     ):
         self.nodes = nodes
         self.grid = grid
         self.basis = basis
         self.local = local
         self.bounds = bounds
-        self.n_starts = n_starts
         self.outside = outside
-        self.search_steps = search_steps
-        self.search_tol = search_tol
+        self.search = search
 
     def fit(self, X: Any = None, y: Any = None) -> Self:
         """Take the images of the nodes; return self.

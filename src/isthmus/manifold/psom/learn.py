@@ -13,15 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from isthmus.linalg.signs import fix_signs
+from isthmus.manifold.projection import Search, best_ends
 from isthmus.manifold.psom.grid import NodeGrid
-from isthmus.manifold.psom.map import map_jets, map_values
-from isthmus.manifold.psom.projection import best_nodes
+from isthmus.manifold.psom.map import GridMap, map_values
 from isthmus.manifold.psom.smoothing import Samples, smooth_samples
-from isthmus.optimize.levenberg_marquardt import least_squares_rows
 from isthmus.typing import Array
 
 RETRY = 5  # every so many cycles the best node is tried as a start, too
-LM_STEPS, LM_TOL = 10, 1e-6
+SEARCH = Search(n_init=1, max_iter=10, tol=1e-6)  # of the projections while a map is learned
 LEAST_FALL = 1e-3  # relative; a smaller fall of the held-out error is not worth its step
 
 
@@ -44,7 +43,7 @@ class Unfolding:
     def cycle(self, lam: float) -> None:
         """Project the data, then fit the nodes; the objective does not rise."""
         retry = self.n_cycles % RETRY == 0
-        self.latent = projected(self.grid, self._shaped(), self.data, self.latent, retry=retry)
+        self.latent = project_again(self.grid, self._shaped(), self.data, self.latent, retry=retry)
         samples = Samples(self.latent, self.data, np.ones(len(self.data)))
         self.weights = smooth_samples(self.grid, samples, lam)
         self.n_cycles += 1
@@ -53,25 +52,12 @@ class Unfolding:
         return self.weights.reshape(*self.grid.shape, -1)
 
 
-def projected(grid: NodeGrid, W: Array, Y: Array, start: Array, *, retry: bool) -> Array:
+def project_again(grid: NodeGrid, W: Array, Y: Array, start: Array, *, retry: bool) -> Array:
     """Latent points no worse than ``start``; with ``retry`` also no worse than from best nodes."""
-
-    def search(points: Array) -> tuple[Array, Array]:
-        found = least_squares_rows(
-            lambda at, _: map_jets(grid, W, at),
-            points,
-            Y,
-            lower=grid.low,
-            upper=grid.high,
-            max_iter=LM_STEPS,
-            tol=LM_TOL,
-        )
-        return found.x, found.error
-
-    latent, error = search(start)
+    grid_map = GridMap(grid, W)
+    latent, error, _ = best_ends(grid_map, Y, None, SEARCH, start)
     if retry:
-        nodes = best_nodes(W.reshape(grid.size, -1), Y, np.ones_like(Y), 1)[:, 0]
-        other, its_error = search(grid.points[nodes])
+        other, its_error, _ = best_ends(grid_map, Y, None, SEARCH)
         better = its_error < error
         latent[better] = other[better]
     return latent
@@ -119,7 +105,7 @@ def unfold(
             W = state.weights.reshape(*state.grid.shape, -1)
             if others is None:
                 others = np.tile((state.grid.low + state.grid.high) / 2, (len(held_out), 1))
-            others = projected(state.grid, W, held_out, others, retry=len(history) % RETRY == 0)
+            others = project_again(state.grid, W, held_out, others, retry=len(history) % RETRY == 0)
             gaps = map_values(state.grid, W, others) - held_out
             row["held_out_error"] = float(np.mean(np.sum(gaps**2, axis=1)))
         history.append(row)

@@ -1,10 +1,14 @@
 """The map through the nodes of a grid: values and Jacobians of a batch of points."""
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from isthmus.blocks.slices import block_slices
+from isthmus.manifold.domain import Domain
+from isthmus.manifold.latent_map import MapValues
 from isthmus.manifold.psom.grid import (
     NodeGrid,
     barycentric_rows,
@@ -15,6 +19,36 @@ from isthmus.typing import Array
 
 # Work space of one block of points.
 BLOCK_BYTES = 2 * 2**20  # stays in the processor's cache
+
+
+@dataclass(frozen=True, eq=False)
+class GridMap:
+    """The latent map of a grid whose nodes have the images ``weights``."""
+
+    grid: NodeGrid
+    weights: Array
+    local: int | None = None
+
+    @cached_property
+    def domain(self) -> Domain:
+        """The box of the grid."""
+        return Domain(self.grid.low, self.grid.high)
+
+    def evaluate(self, Z: Array, jacobian: bool = False) -> MapValues:
+        """The map at latent points; feasible in the box."""
+        feasible = self.domain.contains(Z)
+        if not jacobian:
+            values = map_values(self.grid, self.weights, Z, local=self.local)
+            return MapValues(values, None, feasible)
+        return MapValues(*map_jets(self.grid, self.weights, Z, local=self.local), feasible)
+
+    @cached_property
+    def _starts(self) -> tuple[Array, Array]:
+        return self.grid.points, self.weights.reshape(self.grid.size, -1)
+
+    def starts(self) -> tuple[Array, Array]:
+        """The nodes and their images."""
+        return self._starts
 
 
 def map_values(grid: NodeGrid, W: Array, points: Array, *, local: int | None = None) -> Array:

@@ -18,6 +18,7 @@ from isthmus._checks import (
     former_fit_kept,
 )
 from isthmus._progress import ProgressLine
+from isthmus.manifold.projection import Search
 from isthmus.manifold.psom.base import BaseGridManifold
 from isthmus.manifold.psom.checks import check_latent, check_nodes, check_spread, check_variances
 from isthmus.manifold.psom.choice import RULES, chosen_smoothness
@@ -79,7 +80,7 @@ class SmoothPSOM(BaseGridManifold):
         Share of the rows that is held out to choose the last smoothness; then all are used.
     patience : int, default=3
         Steps without a fall of the held-out error after which annealing ends.
-    n_starts, outside, search_steps, search_tol :
+    outside, search :
         As in :class:`PSOM`.
     random_state : int, RandomState or None
         Which rows are held out.
@@ -135,10 +136,8 @@ class SmoothPSOM(BaseGridManifold):
         n_cycles: int = 1,
         validation: float = 0.2,
         patience: int = 3,
-        n_starts: int = 4,
         outside: str = "clip",
-        search_steps: int = 50,
-        search_tol: float = 1e-10,
+        search: Search | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ):
@@ -153,10 +152,8 @@ class SmoothPSOM(BaseGridManifold):
         self.n_cycles = n_cycles
         self.validation = validation
         self.patience = patience
-        self.n_starts = n_starts
         self.outside = outside
-        self.search_steps = search_steps
-        self.search_tol = search_tol
+        self.search = search
         self.random_state = random_state
         self.verbose = verbose
 

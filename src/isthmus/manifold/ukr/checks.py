@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_array
 
 from isthmus.kernels.algebra.function import FunctionKernel
 from isthmus.kernels.base import Kernel
@@ -95,15 +94,3 @@ def options_at(options: Options, kept: IntArray) -> Options:
     if isinstance(options.starts, np.ndarray):
         return replace(options, starts=np.asarray(options.starts[kept], dtype=float))
     return options
-
-
-def check_places(model: Any, Z: Any) -> Array:
-    """Latent places as an array, or say which shape was expected."""
-    Z = check_array(Z, dtype=np.float64, estimator=model, input_name="Z")
-    q = model.centres_.shape[1]
-    if Z.shape[1] != q:
-        raise ValueError(
-            f"UnsupervisedKernelRegression has {q} latent dimensions: expected an array of shape "
-            f"(n, {q}). Got shape {Z.shape} instead."
-        )
-    return np.asarray(Z)

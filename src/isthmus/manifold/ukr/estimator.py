@@ -5,7 +5,6 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -13,25 +12,20 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from isthmus._checks import check_scale, former_fit_kept
 from isthmus._progress import ProgressLine
 from isthmus.features.kernel_pca.estimator import KernelPCA
+from isthmus.kernels.expansion import Expansion
 from isthmus.kernels.objects import check_objects
-from isthmus.manifold.ukr.checks import (
-    check_places,
-    check_rows,
-    checked_kernel,
-    distinct_rows,
-    options_at,
-)
+from isthmus.manifold.latent_map import BaseLatentMap, MapValues
+from isthmus.manifold.projection import Search
+from isthmus.manifold.ukr.checks import check_rows, checked_kernel, distinct_rows, options_at
 from isthmus.manifold.ukr.fit import learn
-from isthmus.manifold.ukr.map import latent_map, project
+from isthmus.manifold.ukr.map import ROWS_WITH_GAPS, WHOLE_ROWS, KernelMap, latent_map
 from isthmus.manifold.ukr.options import check_options
-from isthmus.typing import Array
+from isthmus.typing import OBJECT_KINDS, Array
 
-SAMPLE_ROUNDS = 100  # draws outside the domain are repeated at most so often
+SAMPLE_ROUNDS = 100  # draws outside the domain are repeated this many times at most
 
 
-class UnsupervisedKernelRegression(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
-):
+class UnsupervisedKernelRegression(BaseLatentMap):
     r"""A smooth manifold through the data, with both directions of the map.
 
     The latent places :math:`x_i` of the rows :math:`y_i` are all there is to learn; the map
@@ -230,17 +224,16 @@ class UnsupervisedKernelRegression(
         self.random_state = random_state
         self.verbose = verbose
 
-    @property
-    def _n_features_out(self) -> int:
-        return self.embedding_.shape[1]
-
     # Fitting ------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any = None) -> "UnsupervisedKernelRegression":
         """Learn the manifold of the rows of ``X``; return self."""
         options = check_options(self)
         with former_fit_kept(self):
-            X = self._check(X, reset=True)
+            if self.data_kernel is None:
+                X = validate_data(self, X, dtype=np.float64)
+            else:
+                X = check_objects(self, X, checked_kernel(self.data_kernel), reset=True)
             feature_map = self._fitted_feature_map(X)
             data = X if feature_map is None else np.asarray(feature_map.transform(X), dtype=float)
             check_scale(self, data)
@@ -261,141 +254,75 @@ class UnsupervisedKernelRegression(
             )
         if feature_map is not None:
             self.feature_map_ = self._encoder = feature_map
-        self.degree_ = found.smoother.degree
+        self._smoother = found.map.smoother
+        self.degree_ = self._smoother.degree
         self.mean_, self.embedding_ = mean, found.X[groups]
-        self.centres_, self.outputs_ = found.centres, found.outputs
-        self.density_floor_, self.start_ = found.floor, found.start
+        self.centres_, self.outputs_ = found.map.centres, found.map.outputs
+        self.density_floor_, self.start_ = found.map.floor, found.start
         self.objective_, self.loss_curve_ = found.value, found.curve
         self.n_iter_ = len(found.curve)
-        self._smoother, self._starts, self._images = found.smoother, found.X, found.images
+        self._starts, self._images = found.map.places, found.map.images
         return self
-
-    def _check(self, X: Any, *, reset: bool, missing: bool = False) -> Any:
-        if self.data_kernel is not None and not missing:
-            return check_objects(self, X, checked_kernel(self.data_kernel), reset=reset)
-        X = validate_data(
-            self,
-            X,
-            reset=reset,
-            dtype=np.float64,
-            ensure_all_finite="allow-nan" if missing else True,
-        )
-        return np.asarray(X)
 
     def _fitted_feature_map(self, X: Any) -> KernelPCA | None:
         if self.data_kernel is None:
             return None
         return KernelPCA(kernel=checked_kernel(self.data_kernel), preimage=self.preimage).fit(X)
 
-    # From data to latent space --------------------------------------------------------
+    # The map ------------------------------------------------------------------------------
 
-    def transform(self, X: Any) -> Array:
-        """Return the latent places of the points of the manifold nearest to the rows of ``X``."""
-        check_is_fitted(self, "embedding_")
-        return self._project(self._check(X, reset=False))[0]
+    def evaluate(self, Z: Array, jacobian: bool = False) -> MapValues:
+        """Return the map at latent points, relative to ``mean_``; nothing is checked.
 
-    def _project(self, X: Any) -> tuple[Array, Array]:
-        """Latent places and squared distances (in feature space with a data kernel)."""
-        outside: Any = 0.0
-        if self.data_kernel is not None:
-            X, objects = np.asarray(self._encoder.transform(X), dtype=float), X
-            outside = np.maximum(self._encoder.residual_norms(objects, X), 0.0)
-        places, errors = project(
-            X - self.mean_,
-            self.centres_,
-            self.outputs_,
-            self._smoother,
-            self._starts,
-            self._images,
-            self.density_floor_,
-        )
-        return places, errors + outside
-
-    def reconstruct(self, X: Any) -> Array:
-        """Return the points of the manifold nearest to the rows of ``X``."""
-        return self.inverse_transform(self.transform(X))
-
-    def reconstruction_error(self, X: Any) -> Array:
-        """Return the squared distance of each row of ``X`` from the manifold, shape (n,).
-
-        With ``data_kernel`` it is measured in feature space, where no pre-image is needed.
+        Feasible are points whose latent density is at least that of some training row.
         """
-        check_is_fitted(self, "embedding_")
-        return self._project(self._check(X, reset=False))[1]
+        return self._plain_map().evaluate(Z, jacobian)
 
-    def score(self, X: Any, y: Any = None) -> float:
-        """Return the negative mean squared distance of the rows of ``X`` from the manifold."""
-        return -float(np.mean(self.reconstruction_error(X)))
+    def starts(self) -> tuple[Array, Array]:
+        """Return the latent places of the training rows, and their images."""
+        return self._starts, self._images
 
-    def complete(self, X: Any) -> Array:
-        """Fill in the missing (NaN) components of the rows of ``X``.
-
-        A row is projected by the components it has, which come back unchanged; the others are
-        those of the point found. A row with none gets the densest training row's.
-        """
-        check_is_fitted(self, "embedding_")
-        if self.data_kernel is not None:
-            raise ValueError(
-                "UnsupervisedKernelRegression.complete refuses data_kernel: a row that is not "
-                "whole has no place in feature space."
-            )
-        X = self._check(X, reset=False, missing=True)
-        places, _ = project(
-            X - self.mean_,
-            self.centres_,
-            self.outputs_,
-            self._smoother,
-            self._starts,
-            self._images,
-            self.density_floor_,
-            n_starts=3,
-        )
-        return np.where(np.isnan(X), self.inverse_transform(places), X)
-
-    def score_samples(self, X: Any) -> Array:
-        """Return the log of the latent density where the rows of ``X`` project, (n,)."""
-        return np.log(self.latent_density(self.transform(X)))
-
-    # From latent space to data --------------------------------------------------------
-
-    def inverse_transform(self, Z: Any) -> Any:
-        """Return the points of the manifold at latent places ``Z``, shape (n, n_features).
-
-        With ``data_kernel``: objects whose images are near those points of feature space. Far
-        from all training places, the nearest training output is returned.
-        """
-        check_is_fitted(self, "embedding_")
-        Z = check_places(self, Z)
-        values = latent_map(Z, self.centres_, self.outputs_, self._smoother).f + self.mean_
+    def encode(self, X: Any) -> Array:
+        """Return rows relative to ``mean_``; with ``data_kernel`` in the feature space."""
         if self.data_kernel is None:
-            return values
-        return self.feature_map_.inverse_transform(values)
+            return np.asarray(X) - self.mean_
+        return np.asarray(self._encoder.transform(X), dtype=float) - self.mean_
 
-    def jacobian(self, Z: Any) -> Array:
-        """Return the derivatives of the map at latent places, (n, n_features, n_components).
+    def decode(self, values: Array) -> Any:
+        """Return rows for values of the map; with ``data_kernel`` objects, by the pre-image."""
+        rows = values + self.mean_
+        return rows if self.data_kernel is None else self.feature_map_.inverse_transform(rows)
 
-        With ``data_kernel`` the features are the coordinates of ``feature_map_``.
-        """
-        check_is_fitted(self, "embedding_")
-        Z = check_places(self, Z)
-        at = latent_map(Z, self.centres_, self.outputs_, self._smoother, jacobian=True)
-        assert at.jacobian is not None
-        return at.jacobian
+    def encoding_error(self, X: Any, codes: Array) -> Any:
+        """Return squared distances from the feature space that ``data_kernel`` has learned."""
+        if self.data_kernel is None:
+            return 0.0
+        return np.maximum(self._encoder.residual_norms(X, codes + self.mean_), 0.0)
+
+    def search_settings(self, *, gaps: bool) -> Search:
+        """Return how rows are projected: those with gaps from three starts, whole ones from one."""
+        return ROWS_WITH_GAPS if gaps else WHOLE_ROWS
+
+    @property
+    def provides(self) -> frozenset[str]:
+        """What the manifold can do, and of what objects; see :mod:`isthmus.typing`."""
+        kinds = {"vectors"}
+        if self.data_kernel is not None:
+            kinds = set(checked_kernel(self.data_kernel).provides & OBJECT_KINDS)
+        return frozenset({"transform", "inverse", *kinds})
 
     def latent_density(self, Z: Any) -> Array:
         r"""Return :math:`p(z)=\frac1n\sum_iK(z-x_i)`, between 0 and 1, at latent places, (n,)."""
         check_is_fitted(self, "embedding_")
-        Z = check_places(self, Z)
+        Z, _ = self._check_latent(Z)
         return latent_map(Z, self.centres_, self.outputs_, self._smoother).density
 
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> Any:
-        """Draw points of the manifold, dense where training rows are.
+    def sample_latent(self, n_samples: int, rng: np.random.RandomState) -> Array:
+        """Return latent places drawn from the latent density.
 
         A centre is drawn, displaced by the density kernel (Student's by a Gaussian, as its own
         moments are infinite), and refused where the density is below that of all training rows.
         """
-        check_is_fitted(self, "embedding_")
-        rng = check_random_state(random_state)
         places = np.empty((0, self.centres_.shape[1]))
         for _ in range(SAMPLE_ROUNDS):
             drawn = self.centres_[rng.randint(len(self.centres_), size=n_samples)]
@@ -403,7 +330,7 @@ class UnsupervisedKernelRegression(
             places = np.vstack([places, drawn[self.latent_density(drawn) >= self.density_floor_]])
             if len(places) >= n_samples:
                 break
-        return self.inverse_transform(places[:n_samples])
+        return places[:n_samples]
 
     def _displacements(self, n: int, rng: np.random.RandomState) -> Array:
         q, kernel = self.centres_.shape[1], self._smoother.kernel
@@ -415,13 +342,46 @@ class UnsupervisedKernelRegression(
         radius = np.sqrt(rng.beta(q / 2, power + 1, size=n))
         return steps * (radius / np.linalg.norm(steps, axis=1))[:, None]
 
+    def _plain_map(self) -> KernelMap:
+        return KernelMap(
+            self.centres_,
+            self.outputs_,
+            self._smoother,
+            self.density_floor_,
+            self._starts,
+            self._images,
+        )
+
+    def _rows(self, X: Any, *, gaps: bool = False) -> tuple[Any, Any]:
+        if self.data_kernel is None:
+            return super()._rows(X, gaps=gaps)
+        objects = check_objects(self, X, checked_kernel(self.data_kernel), reset=False)
+        return objects, getattr(objects, "dtype", np.float64)
+
+    def _check_gaps(self) -> None:
+        if self.data_kernel is not None:
+            raise ValueError(
+                "UnsupervisedKernelRegression.complete refuses data_kernel: a row that is not "
+                "whole has no place in feature space."
+            )
+
     # Reduced sets: see isthmus.reduction.compress ---------------------------------------
 
-    def _compressible_part(self) -> tuple["UnsupervisedKernelRegression", str]:
-        if self.data_kernel is None:
-            raise ValueError(
-                "UnsupervisedKernelRegression without data_kernel has no expansion to compress: "
-                "fit it with n_landmarks instead."
+    @property
+    def expansion_(self) -> Expansion:
+        """The functions that encode objects; only with ``data_kernel``."""
+        if "_encoder" not in vars(self):
+            raise AttributeError(
+                "UnsupervisedKernelRegression without data_kernel has no expansion: to make it "
+                "small, fit it with n_landmarks."
             )
-        # Projections evaluate fewer kernels; pre-images keep all they know.
-        return copy.copy(self), "_encoder"
+        return self._encoder.expansion_
+
+    def with_expansion(self, expansion: Expansion) -> "UnsupervisedKernelRegression":
+        """Return a fitted copy that encodes by these functions.
+
+        Projections then evaluate fewer kernels; pre-images keep all they know.
+        """
+        model = copy.copy(self)
+        model._encoder = self._encoder.with_expansion(expansion)
+        return model

@@ -8,9 +8,10 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.cluster import KMeans, MiniBatchKMeans
 
+from isthmus.manifold.projection import Search, best_ends
 from isthmus.manifold.ukr.harmonic import harmonic_means
 from isthmus.manifold.ukr.losses import HUBER, Loss, automatic_delta, squared_loss
-from isthmus.manifold.ukr.map import latent_map, project
+from isthmus.manifold.ukr.map import WHOLE_ROWS, KernelMap, latent_map, map_of_rows
 from isthmus.manifold.ukr.objective import Smoother
 from isthmus.manifold.ukr.options import AUTO_HOMOTOPY, Options
 from isthmus.manifold.ukr.roughness import adapted_outputs
@@ -39,20 +40,18 @@ SCALE_ROWS = 250  # rows that a start's scale is chosen by
 MANY_ROWS = 20_000  # landmarks of more rows are found by mini-batches
 HELD_OUT_EVERY = 5  # steps between looks at the held-out rows
 HELD_OUT_PATIENCE = 4  # looks without a better one before training stops
+HELD_OUT_SEARCH = Search(n_init=1, max_iter=5, tol=1e-7)
+FIRST_SEARCH = Search(n_init=1, max_iter=10, tol=1e-7)  # of rows among landmarks
 
 Report = Callable[..., None]
 
 
 @dataclass(frozen=True)
 class Manifold:
-    """A trained map: places of the rows, centres and outputs, and the density its domain has."""
+    """A trained map, the places of the rows, and how training went."""
 
     X: Array
-    centres: Array
-    outputs: Array
-    smoother: Smoother
-    floor: float
-    images: Array
+    map: KernelMap
     start: str
     value: float
     curve: list[float]
@@ -81,8 +80,7 @@ def learn(Y: Array, options: Options, rng: np.random.Generator, report: Report) 
     back = unit if options.loss in HUBER else unit**2  # the unit of a loss
     return replace(
         found,
-        outputs=unit * found.outputs,
-        images=unit * found.images,
+        map=replace(found.map, outputs=unit * found.map.outputs, images=unit * found.map.images),
         value=back * found.value,
         curve=[back * value for value in found.curve],
     )
@@ -117,8 +115,7 @@ def _learned(Y: Array, options: Options, rng: np.random.Generator, report: Repor
     X = done.X - done.X.mean(axis=0)
     if held is not None:
         # The held-out rows join at their projections: they have chosen when to stop, no more.
-        image = latent_map(X, X, rows, options.smoother)
-        places, _ = project(held, X, rows, options.smoother, X, image.f, float(image.density.min()))
+        places = best_ends(map_of_rows(X, X, rows, options.smoother), held, None, WHOLE_ROWS).latent
         whole = np.empty((N, options.q))
         whole[chosen] = X
         whole[np.setdiff1d(np.arange(N), chosen)] = places
@@ -266,10 +263,8 @@ class _HeldOut:
         self.lowest, self.looks = np.inf, 0
 
     def seen(self, X: Array) -> bool:
-        at = latent_map(X, X, self.outputs, self.smoother)
-        _, error = project(
-            self.rows, X, self.outputs, self.smoother, X, at.f, at.density.min(), max_iter=5
-        )
+        now = map_of_rows(X, X, self.outputs, self.smoother)
+        error = best_ends(now, self.rows, None, HELD_OUT_SEARCH).error
         self.looks += 1
         if error.mean() < self.lowest:
             self.best, self.lowest, self.looks = X.copy(), float(error.mean()), 0
@@ -285,10 +280,8 @@ def _learn_landmarks(
     # The landmarks are embedded among themselves, each left out in turn, then the rows projected.
     alone, starts, chosen = _prepared(means, replace(options, n_excluded=1, n_init=1), rng, report)
     options, start = replace(options, smoother=chosen.smoother), starts[0]
-    at = latent_map(start.X, start.X, means, options.smoother)
-    places, _ = project(
-        Y, start.X, means, options.smoother, start.X, at.f, float(at.density.min()), max_iter=10
-    )
+    among = map_of_rows(start.X, start.X, means, options.smoother)
+    places = best_ends(among, Y, None, FIRST_SEARCH).latent
     problem = _weighted(Problem(Y, alone.smoother, alone.loss, outputs=means), options)
     if options.loss in HUBER and options.delta is None:
         R = latent_map(places, start.X, means, options.smoother).f - Y
@@ -319,16 +312,5 @@ def _landmarks(Y: Array, n: int, method: str, rng: np.random.Generator) -> Array
 def _manifold(
     X: Array, centres: Array, outputs: Array, options: Options, start: str, done: Trained
 ) -> Manifold:
-    at = latent_map(X, centres, outputs, options.smoother)
-    return Manifold(
-        X,
-        centres,
-        outputs,
-        options.smoother,
-        float(at.density.min()),
-        at.f,
-        start,
-        done.value,
-        done.curve,
-        done.settled,
-    )
+    found = map_of_rows(X, centres, outputs, options.smoother)
+    return Manifold(X, found, start, done.value, done.curve, done.settled)

@@ -1,20 +1,60 @@
-"""The map from latent space to data, its Jacobian, the latent density, and projections on it."""
+"""The map from latent space to data, its Jacobian, and the latent density."""
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.spatial import cKDTree
-from sklearn.metrics import pairwise_distances_argmin_min
 
 from isthmus.blocks.slices import block_slices
+from isthmus.manifold.domain import Domain
+from isthmus.manifold.latent_map import MapValues
+from isthmus.manifold.projection import Search
 from isthmus.manifold.ukr.objective import BLOCK, Smoother, kernel_block, listed_weights, reciprocal
 from isthmus.manifold.ukr.pairs import Pairs, listed_pairs, near_pairs
-from isthmus.optimize.levenberg_marquardt import least_squares_rows
-from isthmus.typing import Array, BoolArray, IntArray
+from isthmus.typing import Array
 
-# Jacobians of so many doubles are held at once while points are projected.
-PROJECTION_BLOCK = 2**22
+# Projections of whole rows begin at the nearest image alone, those of rows with gaps at three:
+# what is missing may have several answers.
+WHOLE_ROWS = Search(n_init=1, max_iter=30, tol=1e-7)
+ROWS_WITH_GAPS = Search(n_init=3, max_iter=30, tol=1e-7)
+
+
+@dataclass(frozen=True, eq=False)
+class KernelMap:
+    """The latent map of centres and outputs, feasible where the latent density is high enough.
+
+    ``places`` are the latent points that searches may start from, ``images`` the map there.
+    """
+
+    centres: Array
+    outputs: Array
+    smoother: Smoother
+    floor: float
+    places: Array
+    images: Array
+
+    @cached_property
+    def domain(self) -> Domain:
+        """All of latent space: the floor is its only limit."""
+        return Domain()
+
+    def evaluate(self, Z: Array, jacobian: bool = False) -> MapValues:
+        """The map at latent points, relative to the mean of the data."""
+        at = latent_map(Z, self.centres, self.outputs, self.smoother, jacobian=jacobian)
+        return MapValues(at.f, at.jacobian, at.density >= self.floor)
+
+    def starts(self) -> tuple[Array, Array]:
+        """The training places and their images."""
+        return self.places, self.images
+
+
+def map_of_rows(X: Array, centres: Array, outputs: Array, smoother: Smoother) -> KernelMap:
+    """The map whose searches start at ``X`` and stay where it is as dense as somewhere there."""
+    at = latent_map(X, centres, outputs, smoother)
+    return KernelMap(centres, outputs, smoother, float(at.density.min()), X, at.f)
 
 
 class Values(NamedTuple):
@@ -108,87 +148,3 @@ def _polynomial(
         f, J = polynomial_jacobians(near.indptr, near.indices, K, H, Z, Xc, Y, *settings)
         return f, J, S
     return polynomial_values(near.indptr, near.indices, K, Z, Xc, Y, *settings), None, S
-
-
-def project(
-    targets: Array,
-    Xc: Array,
-    outputs: Array,
-    smoother: Smoother,
-    starts: Array,
-    images: Array,
-    floor: float,
-    *,
-    n_starts: int = 1,
-    max_iter: int = 30,
-    tol: float = 1e-7,
-) -> tuple[Array, Array]:
-    r"""Latent points :math:`\arg\min_z\|y-f(z)\|^2` with :math:`p(z)\ge\eta`, and the errors.
-
-    Descent begins at those of ``starts`` whose ``images`` on the manifold are nearest to a
-    target, and all targets move at once. Unknown components of a target are NaN.
-    """
-    best, error = np.empty((len(targets), Xc.shape[1])), np.empty(len(targets))
-    size = max(64, PROJECTION_BLOCK // (targets.shape[1] * Xc.shape[1]))
-    for rows in block_slices(len(targets), 1, block_size=size):
-        best[rows], error[rows] = _project_block(
-            targets[rows], Xc, outputs, smoother, starts, images, floor, n_starts, max_iter, tol
-        )
-    return best, error
-
-
-def _project_block(
-    targets: Array,
-    Xc: Array,
-    outputs: Array,
-    smoother: Smoother,
-    starts: Array,
-    images: Array,
-    floor: float,
-    n_starts: int,
-    max_iter: int,
-    tol: float,
-) -> tuple[Array, Array]:
-    known = np.isfinite(targets)
-    weights = None if known.all() else known.astype(float)
-    density: Array = np.empty(0)
-
-    def model(points: Array, rows: IntArray) -> tuple[Array, Array]:
-        nonlocal density
-        at = latent_map(points, Xc, outputs, smoother, jacobian=True)
-        assert at.jacobian is not None
-        density = at.density
-        return at.f, at.jacobian
-
-    def inside(points: Array, rows: IntArray) -> BoolArray:
-        return density >= floor  # of the points that the model has just been asked for
-
-    best = np.empty((len(targets), Xc.shape[1]))
-    error = np.full(len(targets), np.inf)
-    for start in nearest_images(targets, known, images, n_starts).T:
-        found = least_squares_rows(
-            model,
-            starts[start],
-            targets,
-            weights=weights,
-            inside=inside,
-            max_iter=max_iter,
-            tol=tol,
-        )
-        better = found.error < error
-        best[better], error[better] = found.x[better], found.error[better]
-    return best, error
-
-
-def nearest_images(targets: Array, known: BoolArray, images: Array, n: int) -> IntArray:
-    """The ``n`` images nearest to each target in its known components, (m, n)."""
-    n = min(n, len(images))
-    if n == 1 and known.all():
-        return pairwise_distances_argmin_min(targets, images)[0][:, None]
-    filled = np.where(known, targets, 0.0)
-    # |y - f|² over known components, without the part that is the same for all images.
-    distance = known.astype(float) @ (images**2).T - 2.0 * filled @ images.T
-    if n == 1:
-        return distance.argmin(axis=1)[:, None]
-    nearest = np.argpartition(distance, n - 1, axis=1)[:, :n]
-    return nearest

@@ -1,0 +1,301 @@
+"""Projection of rows on any latent map: starts, descent, and which end counts."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.metrics import pairwise_distances_argmin_min
+
+from isthmus._checks import check_float, check_int
+from isthmus._piece import Piece
+from isthmus.blocks.slices import block_slices
+from isthmus.manifold.domain import Domain
+from isthmus.optimize.levenberg_marquardt import LeastSquaresRows, least_squares_rows
+from isthmus.typing import Array, BoolArray, IntArray, LatentMap
+
+# Jacobians of this many doubles are held at once while points are projected.
+PROJECTION_BLOCK = 2**22
+# A row counts as met where its distance is below this share of the spread of the starts' images.
+REACHED = 1e-6
+# Ends nearer than this, in units of the spread of the starts, are one end.
+SAME_END = 1e-2
+# Errors that differ by less than this share are equal: then the nearer end comes first.
+EQUAL_ERRORS = 1e-6
+
+
+@dataclass
+class Search(Piece):
+    """How rows are projected on a manifold.
+
+    Parameters
+    ----------
+    n_init : int, default=4
+        Number of starting points, those whose images are nearest to a row.
+    max_iter : int, default=50
+        Maximum number of Levenberg-Marquardt steps from each start.
+    tol : float, default=1e-10
+        A search has converged when a step lowers the error by less than this share.
+    """
+
+    __module__ = "isthmus.manifold"
+
+    n_init: int = 4
+    max_iter: int = 50
+    tol: float = 1e-10
+
+    def check(self) -> "Search":
+        """Return self, or say which parameter is wrong."""
+        check_int(self.n_init, "n_init", self, low=1)
+        check_int(self.max_iter, "max_iter", self, low=1)
+        check_float(self.tol, "tol", self)
+        return self
+
+
+@dataclass(frozen=True)
+class Projection:
+    """What :meth:`BaseLatentMap.project` found for every row of its data.
+
+    Attributes
+    ----------
+    latent : ndarray of shape (n, q)
+        The point of the domain whose image comes nearest: the first of ``ends``.
+    values : ndarray of shape (n, d)
+        Its image: all components, known or not.
+    error : ndarray of shape (n,)
+        Weighted sum of squared differences in the known components.
+    reached : ndarray of bool of shape (n,)
+        Whether the image meets the known components; False means best effort.
+    converged : ndarray of bool of shape (n,)
+        Whether the search ended at a (local) minimum.
+    ends : ndarray of shape (n, n_ends, q)
+        All distinct ends of a row's searches, the best first; NaN after the last one.
+    end_errors : ndarray of shape (n, n_ends)
+        Their errors; infinite after the last one.
+    """
+
+    __module__ = "isthmus.manifold"
+
+    latent: Array
+    values: Array
+    error: Array
+    reached: BoolArray
+    converged: BoolArray
+    ends: Array
+    end_errors: Array
+
+
+class Ends(NamedTuple):
+    """Where searches ended: points (n, q), errors and flags (n,)."""
+
+    latent: Array
+    error: Array
+    converged: BoolArray
+
+
+def nearest_starts(images: Array, targets: Array, weights: Array | None, n_best: int) -> IntArray:
+    """Numbers of the images nearest to each target under its weights, (n, n_best), in order.
+
+    ``weights`` (n, d) is None where all components count the same; where one is zero, the target
+    may be anything. A target without any weight gets the images nearest to their mean.
+    """
+    n_best = min(n_best, len(images))
+    if weights is None and n_best == 1:
+        return pairwise_distances_argmin_min(targets, images)[0][:, None]
+    center = images.mean(axis=0)  # keeps the expanded square from cancelling
+    shifted = images - center
+    squares = shifted**2
+    found = np.empty((len(targets), n_best), dtype=np.intp)
+    for rows in block_slices(len(targets), len(images)):
+        w = np.ones_like(targets[rows]) if weights is None else weights[rows]
+        known = w * np.where(w > 0, targets[rows] - center, 0.0)
+        w = np.where(w.any(axis=1, keepdims=True), w, 1.0)
+        # |y - f|² without the part of y alone, which is the same for all images.
+        distances = w @ squares.T - 2 * known @ shifted.T
+        nearest = np.argpartition(distances, n_best - 1, axis=1)[:, :n_best]
+        order = np.argsort(np.take_along_axis(distances, nearest, axis=1), axis=1)
+        found[rows] = np.take_along_axis(nearest, order, axis=1)
+    return found
+
+
+def goals(images: Array, weights: Array | None) -> Array:
+    """Errors below which a row counts as met, shape (n,) or (1,)."""
+    spread = images.std(axis=0)
+    w = np.ones((1, len(spread))) if weights is None else weights
+    goal: Array = (REACHED * np.sqrt(w @ spread**2)) ** 2
+    return goal
+
+
+def best_ends(
+    latent_map: LatentMap,
+    targets: Array,
+    weights: Array | None,
+    search: Search,
+    start: Array | None = None,
+) -> Ends:
+    r"""The ends that :func:`all_ends` puts first, without looking for the others.
+
+    Only rows that the nearest start does not meet are searched from the other starts too. Memory
+    for the Jacobians of a block of rows.
+    """
+    places, images = latent_map.starts()
+    n, q = len(targets), places.shape[1]
+    found = Ends(np.empty((n, q)), np.empty(n), np.empty(n, dtype=bool))
+    size = max(64, PROJECTION_BLOCK // (targets.shape[1] * q))
+    for rows in block_slices(n, 1, block_size=size):
+        w = None if weights is None else weights[rows]
+        if start is None:
+            begin = places[nearest_starts(images, targets[rows], w, search.n_init)]
+        else:
+            begin = start[rows, None]
+        parts = _best_of_block(latent_map, targets[rows], w, begin, search)
+        for whole, part in zip(found, parts, strict=True):
+            whole[rows] = part
+    return found
+
+
+def _best_of_block(
+    latent_map: LatentMap, targets: Array, weights: Array | None, begin: Array, search: Search
+) -> Ends:
+    first = descend(latent_map, targets, weights, begin[:, 0], search)
+    n_init = begin.shape[1]
+    if n_init == 1:
+        return Ends(first.x, first.error, first.converged)
+    places, images = latent_map.starts()
+    goal = np.broadcast_to(goals(images, weights), first.error.shape)
+    poor = np.flatnonzero(first.error > goal)
+    if len(poor):
+        again = _descend_all(
+            latent_map, targets[poor], _rows_of(weights, poor), begin[poor, 1:], search
+        )
+        every = Ends(
+            np.concatenate([first.x[poor, None], again.latent], axis=1),
+            np.column_stack([first.error[poor], again.error]),
+            np.column_stack([first.converged[poor], again.converged]),
+        )
+        order, _ = order_ends(every, goal[poor], begin[poor, 0], latent_map.domain, places)
+        for whole, part in zip((first.x, first.error, first.converged), every, strict=True):
+            whole[poor] = part[np.arange(len(poor)), order[:, 0]]
+    return Ends(first.x, first.error, first.converged)
+
+
+def all_ends(
+    latent_map: LatentMap,
+    targets: Array,
+    weights: Array | None,
+    search: Search,
+    start: Array | None = None,
+) -> Ends:
+    """All distinct ends of every row, (n, n_ends, ...), in the order of :func:`order_ends`.
+
+    After a row's last end the points are NaN and the errors infinite.
+    """
+    places, images = latent_map.starts()
+    n, q = len(targets), places.shape[1]
+    n_init = min(search.n_init, len(places)) if start is None else 1
+    size = max(64, PROJECTION_BLOCK // (targets.shape[1] * q * n_init))
+    parts = []
+    for rows in block_slices(n, 1, block_size=size):
+        w = None if weights is None else weights[rows]
+        if start is None:
+            begin = places[nearest_starts(images, targets[rows], w, n_init)]
+        else:
+            begin = start[rows, None]
+        every = _descend_all(latent_map, targets[rows], w, begin, search)
+        goal = np.broadcast_to(goals(images, w), every.error.shape[:1])
+        order, distinct = order_ends(every, goal, begin[:, 0], latent_map.domain, places)
+        kept = np.take_along_axis(distinct, order, axis=1)
+        parts.append(
+            Ends(
+                np.where(
+                    kept[..., None], np.take_along_axis(every.latent, order[..., None], 1), np.nan
+                ),
+                np.where(kept, np.take_along_axis(every.error, order, axis=1), np.inf),
+                np.take_along_axis(every.converged, order, axis=1),
+            )
+        )
+    latent, error, converged = (np.concatenate(part) for part in zip(*parts, strict=True))
+    n_ends = int(np.isfinite(error).sum(axis=1).max())
+    return Ends(latent[:, :n_ends], error[:, :n_ends], converged[:, :n_ends])
+
+
+def order_ends(
+    every: Ends, goal: Array, start: Array, domain: Domain, places: Array
+) -> tuple[IntArray, BoolArray]:
+    """The order of the ends (n, k) of each row, and which of them stand for themselves.
+
+    Of ends that coincide the best stands for all. The others are ordered by error, equal errors
+    (all those that meet the row count as zero) by the distance to the start. The end of the first
+    search comes first where it meets the row, so that no other need be looked for.
+    """
+    n, k = every.error.shape
+    level = np.where(every.error <= goal[:, None], 0.0, every.error)
+    scale = places.std(axis=0)
+    scale[scale == 0] = 1.0
+    gaps = domain.difference(every.latent[:, :, None], every.latent[:, None]) / scale
+    same = np.abs(gaps).max(axis=3) < SAME_END
+    leader = np.argmin(np.where(same, level[:, None, :], np.inf), axis=2)
+    distinct = leader == np.arange(k)
+    away = domain.difference(every.latent, start[:, None]) / scale
+    distance = np.einsum("nkq,nkq->nk", away, away)
+    distance[:, 0] = np.where(level[:, 0] == 0.0, -1.0, distance[:, 0])
+    by_level = np.argsort(np.where(distinct, level, np.inf), axis=1, kind="stable")
+    group, base, number = np.empty((n, k)), np.full(n, -np.inf), np.zeros(n)
+    for i in range(k):
+        value = np.take_along_axis(level, by_level[:, i : i + 1], axis=1)[:, 0]
+        apart = value > (1.0 + EQUAL_ERRORS) * base
+        base = np.where(apart, value, base)
+        number = number + apart
+        np.put_along_axis(group, by_level[:, i : i + 1], number[:, None], axis=1)
+    group[~distinct] = np.inf
+    return np.lexsort((distance, group), axis=1), distinct
+
+
+def _descend_all(
+    latent_map: LatentMap, targets: Array, weights: Array | None, begin: Array, search: Search
+) -> Ends:
+    """Ends of searches from several starts (n, k, q) for each row."""
+    n, k, q = begin.shape
+    rows = np.repeat(np.arange(n), k)
+    found = descend(
+        latent_map, targets[rows], _rows_of(weights, rows), begin.reshape(-1, q), search
+    )
+    return Ends(found.x.reshape(n, k, q), found.error.reshape(n, k), found.converged.reshape(n, k))
+
+
+def _rows_of(weights: Array | None, rows: IntArray) -> Array | None:
+    return None if weights is None else weights[rows]
+
+
+def descend(
+    latent_map: LatentMap, targets: Array, weights: Array | None, start: Array, search: Search
+) -> LeastSquaresRows:
+    r"""Minimise :math:`\sum_kp_k(y_k-f_k(x))^2` over the domain from one start for each row.
+
+    Steps to points that are not feasible are refused; the start is taken to be feasible.
+    """
+    domain: Domain = latent_map.domain
+    low, high = domain.bounds()
+    feasible: BoolArray = np.empty(0, dtype=bool)
+
+    def model(points: Array, rows: IntArray) -> tuple[Array, Any]:
+        nonlocal feasible
+        at = latent_map.evaluate(domain.wrap(points), jacobian=True)
+        feasible = at.feasible
+        return at.values, at.jacobian
+
+    def inside(points: Array, rows: IntArray) -> BoolArray:
+        return feasible  # of the points that the model has just been asked for
+
+    found = least_squares_rows(
+        model,
+        start,
+        targets,
+        weights=weights,
+        lower=low,
+        upper=high,
+        inside=inside,
+        max_iter=search.max_iter,
+        tol=search.tol,
+    )
+    found.x = domain.wrap(found.x)
+    return found
