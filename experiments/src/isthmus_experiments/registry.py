@@ -94,7 +94,7 @@ def experiment(
                 f"The file {file}.py must hold the experiment {_id_of(file)!r}. Got {id!r}."
             )
         known = _REGISTER.get(id)
-        # A module that is loaded again may register its own function anew.
+        # A module that is loaded again may register its own function again.
         if known is not None and known.run.__module__ != run.__module__:
             raise ValueError(
                 f"Experiment id {id!r} is registered twice: "
@@ -125,7 +125,7 @@ def list_ids() -> list[str]:
 
 def list_experiments() -> list[Experiment]:
     """Load all experiments and return them in the order of :func:`list_ids`."""
-    return [get(id) for id in list_ids()]
+    return [_load(id) for id in list_ids()]
 
 
 def get(id: str) -> Experiment:
@@ -144,11 +144,15 @@ def get(id: str) -> Experiment:
         raise ValueError(
             f"There is no experiment {id!r}.{hint} Known: {', '.join(known.values())}."
         )
-    if name not in _REGISTER:
-        importlib.import_module(f"{FOLDER}.{name.lower().replace('-', '_')}")
-    if name not in _REGISTER:
-        raise ValueError(f"The file of the experiment {name!r} does not register it.")
-    return _REGISTER[name]
+    return _load(name)
+
+
+def _load(id: str) -> Experiment:
+    if id not in _REGISTER:
+        importlib.import_module(f"{FOLDER}.{id.lower().replace('-', '_')}")
+    if id not in _REGISTER:
+        raise ValueError(f"The file of the experiment {id!r} does not register it.")
+    return _REGISTER[id]
 
 
 def _files() -> list[str]:
