@@ -43,12 +43,12 @@ def test_fused_extractor_is_the_two_stages(model, scenes):
     rows = model.features_.transform(scenes.images)
     two_stages = model.regressor_.predict(model.x_features_.transform(rows))
     assert_allclose(model.predict_coordinates(scenes.images), two_stages, atol=1e-10)
-    assert model.extractor_.dual.shape == (60, model.rank_)
+    assert model.extractor_.weights.shape == (60, model.rank_)
 
 
 def test_fused_directions_are_orthonormal_in_feature_space(model):
     extractor = model.extractor_
-    G = extractor.dual.T @ extractor.kernel(extractor.objects) @ extractor.dual
+    G = extractor.weights.T @ extractor.kernel(extractor.objects) @ extractor.weights
     assert_allclose(G, np.eye(model.rank_), atol=1e-10)
 
 

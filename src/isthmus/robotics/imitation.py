@@ -1,16 +1,20 @@
 """Imitation: from pictures of a person to postures of an arm."""
 
 import copy
+import warnings
 from typing import Any, Self
 
 import numpy as np
 from scipy.spatial import cKDTree
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from isthmus._checks import check_float, check_int, check_length, former_fit_kept
 from isthmus.features.kernel_pca.estimator import KernelPCA
+from isthmus.kernels.expansion import Expansion
 from isthmus.kernels.resolve import as_kernel
 from isthmus.kernels.vectors.dot import Linear
 from isthmus.kernels.vectors.gaussian import Gaussian
@@ -19,10 +23,10 @@ from isthmus.preimage.candidate import CandidatePreimage
 from isthmus.preimage.default import default_preimage
 from isthmus.preimage.vectors.constrained import ConstrainedPreimage
 from isthmus.regression.rank.reduced_rank import ReducedRankRegression
-from isthmus.robotics.extractor import FusedExtractor
 from isthmus.robotics.joint_path import density_corrected_path, evenly_sampled, neighbour_threshold
 from isthmus.robotics.pose.features import PoseFeatures
 from isthmus.robotics.pose.kernel import PoseKernel
+from isthmus.structured.dependency import DependencyEstimator
 from isthmus.typing import Array, BoolArray
 
 # Penalties to choose from, as shares of the largest eigenvalue of the inputs' scatter.
@@ -38,10 +42,11 @@ class ImitationModel(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     Pictures become histograms (:class:`PoseFeatures`), and these kernel components, for
     which pictures without a posture count too. Postures become components of a
-    :class:`PoseKernel`. A regression of limited rank joins the two; what it takes of
-    the pictures is fused with their components into one expansion (``extractor_``), which
-    :func:`isthmus.reduction.compress` shortens. A pre-image brings predicted components back to
-    joint values [Bakir2005]_.
+    :class:`PoseKernel`. A regression of limited rank joins the two, and a pre-image brings
+    predicted components back to joint values [Bakir2005]_: a
+    :class:`~isthmus.structured.DependencyEstimator` (``square_``) with these parts. What the
+    regression takes of the pictures is fused with their components into one expansion
+    (``extractor_``); :func:`isthmus.reduction.compress` shortens it.
 
     Without a chain the outputs are plain vectors under a linear kernel, and tables of numbers
     do for pictures: the same method for anything that is seen and to be done.
@@ -79,11 +84,13 @@ class ImitationModel(MultiOutputMixin, RegressorMixin, BaseEstimator):
     Attributes
     ----------
     features_ : the fitted transformer, or None
+    square_ : fitted ``DependencyEstimator``
+        From rows to postures; the four below are its parts.
     x_features_, y_features_ : fitted ``KernelPCA``
     regressor_ : fitted ``ReducedRankRegression``
-    extractor_ : FusedExtractor
-        ``transform(rows)`` gives the ``rank_`` coordinates that predictions are made of.
     preimage_ : the fitted pre-image
+    extractor_ : Expansion
+        Called on rows it gives the ``rank_`` coordinates that predictions are made of.
     neutral_ : ndarray
         The prediction for a picture that says nothing, such as one without any skin.
     rank_, alpha_ : what was chosen.
@@ -153,26 +160,36 @@ class ImitationModel(MultiOutputMixin, RegressorMixin, BaseEstimator):
             features, rows, others = self._fitted_features(X, unlabelled)
             check_length(self, len(rows), len(Y), what="postures as pictures")
 
-        pictures = features is not None
         kernel = self.x_kernel
         if kernel is None:
-            kernel = HistogramIntersection() if pictures else Gaussian()
+            kernel = Gaussian() if features is None else HistogramIntersection()
         x_features = KernelPCA(self.x_components, kernel=kernel).fit(others)
         y_features = KernelPCA(self.y_components, kernel=self._output_kernel()).fit(Y)
-        inputs, targets = x_features.transform(rows), y_features.transform(Y)
-        regressor = ReducedRankRegression(self.rank, alpha=self._penalties(inputs), cv=self.cv)
-        regressor.fit(inputs, targets)
-        preimage = self._output_preimage(y_features).fit(Y, y_features, targets)
+        regressor = ReducedRankRegression(
+            self.rank, alpha=self._penalties(x_features.transform(rows)), cv=self.cv
+        )
+        square = DependencyEstimator(
+            x_features=FrozenEstimator(x_features),
+            y_features=FrozenEstimator(y_features),
+            regressor=regressor,
+            preimage=self._output_preimage(y_features),
+            crossfit=None,
+        ).fit(rows, Y)
 
-        self.features_, self.x_features_, self.y_features_ = features, x_features, y_features
-        self.regressor_, self.preimage_, self._flat = regressor, preimage, flat
-        self.rank_, self.alpha_ = regressor.rank_, regressor.alpha_
-        self.extractor_ = FusedExtractor.of(x_features, regressor)
-        self._origin = regressor.intercept_  # of a picture at the mean of all pictures
-        self._tree = cKDTree(targets)
-        self._postures = Y
-        self.neutral_ = self._solve(self._origin[None])[0]
+        self.features_, self.square_, self._flat = features, square, flat
+        self.x_features_, self.y_features_ = x_features, y_features
+        self.regressor_, self.preimage_ = square.regressor_, square.preimage_
+        self.rank_, self.alpha_ = self.regressor_.rank_, self.regressor_.alpha_
+        # Of the map s V' that follows them the coordinates are what is in front.
+        self.extractor_ = self._extractor()
+        self._tree, self._postures = cKDTree(self.preimage_.coordinates_), Y
+        self.neutral_ = self._solve(self.regressor_.intercept_[None])[0]
         return self
+
+    def _extractor(self) -> Expansion:
+        s, V, b = self.regressor_.s_, self.regressor_.V_, self.regressor_.intercept_
+        back = V / np.where(s > 0, s, 1.0)
+        return self.square_.expansion_.then(back, -(b @ back))
 
     def predict_coordinates(self, X: Any) -> Array:
         """Return the predicted components of the postures, shape (n, n_components)."""
@@ -245,18 +262,16 @@ class ImitationModel(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return np.all([rows[:, block].any(axis=1) for block in blocks], axis=0)
 
     def _coordinates(self, rows: Array) -> Array:
-        seen = self.extractor_.transform(rows)
-        seen[~self._known(rows)] = 0.0
-        return (seen * self.regressor_.s_) @ self.regressor_.V_.T + self._origin
+        coordinates = self.square_.predict_coordinates(rows)
+        # A picture at the mean of all pictures stands for one that says nothing.
+        coordinates[~self._known(rows)] = self.regressor_.intercept_
+        return coordinates
 
     def _solve(self, coordinates: Array) -> Array:
-        solver = self.preimage_
-        if isinstance(solver, ConstrainedPreimage):
-            nearest = self._tree.query(coordinates)[1]
-            return solver._from(coordinates, self._postures[nearest])[0]
-        if isinstance(solver, CandidatePreimage) and solver.candidates is None:
-            return self._postures[self._tree.query(coordinates)[1]]
-        return np.asarray(solver.solve(coordinates))
+        with warnings.catch_warnings():
+            # Few steps are taken because a command is wanted now, not because they suffice.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return np.asarray(self.preimage_.solve(coordinates))
 
     def _output_kernel(self) -> Any:
         if self.y_kernel is not None:
@@ -276,11 +291,13 @@ class ImitationModel(MultiOutputMixin, RegressorMixin, BaseEstimator):
         if self.preimage is not None:
             return clone(self.preimage)
         if self.chain is None:
-            return default_preimage(y_features.kernel_)
+            return default_preimage(y_features)
         # A joint that the components hardly see stays as in the nearest known posture.
         spread = float(np.sum(y_features.eigenvalues_)) / len(y_features.objects_)
         # A command is wanted now: a fraction of a degree in few steps.
-        return ConstrainedPreimage(self.chain, proximity=NEARNESS * spread, tol=1e-5, max_iter=20)
+        return ConstrainedPreimage(
+            self.chain, proximity=NEARNESS * spread, n_init=1, tol=1e-5, max_iter=20
+        )
 
     def _penalties(self, inputs: Array) -> Any:
         if self.alpha is not None:
@@ -310,8 +327,18 @@ class ImitationModel(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     # Reduced sets: see isthmus.reduction.compress ---------------------------------------
 
-    def _compressible_part(self) -> tuple["ImitationModel", str]:
-        return copy.copy(self), "extractor_"
+    @property
+    def expansion_(self) -> Expansion:
+        """The functions of rows that predictions are made of."""
+        check_is_fitted(self)
+        return self.square_.expansion_
+
+    def with_expansion(self, expansion: Expansion) -> "ImitationModel":
+        """A fitted copy that predicts through this expansion."""
+        model = copy.copy(self)
+        model.square_ = self.square_.with_expansion(expansion)
+        model.extractor_ = model._extractor()
+        return model
 
 
 def _are_pictures(X: Any) -> bool:

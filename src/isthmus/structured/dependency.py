@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from isthmus._checks import check_int, check_length, former_fit_kept
 from isthmus.kernels.expansion import Expansion
 from isthmus.kernels.objects import check_collection, joined, n_objects
+from isthmus.kernels.resolve import as_kernel
 from isthmus.regression.expansion import ExpansionRegressor
 from isthmus.structured.crossfit import enough_rows, flat, left_out_inputs, left_out_predictions
 from isthmus.structured.slots import (
@@ -323,7 +324,7 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
                 "DependencyEstimator cannot predict rows of a Gram matrix. Give the matrix to "
                 "y_features=Precomputed(matrix) and the outputs as indices into it."
             )
-        kernel = y_features.kernel if is_kernel(self.y_features) else None
+        kernel = as_kernel(self.y_features) if is_kernel(self.y_features) else None
         Y = check_collection(self, y, kernel, kinds=kinds, reset=None)
         table = isinstance(Y, np.ndarray) and Y.ndim == 2
         return Y, kinds or frozenset({"vectors" if table else "objects"})

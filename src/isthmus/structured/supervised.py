@@ -6,9 +6,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from isthmus._checks import check_int, former_fit_kept
+from isthmus._checks import check_int, former_fit_kept, refusal
 from isthmus.features.distance_correlation.estimator import DistanceCorrelationReduction
-from isthmus.features.distance_correlation.mapping import fitted_last
+from isthmus.features.distance_correlation.mapping import COORDINATE_ALPHAS, RelevanceRidge
+from isthmus.structured.dependency import DependencyEstimator
 from isthmus.typing import Array
 
 N_COMPONENTS = 5
@@ -42,12 +43,11 @@ class DistanceCorrelationRegressor(MultiOutputMixin, RegressorMixin, BaseEstimat
 
     Attributes
     ----------
+    square_ : fitted DependencyEstimator
+        The map, of which the two below are parts.
     reduction_ : fitted DistanceCorrelationReduction
     regressor_ : fitted regressor
     n_components_ : int
-    training_error_ : float
-        Root mean squared error of :math:`\psi` on the coordinates it was trained on. Without
-        cross-fitting it says nothing about new rows.
 
     Examples
     --------
@@ -92,22 +92,21 @@ class DistanceCorrelationRegressor(MultiOutputMixin, RegressorMixin, BaseEstimat
                 y_numeric=True,
                 ensure_min_samples=3,
             )
-            Y = np.asarray(Y, dtype=np.float64)
-            if self.crossfit is not None:
-                check_int(self.crossfit, "crossfit", self, low=2)
             n_most = min(X.shape[0] - 1, X.shape[1] + (1 if Y.ndim == 1 else Y.shape[1]))
-            reduction = self._unfitted_reduction(n_most)
-            if self.crossfit is None:
-                reduction.fit(X, Y)
-                Z, T = reduction.embedding_, Y[reduction.rows_]
-            else:
-                Z, T = reduction.fit_transform(X, Y), Y
-            regressor = fitted_last(self.regressor, Z, T)
+            regressor = self.regressor
+            if regressor is None:
+                # Coordinates are scaled by what they are worth already.
+                regressor = RelevanceRidge(powers=(0.0,), alphas=COORDINATE_ALPHAS)
+            square = DependencyEstimator(
+                x_features=self._unfitted_reduction(n_most),
+                y_features="passthrough",
+                regressor=regressor,
+                crossfit=self.crossfit,
+            ).fit(X, np.asarray(Y, dtype=np.float64))
 
-        self.reduction_, self.regressor_ = reduction, regressor
-        self.n_components_ = int(Z.shape[1])
-        residuals = np.asarray(regressor.predict(Z)).reshape(T.shape) - T
-        self.training_error_ = float(np.sqrt(np.mean(residuals**2)))
+        self.square_ = square
+        self.reduction_, self.regressor_ = square.x_features_, square.regressor_
+        self.n_components_ = int(self.reduction_.embedding_.shape[1])
         return self
 
     def predict_coordinates(self, X: Any) -> Array:
@@ -117,18 +116,16 @@ class DistanceCorrelationRegressor(MultiOutputMixin, RegressorMixin, BaseEstimat
 
     def predict(self, X: Any) -> Array:
         """Return the predicted outputs, of the shape that ``y`` had."""
-        coordinates = self.predict_coordinates(X)
-        return np.asarray(self.regressor_.predict(coordinates))
+        check_is_fitted(self)
+        return self.square_.predict(validate_data(self, X, dtype=np.float64, reset=False))
 
     def _unfitted_reduction(self, n_most: int) -> DistanceCorrelationReduction:
         slot = self.reduction
         if slot is not None and not isinstance(slot, DistanceCorrelationReduction):
-            raise TypeError(
-                f"The 'reduction' parameter of {type(self).__name__} must be a "
-                f"DistanceCorrelationReduction or None. Got {slot!r:.80} instead."
-            )
+            expected = "a DistanceCorrelationReduction or None"
+            raise TypeError(refusal(self, "reduction", expected, slot))
         reduction = DistanceCorrelationReduction() if slot is None else clone(slot)
-        reduction.set_params(crossfit=self.crossfit, labels=False)
+        reduction.set_params(labels=False)
         if self.n_components is not None:
             d = check_int(
                 self.n_components, "n_components", self, low=1, high=n_most, why="columns, rows - 1"

@@ -109,14 +109,6 @@ def fitted_map(regressor: Any, X: Array, T: Array) -> Any:
     return clone(regressor).fit(X, flat(T))
 
 
-def fitted_last(regressor: Any, Z: Array, T: Array) -> Any:
-    """The regression behind coordinates; without one kernel ridge, tuned by leave-one-out."""
-    if regressor is None:
-        powers = (0.0,)  # coordinates are scaled by what they are worth already
-        regressor = RelevanceRidge(powers=powers, alphas=COORDINATE_ALPHAS)
-    return clone(regressor).fit(Z, flat(T))
-
-
 def left_out_predictions(fitted: Any, X: Array, T: Array, n_folds: int) -> Array:
     """Predictions of every row by a regression that did not see its fold, shape of ``T``.
 
