@@ -11,7 +11,7 @@ from isthmus.datasets import load_abalone, load_ida, load_letter, load_pumadyn, 
 from isthmus.kernels import Gaussian
 from isthmus.plotting import curves
 from isthmus.reduction import reduce_expansion
-from isthmus.reduction.sklearn_machines import held_expansion
+from isthmus.reduction.sklearn_machines import as_machine
 from isthmus_experiments import Outcome, Picture, Row, experiment
 
 # name: training rows, width, C, published support vectors and error
@@ -111,13 +111,13 @@ def _two_classes(name, n_splits, seed):
         train, test = order[:n_train], order[n_train:]
         machine = SVC(C=C, gamma=kernel.gamma).fit(data.X[train], data.y[train])
         base.append(1 - machine.score(data.X[test], data.y[test]))
-        held = held_expansion(machine)
+        held = as_machine(machine).expansion_
         vectors.append(len(held.objects))
         K = kernel(held.objects)
         K_train, K_test = (kernel(data.X[rows], held.objects) for rows in (train, test))
         for method, found in shares.items():
             start = time.perf_counter()
-            models = _models(method, K, held.coefficients[:, 0], SHARES)
+            models = _models(method, K, held.weights[:, 0], SHARES)
             seconds[method] += time.perf_counter() - start
             found.append(
                 [_two_class_error(m, K_train, K_test, data.y[train], data.y[test]) for m in models]
@@ -195,12 +195,12 @@ def _many_classes(name):
     X, Xt = np.asarray(data.X_train, dtype=float), np.asarray(data.X_test, dtype=float)
     machine = SVC(C=C, gamma=gamma, cache_size=1000).fit(X, data.y_train)
     base = 1 - machine.score(Xt, data.y_test)
-    held = held_expansion(machine)
+    held = as_machine(machine).expansion_
     n = len(held.objects)
     published_vectors, published = MANY_CLASSES[name]
     sizes = [max(1, round(share * n)) for share in SHARES]
     kernel = Gaussian(gamma)
-    path = reduce_expansion((kernel, held.objects), held.coefficients, n_points=sizes[-1])
+    path = reduce_expansion((kernel, held.objects), held.weights, n_points=sizes[-1])
     K_test = kernel(Xt, held.objects)
     shared = [_vote_error(path.at(s), K_test, held, machine, data.y_test) for s in sizes]
     enough = next((s for s, e in zip(sizes, shared, strict=True) if e <= base + 0.005), None)
@@ -236,7 +236,7 @@ def _many_classes(name):
 
 
 def _vote_error(model, K_test, held, machine, y_test):
-    values = K_test[:, model.indices] @ model.coefficients + held.intercept
+    values = K_test[:, model.indices] @ model.coefficients + held.offset
     return float(np.mean(_votes(values, machine.classes_) != y_test))
 
 
@@ -254,12 +254,10 @@ def _each_pair_alone(kernel, held, K_test, machine, y_test, sizes):
     """As many points for each pair by itself; what counts is their union."""
     K = kernel(held.objects)
     paths = []
-    for column in range(held.coefficients.shape[1]):
-        used = np.flatnonzero(held.coefficients[:, column])
+    for column in range(held.weights.shape[1]):
+        used = np.flatnonzero(held.weights[:, column])
         most = min(len(used), sizes[-1])
-        path = reduce_expansion(
-            K[np.ix_(used, used)], held.coefficients[used, column], n_points=most
-        )
+        path = reduce_expansion(K[np.ix_(used, used)], held.weights[used, column], n_points=most)
         paths.append((used, path))
     kernels, errors = [], []
     for n in (2, 4, 8, 16, 32):
@@ -271,7 +269,7 @@ def _each_pair_alone(kernel, held, K_test, machine, y_test, sizes):
             union.update(points.tolist())
             values[:, column] = K_test[:, points] @ model.coefficients
         kernels.append(len(union))
-        errors.append(float(np.mean(_votes(values + held.intercept, machine.classes_) != y_test)))
+        errors.append(float(np.mean(_votes(values + held.offset, machine.classes_) != y_test)))
     return kernels, errors
 
 
