@@ -10,7 +10,7 @@ from sklearn.linear_model import BayesianRidge
 
 from benchmarks._harness import Contest, Unavailable, benchmark
 from isthmus.kernels import ARD, Gaussian
-from isthmus.regression import BayesianLinearRegression, GaussianProcess
+from isthmus.regression import BayesianLinearRegression, GaussianProcess, Inducing
 
 N_COLUMNS = 4
 SIZES, QUICK = (1_000, 2_000, 4_000), (250, 500, 1_000)
@@ -30,7 +30,7 @@ def _waves(n, n_test=0):
 def _ours(X, y, *, ard):
     """From length scales and amplitude of one and noise of variance 0.01, as the peers do."""
     kernel = ARD(Gaussian(0.5), length_scales=(1.0,) * N_COLUMNS) if ard else Gaussian(0.5)
-    model = GaussianProcess(kernel, n_restarts=0, random_state=0)
+    model = GaussianProcess(kernel, n_init=1, random_state=0)
     return model.fit(X, y).log_marginal_likelihood_
 
 
@@ -151,11 +151,9 @@ def inducing(n):
     def error(model):
         return {"test error": float(np.mean((model.predict(T) - truth) ** 2))}
 
-    settings = {"n_restarts": 0, "random_state": 0}
+    settings = {"n_init": 1, "random_state": 0}
     return Contest(
-        lambda: GaussianProcess("ard", approximation="inducing", n_inducing=200, **settings).fit(
-            X, y
-        ),
+        lambda: GaussianProcess("ard", approximation=Inducing(200), **settings).fit(X, y),
         lambda: GaussianProcess("ard", **settings).fit(X[:1000], y[:1000]),
         error,
     )

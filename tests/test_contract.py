@@ -15,7 +15,9 @@ from isthmus.kernels import Gaussian
 from isthmus.manifold import PSOM, SmoothPSOM, UnsupervisedKernelRegression
 from isthmus.preimage import BasePreimage, LearnedPreimage
 from isthmus.regression import (
+    Committee,
     GaussianProcess,
+    Inducing,
     KernelRidgeCV,
     LocalPolynomialRegression,
     SupportFeatureMachine,
@@ -53,11 +55,11 @@ VARIANTS = [
     LocalPolynomialRegression(0, bandwidth="loo-ard", density_kernel="student"),
     LocalPolynomialRegression(2, cross_terms=False, bandwidth=1.0),
     SupportFeatureMachine("margin", C=1.0, refit=False),
-    GaussianProcess("ard", criterion="loo", n_restarts=1),
-    GaussianProcess(approximation="inducing", n_inducing=20, n_restarts=0),
-    GaussianProcess(approximation="dtc", n_inducing=20, n_restarts=0),
-    GaussianProcess(approximation="committee", n_members=3, n_restarts=0),
-    GaussianProcess("matern", noise=0.1, n_restarts=0),
+    GaussianProcess("ard", criterion="loo", n_init=2),
+    GaussianProcess(approximation=Inducing(20), n_init=1),
+    GaussianProcess(approximation=Inducing(20, bound=False), n_init=1),
+    GaussianProcess(approximation=Committee(3), n_init=1),
+    GaussianProcess("matern", noise=0.1, n_init=1),
     DistanceCorrelationReduction(solver="gradient"),
     DistanceCorrelationReduction(solver="gradient", mapping="linear"),
     PSOM(basis="chebyshev", local=3),

@@ -38,7 +38,7 @@ print(f"noise {model.noise_:.2f} (0.20 was used), amplitude {model.amplitude_:.2
 
 Z = rng.normal(size=(200, 6))
 t = np.sin(2 * Z[:, 0]) + 0.8 * Z[:, 1] + 0.3 * Z[:, 2] ** 2 + 0.1 * rng.normal(size=200)
-relevant = GaussianProcess(ARD(Gaussian(0.5)), n_restarts=0).fit(Z, t)
+relevant = GaussianProcess(ARD(Gaussian(0.5)), n_init=1).fit(Z, t)
 relevance = 1 / np.array(relevant.kernel_.length_scales)
 
 with style():

@@ -22,7 +22,7 @@ CLASSES = X[:, 0] > 0
 MODELS = {
     BayesianLinearRegression: {},
     BayesianStiefelRegression: {"rank": 1, "n_chains": 2, "n_samples": 8, "random_state": 0},
-    GaussianProcess: {"n_restarts": 0, "random_state": 0},
+    GaussianProcess: {"n_init": 1, "random_state": 0},
     KernelRidgeCV: {},
     LocalPolynomialRegression: {},
     ReducedRankRegression: {},

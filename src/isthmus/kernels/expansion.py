@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from isthmus.blocks.slices import block_slices
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.objects import n_objects, take
 from isthmus.typing import Array, Objects
@@ -94,8 +95,9 @@ class Expansion:
         W = self._primal()
         if W is not None:
             return np.asarray(self.kernel.explicit_features(X)) @ W + self.offset
-        blocks = self.kernel.blocks(X, self.objects)
-        return np.concatenate([K @ self.weights for _, K in blocks]) + self.offset
+        blocks = block_slices(n_objects(X), n_objects(self.objects))
+        values = [self.kernel.gram(take(X, rows), self.objects) @ self.weights for rows in blocks]
+        return np.concatenate(values) + self.offset
 
     def _primal(self) -> Array | None:
         r""":math:`\Phi^\top A` where features are explicit: then no kernel against all objects."""

@@ -3,7 +3,7 @@
 import numpy as np
 
 from isthmus.plotting import curves
-from isthmus.regression import GaussianProcess
+from isthmus.regression import GaussianProcess, Inducing
 from isthmus_experiments import Outcome, Picture, Row, experiment
 from isthmus_experiments.experiments._gp import fixed
 
@@ -20,8 +20,8 @@ PARAMETERS = (1.0, 1.0, 0.2)
         "The predictive distribution tells how sure a prediction is: 95 % of the values lie "
         "within 1.96 deviations. The text leaves the noise out of the deviation of outputs."
     ),
-    quick={"n_sets": 15, "n": 40, "n_restarts": 0},
-    full={"n_sets": 300, "n": 40, "n_restarts": 4},
+    quick={"n_sets": 15, "n": 40, "n_init": 1},
+    full={"n_sets": 300, "n": 40, "n_init": 5},
 )
 def calibration(settings, seed, progress):
     shares = {
@@ -37,9 +37,9 @@ def calibration(settings, seed, progress):
         X = rng.uniform(-4, 4, size=(n + N_TEST, 1))
         y = fixed(*PARAMETERS).sample_prior(X, random_state=rng.integers(2**31))[0]
         y = y + PARAMETERS[2] * rng.normal(size=len(y))
-        search = {"center": False, "n_restarts": settings["n_restarts"], "random_state": seed}
+        search = {"center": False, "n_init": settings["n_init"], "random_state": seed}
         learned = GaussianProcess(**search).fit(X[:n], y[:n])
-        low_rank = GaussianProcess(approximation="inducing", n_inducing=15, **search)
+        low_rank = GaussianProcess(approximation=Inducing(15), **search)
         models = {
             "true parameters": (fixed(*PARAMETERS).fit(X[:n], y[:n]), False),
             "learned": (learned, False),

@@ -22,8 +22,8 @@ GRID = np.linspace(-7.5, 7.5, 201)[:, None]
         "Seven points have a likelihood of length scale and noise with two local optima: one "
         "explains the data by a function that varies, one by noise. Pictures only."
     ),
-    quick={"n_sets": 8, "n_restarts": 5},
-    full={"n_sets": 200, "n_restarts": 19},
+    quick={"n_sets": 8, "n_init": 6},
+    full={"n_sets": 200, "n_init": 20},
 )
 def optima(settings, seed, progress):
     several, found, reached, shown = 0, [], 0, None
@@ -41,7 +41,7 @@ def optima(settings, seed, progress):
             amplitude=1.0,
             center=False,
             random_state=seed,
-            n_restarts=settings["n_restarts"],
+            n_init=settings["n_init"],
         ).fit(X, y)
         found.append(model.log_marginal_likelihood_ - surface.max())
         if len(tops) > 1:

@@ -1,4 +1,4 @@
-"""Gaussian process regression on any objects, with how sure it is."""
+"""Gaussian process regression on any objects, with its uncertainty."""
 
 import copy
 import warnings
@@ -21,11 +21,14 @@ from isthmus._checks import (
 )
 from isthmus._progress import ProgressLine
 from isthmus.kernels.base import Kernel
+from isthmus.kernels.expansion import Expansion
 from isthmus.kernels.objects import n_objects
 from isthmus.kernels.resolve import as_kernel
+from isthmus.regression.capabilities import kinds_of_objects
+from isthmus.regression.gaussian_process.approximation import Approximation, as_approximation
 from isthmus.regression.gaussian_process.formulas import best_variances, likelihood_value
 from isthmus.regression.gaussian_process.inducing import (
-    added,
+    add_sums,
     inducing_fit,
     inducing_sums,
     inducing_value,
@@ -36,11 +39,9 @@ from isthmus.regression.gaussian_process.posterior import (
     extended_factor,
 )
 from isthmus.regression.gaussian_process.prediction import FittedProcess
-from isthmus.regression.gaussian_process.training import Fit, fit_process
+from isthmus.regression.gaussian_process.training import ProcessFit, fit_process
 from isthmus.regression.outputs import check_outputs
 from isthmus.typing import Array
-
-APPROXIMATIONS = ("exact", "inducing", "dtc", "committee")
 
 
 class GaussianProcess(FittedProcess):
@@ -71,22 +72,19 @@ class GaussianProcess(FittedProcess):
         derivatives by their parameters (of strings, graphs, functions) are left so anyway.
     criterion : {"likelihood", "loo"}, default="likelihood"
         What is made large: the marginal likelihood, or the density of each output when it is left
-        out, which minds a wrong kernel less. Only for ``"exact"`` and ``"committee"``.
-    approximation : {"exact", "inducing", "dtc", "committee"}, default="exact"
-        For many rows, see Notes.
-    n_inducing : int, default=256
-        Objects through which everything passes in ``"inducing"`` and ``"dtc"``.
-    n_members : int, default=8
-        Parts of the rows, drawn at random, in ``"committee"``.
+        out, which minds a wrong kernel less. Not through inducing objects.
+    approximation : None, {"inducing", "dtc", "committee"}, Inducing or Committee, default=None
+        For many rows, see Notes: :class:`Inducing` and :class:`Committee`, or their names. None
+        (or ``"exact"``) has none.
     center : bool, default=True
         Take the mean of the outputs as :math:`b`; False has 0.
-    n_restarts : int, default=4
-        Random starts besides the first one, since the likelihood has several tops.
+    n_init : int, default=5
+        Starts of the search, all but the first at random, since the likelihood has several tops.
     coarse : bool, default=True
         Search on a part of the rows first (a quarter, a sixteenth, … with at least 250); all
         rows then need few steps. False runs every start on all rows.
     max_iter : int, default=200
-        Steps of a search.
+        Maximum number of iterations of a search.
     tol : float, default=1e-3
         The last steps end where less is to be gained in logarithmic likelihood.
     n_jobs : int or None, default=None
@@ -103,6 +101,8 @@ class GaussianProcess(FittedProcess):
         Standard deviations of noise and function.
     log_marginal_likelihood_ : float
         Of all outputs; a lower bound for ``"inducing"``, the sum over members for ``"committee"``.
+    expansion_ : Expansion
+        The mean as a function; a committee has none.
     objects_ : training or inducing objects (of the first member in a committee)
     dual_coef_ : ndarray of shape (n_objects,) or (n_objects, n_outputs)
         The mean at ``X`` is ``kernel_(X, objects_) @ dual_coef_ + intercept_``.
@@ -118,8 +118,8 @@ class GaussianProcess(FittedProcess):
 
     Notes
     -----
-    **Large data.** ``"exact"`` costs O(n³) time and three n × n matrices. ``"inducing"`` costs
-    O(nm²) for m inducing objects, chosen among the rows where the function varies most; the
+    **Large data.** The exact process costs O(n³) time and three n × n matrices. ``"inducing"``
+    costs O(nm²) for m inducing objects, chosen among the rows where the function varies most; the
     parameters are those of largest variational bound [Titsias2009]_, which is the likelihood where
     m = n. ``"dtc"`` has the same predictions with parameters of largest likelihood of its low-rank
     model, as published earlier, which is no bound. ``"committee"`` fits parts
@@ -162,11 +162,9 @@ class GaussianProcess(FittedProcess):
         amplitude: float | None = None,
         learn_kernel: bool = True,
         criterion: str = "likelihood",
-        approximation: str = "exact",
-        n_inducing: int = 256,
-        n_members: int = 8,
+        approximation: Any = None,
         center: bool = True,
-        n_restarts: int = 4,
+        n_init: int = 5,
         coarse: bool = True,
         max_iter: int = 200,
         tol: float = 1e-3,
@@ -180,10 +178,8 @@ class GaussianProcess(FittedProcess):
         self.learn_kernel = learn_kernel
         self.criterion = criterion
         self.approximation = approximation
-        self.n_inducing = n_inducing
-        self.n_members = n_members
         self.center = center
-        self.n_restarts = n_restarts
+        self.n_init = n_init
         self.coarse = coarse
         self.max_iter = max_iter
         self.tol = tol
@@ -196,11 +192,27 @@ class GaussianProcess(FittedProcess):
         tags.input_tags.pairwise = check_piece(self.kernel, "kernel", self, as_kernel).pairwise
         return tags
 
+    @property
+    def provides(self) -> frozenset[str]:
+        """What the machine can do, see :mod:`isthmus.typing`."""
+        words = kinds_of_objects(self.kernel) | {"predict", "several_outputs"}
+        exact = self.approximation is None or self.approximation == "exact"
+        return words | {"weights"} if exact else words
+
+    def with_expansion(self, expansion: Expansion) -> "GaussianProcess":
+        """A copy whose mean is another function, such as a shorter one; it has no deviations."""
+        model = copy.copy(self)
+        model._mean, model.kernel_ = expansion.offset, expansion.kernel
+        model._members = [Posterior(expansion.objects, expansion.weights, np.empty((0, 0)))]
+        model._targets = model._sums = None
+        model.expansion_ = expansion
+        return model
+
     # Learning ---------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the parameters from objects ``X`` and outputs ``y``; return self."""
-        self._check_parameters()
+        approximation = self._check_parameters()
         kernel = check_piece(self.kernel, "kernel", self, as_kernel)
         random = check_seed(self.random_state, "random_state", self)
         with former_fit_kept(self):
@@ -220,6 +232,7 @@ class GaussianProcess(FittedProcess):
                 kernel.resolve(X),
                 X,
                 Y - mean,
+                approximation=approximation,
                 rng=np.random.default_rng(random.randint(2**31 - 1)),
                 report=lambda value: line.update(log_likelihood=value),
             )
@@ -231,24 +244,25 @@ class GaussianProcess(FittedProcess):
                 stacklevel=2,
             )
         self._flat = flat
+        self.approximation_ = approximation
         self.kernel_, self.converged_ = fit.kernel, fit.converged
         self.n_iter_ = fit.n_evaluations
         self._set_posterior(fit, mean)
         return self
 
-    def _check_parameters(self) -> None:
+    def _check_parameters(self) -> Approximation:
         for name in ("noise", "amplitude"):
             if getattr(self, name) is not None:
                 check_float(getattr(self, name), name, self, include_low=name == "noise")
         check_choice(self.criterion, "criterion", self, ("likelihood", "loo"))
-        check_choice(self.approximation, "approximation", self, APPROXIMATIONS)
-        for name, low in (("n_inducing", 1), ("n_members", 1), ("n_restarts", 0), ("max_iter", 1)):
-            check_int(getattr(self, name), name, self, low=low)
+        approximation = as_approximation(self.approximation, self)
+        for name in ("n_init", "max_iter"):
+            check_int(getattr(self, name), name, self, low=1)
         check_float(self.tol, "tol", self)
         for name in ("learn_kernel", "center", "coarse"):
             check_bool(getattr(self, name), name, self)
         check_jobs(self.n_jobs, "n_jobs", self)
-        low_rank = self.approximation in ("inducing", "dtc")
+        low_rank = approximation.low_rank
         if low_rank and self.criterion == "loo":
             raise ValueError(
                 "The 'criterion' parameter of GaussianProcess must be 'likelihood' for "
@@ -259,6 +273,7 @@ class GaussianProcess(FittedProcess):
                 "The 'noise' parameter of GaussianProcess must be above 0 for "
                 f"approximation={self.approximation!r}: few inducing objects cannot interpolate."
             )
+        return approximation
 
     def _check_data(
         self, X: Any, y: Any, kernel: Kernel, *, reset: bool
@@ -270,7 +285,7 @@ class GaussianProcess(FittedProcess):
         check_scale(self, Y, what="y")
         return X, Y.reshape(len(Y), -1), Y.ndim == 1
 
-    def _set_posterior(self, fit: Fit, mean: Array) -> None:
+    def _set_posterior(self, fit: ProcessFit, mean: Array) -> None:
         self._members, self._sums = fit.members, fit.sums
         self._targets = None if fit.sums is not None else [Y + mean for Y in fit.targets]
         self._alpha, self._mean, self._variances = fit.alpha, mean, fit.variances
@@ -284,10 +299,10 @@ class GaussianProcess(FittedProcess):
         self.amplitude_, self.noise_ = (
             float(value[0]) if self._flat else value for value in (amplitude, noise)
         )
-        self.intercept_ = float(self._mean[0]) if self._flat else self._mean
-        self.objects_ = self._members[0].objects
-        dual = self._members[0].dual
-        self.dual_coef_ = dual[:, 0] if self._flat else dual
+        self.__dict__.pop("expansion_", None)
+        if len(self._members) == 1:
+            objects, dual = self._members[0][:2]
+            self.expansion_ = Expansion(self.kernel_, objects, dual, self._mean)
 
     def partial_fit(self, X: Any, y: Any) -> Self:
         """Take in more rows with the parameters as they are; the first call is :meth:`fit`.
@@ -320,7 +335,7 @@ class GaussianProcess(FittedProcess):
         """Another member of a committee, or a larger factor; then condition on all outputs."""
         assert self._targets is not None
         factors = [(member.objects, member.L) for member in self._members]
-        if self.approximation == "committee":
+        if self.approximation_.in_parts:
             factors.append((X, covariance_factor(self.kernel_, X, self._alpha)))
             targets = [*self._targets, Y]
         else:
@@ -345,31 +360,12 @@ class GaussianProcess(FittedProcess):
             raise TypeError("This GaussianProcess was compressed and takes in no more rows.")
         # The mean stays: what was summed is relative to it.
         new = inducing_sums(self.kernel_, X, member.objects, Y - self._mean, member.L)
-        self._sums = added(self._sums, new)
+        self._sums = add_sums(self._sums, new)
         fit = inducing_fit(self._sums, self._alpha)
         dual = linalg.solve_triangular(member.L, fit.u, lower=True, trans=1, check_finite=False)
         self._members = [Posterior(member.objects, dual, member.L, fit.L_B)]
         if self.amplitude is None and not self.noise:
             self._variances = fit.fits / self._sums.n_rows
         self.log_marginal_likelihood_ = inducing_value(
-            self._sums, fit, self._alpha, self._variances, self.approximation == "inducing"
+            self._sums, fit, self._alpha, self._variances, self.approximation_.bound
         )
-
-    # Reduced sets: see isthmus.reduction.compress ----------------------------------------
-
-    def _kernel_expansion(self) -> tuple[Kernel, Any, Array]:
-        """The expansion that means are made of: kernel, objects, coefficients."""
-        if self.kernel_.pairwise or len(self._members) > 1:
-            raise ValueError(
-                "GaussianProcess can be compressed where one expansion over objects makes its "
-                "mean: not on a Gram matrix, and not as a committee."
-            )
-        return self.kernel_, self.objects_, self._members[0].dual
-
-    def _with_kernel_expansion(self, objects: Any, coefficients: Array) -> "GaussianProcess":
-        model = copy.copy(self)
-        dual = np.reshape(coefficients, (n_objects(objects), -1))
-        model._members = [Posterior(objects, dual, np.empty((0, 0)))]
-        model._targets = model._sums = None
-        model._publish()
-        return model

@@ -21,7 +21,7 @@ FIRST_JITTER, LAST_JITTER = 1e-10, 1e-4
 LOG_2_PI = float(np.log(2 * np.pi))
 
 
-class Score(NamedTuple):
+class CriterionScore(NamedTuple):
     """Value of a criterion and how it changes."""
 
     value: float
@@ -115,7 +115,7 @@ def refuse_indefinite(K: Array) -> None:
         positive_part(eigenvalues, np.empty((0, len(eigenvalues))))
 
 
-class Part(NamedTuple):
+class FactoredPart(NamedTuple):
     """One block of rows, factored."""
 
     L: Array  # lower factor of A, or in it the inverse of A
@@ -123,22 +123,24 @@ class Part(NamedTuple):
     log_det: float
 
 
-def factored(K: Array, alpha: float, Y: Array) -> Part:
+def factor_part(K: Array, alpha: float, Y: Array) -> FactoredPart:
     """Factor ``K + alpha I`` in place of ``K`` and solve for the outputs."""
     K.flat[:: len(K) + 1] += alpha
     L, _ = cholesky(K)
     dual = linalg.cho_solve((L, True), Y, check_finite=False)
-    return Part(L, dual, 2 * float(np.log(np.diagonal(L)).sum()))
+    return FactoredPart(L, dual, 2 * float(np.log(np.diagonal(L)).sum()))
 
 
-def best_variances(parts: Sequence[Part], targets: Sequence[Array]) -> Array:
+def best_variances(parts: Sequence[FactoredPart], targets: Sequence[Array]) -> Array:
     """The amplitudes, squared, of largest likelihood, one for each output."""
     n = sum(len(Y) for Y in targets)
     fits = sum(np.einsum("ij,ij->j", Y, part.dual) for part, Y in zip(parts, targets, strict=True))
     return np.maximum(np.asarray(fits) / n, np.finfo(np.float64).tiny)
 
 
-def likelihood_value(parts: Sequence[Part], targets: Sequence[Array], variances: Array) -> float:
+def likelihood_value(
+    parts: Sequence[FactoredPart], targets: Sequence[Array], variances: Array
+) -> float:
     r"""Log marginal likelihood of all outputs, :math:`\sum_j\log N(y_j;0,s_j^2A)`."""
     n, q = sum(len(Y) for Y in targets), len(variances)
     fits = np.asarray(
@@ -152,14 +154,14 @@ def likelihood_value(parts: Sequence[Part], targets: Sequence[Array], variances:
 
 def likelihood(
     grams: Sequence[Array], targets: Sequence[Array], alpha: float, variances: Array | None
-) -> Score:
+) -> CriterionScore:
     r"""Log marginal likelihood and its derivatives; the Gram matrices are overwritten.
 
     With :math:`a_j=A^{-1}y_j` the derivative by :math:`A` is
     :math:`\frac12\sum_j(a_ja_j^\top/s_j^2-A^{-1})`. ``variances=None`` puts in the best ones, which
     changes no other derivative.
     """
-    parts = [factored(K, alpha, Y) for K, Y in zip(grams, targets, strict=True)]
+    parts = [factor_part(K, alpha, Y) for K, Y in zip(grams, targets, strict=True)]
     best = variances is None
     s2 = best_variances(parts, targets) if variances is None else variances
     value = likelihood_value(parts, targets, s2)
@@ -176,7 +178,7 @@ def likelihood(
     if not best:
         n = sum(len(Y) for Y in targets)
         by_amplitude = 0.5 * (n * q) * float(np.mean(best_variances(parts, targets) / s2) - 1)
-    return Score(value, weights, by_noise, by_amplitude, s2)
+    return CriterionScore(value, weights, by_noise, by_amplitude, s2)
 
 
 def leave_one_out(part_inverse: Array, dual: Array) -> tuple[Array, Array]:
@@ -190,14 +192,14 @@ def leave_one_out(part_inverse: Array, dual: Array) -> tuple[Array, Array]:
 
 def loo_likelihood(
     grams: Sequence[Array], targets: Sequence[Array], alpha: float, variances: Array | None
-) -> Score:
+) -> CriterionScore:
     r"""Sum of the log densities of outputs when each is left out, and its derivatives.
 
     With :math:`c_i=[A^{-1}]_{ii}` it is
     :math:`\sum_{ij}\frac12\log c_i-\frac12\log s_j^2-\frac{a_{ij}^2}{2c_is_j^2}` but for a
     constant. Two matrix products more than the marginal likelihood.
     """
-    parts = [factored(K, alpha, Y) for K, Y in zip(grams, targets, strict=True)]
+    parts = [factor_part(K, alpha, Y) for K, Y in zip(grams, targets, strict=True)]
     inverses = []
     for part in parts:
         inverse = lapack.dpotri(part.L, lower=1, overwrite_c=1)[0]
@@ -224,7 +226,7 @@ def loo_likelihood(
         by_noise += alpha * float(np.trace(W))
         weights.append(W)
     by_amplitude = 0.0 if variances is None else 0.5 * n * float(np.sum(best / s2 - 1))
-    return Score(value, weights, by_noise, by_amplitude, s2)
+    return CriterionScore(value, weights, by_noise, by_amplitude, s2)
 
 
 CRITERIA: dict[str, Any] = {"likelihood": likelihood, "loo": loo_likelihood}

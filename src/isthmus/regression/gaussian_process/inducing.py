@@ -15,14 +15,14 @@ from isthmus.blocks.slices import block_slices
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.objects import take
 from isthmus.regression.gaussian_process.formulas import LOG_2_PI, cholesky
-from isthmus.regression.gaussian_process.search import Evaluation, Found
+from isthmus.regression.gaussian_process.search import Evaluation, ProcessParameters
 from isthmus.typing import Array, IntArray, Objects
 
 # Relative to the mean diagonal; always there, so that the bound is smooth in the parameters.
 JITTER = 1e-8
 
 
-class Sums(NamedTuple):
+class InducingSums(NamedTuple):
     """What is known of the rows: sums of them, and how many there were."""
 
     P: Array  # VV'
@@ -32,12 +32,14 @@ class Sums(NamedTuple):
     n_rows: int
 
 
-def added(a: Sums, b: Sums) -> Sums:
+def add_sums(a: InducingSums, b: InducingSums) -> InducingSums:
     """The sums over the rows of both."""
-    return Sums(a.P + b.P, a.r + b.r, a.squares + b.squares, a.trace + b.trace, a.n_rows + b.n_rows)
+    return InducingSums(
+        a.P + b.P, a.r + b.r, a.squares + b.squares, a.trace + b.trace, a.n_rows + b.n_rows
+    )
 
 
-class Fitted(NamedTuple):
+class InducingFit(NamedTuple):
     """The posterior of the inducing values."""
 
     L_B: Array  # lower factor of B = I + VV'/α
@@ -53,7 +55,7 @@ def inducing_factor(kernel: Kernel, Z: Objects, gram: Array | None = None) -> Ar
     return cholesky(K)[0]
 
 
-def inducing_sums(kernel: Kernel, X: Objects, Z: Objects, Y: Array, L: Array) -> Sums:
+def inducing_sums(kernel: Kernel, X: Objects, Z: Objects, Y: Array, L: Array) -> InducingSums:
     """The sums over rows, block by block."""
     m, q = len(L), Y.shape[1]
     P, r, trace = np.zeros((m, m)), np.zeros((m, q)), 0.0
@@ -63,14 +65,14 @@ def inducing_sums(kernel: Kernel, X: Objects, Z: Objects, Y: Array, L: Array) ->
         P += V @ V.T
         r += V @ Y[rows]
         trace += float(np.sum(kernel.diag(some)))
-    return Sums(P, r, np.einsum("ij,ij->j", Y, Y), trace, len(Y))
+    return InducingSums(P, r, np.einsum("ij,ij->j", Y, Y), trace, len(Y))
 
 
 def _whitened(L: Array, K: Array) -> Array:
     return linalg.solve_triangular(L, K.T, lower=True, check_finite=False)
 
 
-def inducing_fit(sums: Sums, alpha: float) -> Fitted:
+def inducing_fit(sums: InducingSums, alpha: float) -> InducingFit:
     """Condition the inducing values on the rows."""
     B = sums.P / alpha
     B.flat[:: len(B) + 1] += 1
@@ -78,10 +80,12 @@ def inducing_fit(sums: Sums, alpha: float) -> Fitted:
     u = linalg.cho_solve((L_B, True), sums.r, check_finite=False) / alpha
     fits = (sums.squares - np.einsum("ij,ij->j", sums.r, u)) / alpha
     log_det = 2 * float(np.log(np.diagonal(L_B)).sum()) + sums.n_rows * float(np.log(alpha))
-    return Fitted(L_B, u, np.maximum(fits, np.finfo(np.float64).tiny), log_det)
+    return InducingFit(L_B, u, np.maximum(fits, np.finfo(np.float64).tiny), log_det)
 
 
-def inducing_value(sums: Sums, fit: Fitted, alpha: float, variances: Array, bound: bool) -> float:
+def inducing_value(
+    sums: InducingSums, fit: InducingFit, alpha: float, variances: Array, bound: bool
+) -> float:
     r"""Lower bound of the log marginal likelihood [Titsias2009]_, or that of the DTC model.
 
     .. math:: \sum_j\log N(y_j;0,s_j^2A)-\frac q{2\alpha}\operatorname{tr}(K-Q),
@@ -94,11 +98,13 @@ def inducing_value(sums: Sums, fit: Fitted, alpha: float, variances: Array, boun
     return value - 0.5 * q / alpha * _missing(sums) if bound else value
 
 
-def _missing(sums: Sums) -> float:
+def _missing(sums: InducingSums) -> float:
     return max(sums.trace - float(np.trace(sums.P)), 0.0)
 
 
-def inducing_score(found: Found, X: Objects, Z: Objects, Y: Array, *, bound: bool) -> Evaluation:
+def inducing_score(
+    found: ProcessParameters, X: Objects, Z: Objects, Y: Array, *, bound: bool
+) -> Evaluation:
     r"""The value and its derivatives, in two passes over blocks of rows.
 
     With :math:`W=\frac12\sum_ja_ja_j^\top/s_j^2-\frac q2A^{-1}+\frac q{2\alpha}I`, the derivative
@@ -154,12 +160,12 @@ def inducing_score(found: Found, X: Objects, Z: Objects, Y: Array, *, bound: boo
     return Evaluation(value, by_kernel, by_noise, by_amplitude)
 
 
-def spread_out(gram: Array, n_points: int) -> IntArray:
+def spread_pivots(gram: Array, n_points: int) -> IntArray:
     """Objects of largest remaining variance, greedily: the first pivots of a Cholesky factor.
 
     >>> import numpy as np
     >>> x = np.array([0.0, 0.1, 5.0, 5.1])[:, None]
-    >>> sorted(spread_out(np.exp(-((x - x.T) ** 2)), 2).tolist())
+    >>> sorted(spread_pivots(np.exp(-((x - x.T) ** 2)), 2).tolist())
     [0, 2]
     """
     _, pivots, rank, _ = lapack.dpstrf(np.asfortranarray(gram), lower=1)

@@ -10,7 +10,7 @@ from scipy import linalg
 from isthmus.blocks.slices import block_slices
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.objects import n_objects, take
-from isthmus.regression.gaussian_process.formulas import Part, cholesky
+from isthmus.regression.gaussian_process.formulas import FactoredPart, cholesky
 from isthmus.typing import Array, Objects
 
 # A variance this negative, as a share of the prior's, is more than a rounding error.
@@ -30,9 +30,9 @@ class Posterior(NamedTuple):
     L: Array
     L_B: Array | None = None
 
-    def as_part(self) -> Part:
+    def as_part(self) -> FactoredPart:
         """The factor and coefficients as the likelihood takes them."""
-        return Part(self.L, self.dual, 2 * float(np.log(np.diagonal(self.L)).sum()))
+        return FactoredPart(self.L, self.dual, 2 * float(np.log(np.diagonal(self.L)).sum()))
 
     def _settled(self, K: Array) -> tuple[Array, Array | None]:
         V = linalg.solve_triangular(self.L, K.T, lower=True, check_finite=False)
@@ -89,9 +89,7 @@ def extended_factor(
     return [*objects, *X], larger
 
 
-def block_moments(
-    kernel: Kernel, members: Sequence[Posterior], X: Objects, *, variance: bool
-) -> tuple[Array, Array | None]:
+def block_moments(kernel: Kernel, members: Sequence[Posterior], X: Objects) -> tuple[Array, Array]:
     """Means (n, q) and unit variances (n,) at ``X``, in blocks of rows.
 
     Several members are combined one object at a time as a Bayesian committee [Tresp2000]_:
@@ -99,13 +97,10 @@ def block_moments(
     """
     n = n_objects(X)
     q = members[0].dual.shape[1]
-    mean, variances = np.empty((n, q)), np.empty(n) if variance or len(members) > 1 else None
+    mean, variances = np.empty((n, q)), np.empty(n)
     width = sum(len(member.L) for member in members)
     for rows in block_slices(n, 2 * width):
         some = take(X, rows)
-        if variances is None:
-            mean[rows] = kernel.gram(some, members[0].objects) @ members[0].dual
-            continue
         prior = np.asarray(kernel.diag(some), dtype=np.float64)
         parts = []
         for member in members:
@@ -158,7 +153,7 @@ def _inverse(A: Array, jitter: float) -> Array:
     return (inverse + inverse.T) / 2
 
 
-def draws(mean: Array, C: Array, scales: Array, noises: Array, n: int, rng: Any) -> Array:
+def draw_samples(mean: Array, C: Array, scales: Array, noises: Array, n: int, rng: Any) -> Array:
     """Samples of shape (n, n_objects, n_outputs) with covariances ``scales² C + noises² I``."""
     C = (C + C.T) / 2
     top = float(np.max(np.diagonal(C), initial=0.0))

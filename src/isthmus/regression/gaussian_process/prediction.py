@@ -1,4 +1,4 @@
-"""What a fitted Gaussian process can tell: means, spreads, draws, and how good it is."""
+"""What a fitted Gaussian process can tell: means, uncertainties, samples, and how good it is."""
 
 from typing import Any
 
@@ -13,37 +13,74 @@ from isthmus._checks import check_float
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.objects import check_objects
 from isthmus.kernels.resolve import as_kernel
+from isthmus.regression.gaussian_process.approximation import Approximation
 from isthmus.regression.gaussian_process.formulas import (
     LOG_2_PI,
-    factored,
+    factor_part,
     leave_one_out,
     likelihood_value,
 )
-from isthmus.regression.gaussian_process.inducing import Sums
+from isthmus.regression.gaussian_process.inducing import InducingSums
 from isthmus.regression.gaussian_process.posterior import (
     Posterior,
     block_moments,
-    draws,
+    draw_samples,
     joint_moments_at,
 )
-from isthmus.typing import Array
+from isthmus.regression.kernel_weights import KernelSmoother, RidgeSystem
+from isthmus.typing import Array, Objects
 
 
-class FittedProcess(MultiOutputMixin, RegressorMixin, BaseEstimator):
+class FittedProcess(KernelSmoother, MultiOutputMixin, RegressorMixin, BaseEstimator):
     """Answers of a process that has a kernel, amplitudes, noise and members."""
 
     kernel: Any
     amplitude: float | None
-    approximation: str
+    center: bool
+    approximation_: Approximation
     kernel_: Kernel
-    objects_: Any
     _members: list[Posterior]
-    _sums: Sums | None  # of rows, where there are inducing objects
+    _sums: InducingSums | None  # of rows, where there are inducing objects
     _targets: list[Array] | None  # outputs of each member, where they are kept
     _alpha: float  # noise variance over signal variance
     _mean: Array
     _variances: Array  # signal variances
     _flat: bool
+
+    @property
+    def objects_(self) -> Objects:
+        """Training or inducing objects, of the first member in a committee."""
+        return self._members[0].objects
+
+    @property
+    def dual_coef_(self) -> Array:
+        """Coefficients of the objects, of shape (n_objects,) or (n_objects, n_outputs)."""
+        return self._shaped(self._members[0].dual)
+
+    @property
+    def intercept_(self) -> Any:
+        """The mean of the outputs that is added, a float or an array of shape (n_outputs,)."""
+        return float(self._mean[0]) if self._flat else self._mean
+
+    @property
+    def sums_to_one(self) -> bool:
+        """Whether the weights of the training outputs do: where their mean is taken apart."""
+        return bool(self.center)
+
+    def _training_system(self) -> RidgeSystem:
+        if self.approximation_.low_rank or len(self._members) > 1:
+            raise TypeError(
+                "GaussianProcess has weights of its training outputs where it is exact: with "
+                f"{self.approximation_!r} it keeps no training objects in their order."
+            )
+        self._needs_spread()
+        L = self._members[0].L
+        return RidgeSystem(
+            lambda B: linalg.cho_solve((L, True), B, check_finite=False), None, bool(self.center)
+        )
+
+    def _check_new(self, X: Any) -> Objects:
+        return self._check_inputs(X, self.kernel_, reset=False)
 
     def _check_inputs(self, X: Any, kernel: Kernel, *, reset: bool) -> Any:
         X = check_objects(self, X, kernel, reset=reset)
@@ -55,7 +92,7 @@ class FittedProcess(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def predict(
         self, X: Any, return_std: bool = False, return_cov: bool = False, *, latent: bool = False
     ) -> Any:
-        """Return the means of the outputs at ``X``, and what is open about them.
+        """Return the means of the outputs at ``X``, and their uncertainty.
 
         Parameters
         ----------
@@ -83,9 +120,11 @@ class FittedProcess(MultiOutputMixin, RegressorMixin, BaseEstimator):
             mean, C = joint_moments_at(self.kernel_, self._members, X)
             C.flat[:: len(C) + 1] += noise
             return self._shaped(mean + self._mean), self._shaped(C[..., None] * self._variances)
-        mean, unit = block_moments(self.kernel_, self._members, X, variance=return_std)
+        if not return_std and len(self._members) == 1:
+            return self._shaped(self.expansion_(X))
+        mean, unit = block_moments(self.kernel_, self._members, X)
         mean += self._mean
-        if unit is None or not return_std:
+        if not return_std:
             return self._shaped(mean)
         return self._shaped(mean), self._shaped(np.sqrt((unit + noise)[:, None] * self._variances))
 
@@ -116,7 +155,7 @@ class FittedProcess(MultiOutputMixin, RegressorMixin, BaseEstimator):
         scales = np.sqrt(self._variances)
         noises = 0 * scales if latent else scales * np.sqrt(self._alpha)
         rng = check_random_state(random_state)
-        return self._shaped(draws(mean + self._mean, C, scales, noises, n_samples, rng))
+        return self._shaped(draw_samples(mean + self._mean, C, scales, noises, n_samples, rng))
 
     def sample_prior(self, X: Any, n_samples: int = 1, random_state: Any = None) -> Array:
         """Draw functions at ``X`` as they are expected before any data, shape (n_samples, n).
@@ -131,7 +170,9 @@ class FittedProcess(MultiOutputMixin, RegressorMixin, BaseEstimator):
         K = np.array(kernel.resolve(X).gram(X, X), dtype=np.float64)
         scale = np.array([1.0 if self.amplitude is None else float(self.amplitude)])
         scale, mean = (np.sqrt(self._variances), self._mean) if fitted else (scale, np.zeros(1))
-        prior = draws(np.zeros((len(K), len(scale))) + mean, K, scale, 0 * scale, n_samples, rng)
+        prior = draw_samples(
+            np.zeros((len(K), len(scale))) + mean, K, scale, 0 * scale, n_samples, rng
+        )
         return self._shaped(prior) if fitted else prior[..., 0]
 
     def _needs_spread(self) -> None:
@@ -140,6 +181,10 @@ class FittedProcess(MultiOutputMixin, RegressorMixin, BaseEstimator):
                 "This GaussianProcess was compressed: it keeps the mean alone, and neither "
                 "deviations nor samples."
             )
+
+    def _keeps_all_rows(self) -> bool:
+        parts = self.approximation_.low_rank or self.approximation_.in_parts
+        return self._targets is not None and not parts
 
     def _shaped(self, Y: Array) -> Array:
         return Y[..., 0] if self._flat else Y
@@ -151,7 +196,7 @@ class FittedProcess(MultiOutputMixin, RegressorMixin, BaseEstimator):
     ) -> float:
         """Log likelihood of the training outputs with some other kernel, amplitude or noise.
 
-        What is not given is as it was found; ``"exact"`` only.
+        What is not given is as it was found; without approximation only.
         """
         part, centred = self._exact_part(kernel, amplitude, noise)
         q = centred.shape[1]
@@ -160,10 +205,10 @@ class FittedProcess(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def _exact_part(self, kernel: Any, amplitude: float | None, noise: float | None) -> Any:
         check_is_fitted(self)
-        if self.approximation != "exact" or self._targets is None or self.kernel_.pairwise:
+        if not self._keeps_all_rows() or self.kernel_.pairwise:
             raise TypeError(
-                "Likelihood and leave-one-out of GaussianProcess need approximation='exact' and a "
-                "kernel that compares objects."
+                "Likelihood and leave-one-out of GaussianProcess need a process without "
+                "approximation, and a kernel that compares objects."
             )
         alpha = self._alpha
         if amplitude is not None or noise is not None:
@@ -178,8 +223,9 @@ class FittedProcess(MultiOutputMixin, RegressorMixin, BaseEstimator):
             alpha = float(ratios[0])
         at = self.kernel_ if kernel is None else as_kernel(kernel).resolve(self.objects_)
         K = np.array(at.gram(self.objects_, self.objects_), dtype=np.float64)
+        assert self._targets is not None
         centred = self._targets[0] - self._mean
-        return factored(K, alpha, centred), centred
+        return factor_part(K, alpha, centred), centred
 
     def loo_predict(self, return_std: bool = False) -> Any:
         """Mean of each training output when it alone is left out, in closed form.

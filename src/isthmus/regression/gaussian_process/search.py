@@ -22,7 +22,7 @@ RESTART_NOISE = (1e-4, 1.0)
 ROWS_FACTOR, GROWTH = 4, 2.0
 
 
-class Found(NamedTuple):
+class ProcessParameters(NamedTuple):
     """Parameters of a process: kernel, noise and amplitudes in units of the outputs."""
 
     kernel: Kernel
@@ -39,10 +39,10 @@ class Evaluation(NamedTuple):
     by_amplitude: float
 
 
-Criterion = Callable[[Found], Evaluation]
+Criterion = Callable[[ProcessParameters], Evaluation]
 
 
-class Coordinates:
+class SearchCoordinates:
     r"""The parameters that are free, as one vector of logarithms with bounds.
 
     Where noise and amplitude are both free, the vector has their ratio :math:`\alpha`, and the
@@ -80,16 +80,18 @@ class Coordinates:
         self.start.append(float(np.log(start)))
         self.bounds.append((float(np.log(ends[0])), float(np.log(ends[1]))))
 
-    def found(self, theta: Array) -> Found:
+    def found(self, theta: Array) -> ProcessParameters:
         """The parameters at a vector."""
         k = self.n_kernel
         kernel = self.kernel.with_log_parameters(theta[:k]) if k else self.kernel
         rest = list(np.exp(theta[k:]))
         if self.closed_form:
-            return Found(kernel, float(rest[0]) if rest else 0.0, None)
+            return ProcessParameters(kernel, float(rest[0]) if rest else 0.0, None)
         signal = self.amplitude**2 if self.amplitude is not None else rest.pop(0)
         noise = self.noise**2 if self.noise is not None else rest.pop(0)
-        return Found(kernel, float(noise / signal), np.full(self.n_outputs, float(signal)))
+        return ProcessParameters(
+            kernel, float(noise / signal), np.full(self.n_outputs, float(signal))
+        )
 
     def gradient(self, e: Evaluation) -> Array:
         """The derivative of a criterion by the vector."""
@@ -114,7 +116,7 @@ class Coordinates:
         return start
 
 
-class Search(NamedTuple):
+class SearchResult(NamedTuple):
     """Where a search ended."""
 
     theta: Array
@@ -123,7 +125,9 @@ class Search(NamedTuple):
     converged: bool
 
 
-def _negative(criterion: Criterion, at: Coordinates) -> Callable[[Array], tuple[float, Array]]:
+def _negative(
+    criterion: Criterion, at: SearchCoordinates
+) -> Callable[[Array], tuple[float, Array]]:
     worst = 1e25  # finite, or the line search would stop instead of stepping back
 
     def function(theta: Array) -> tuple[float, Array]:
@@ -140,24 +144,24 @@ def _negative(criterion: Criterion, at: Coordinates) -> Callable[[Array], tuple[
 
 def search(
     levels: Sequence[Criterion],
-    at: Coordinates,
+    at: SearchCoordinates,
     *,
-    n_restarts: int,
+    n_init: int,
     rng: np.random.Generator,
     n_jobs: int | None,
     max_iter: int,
     tol: float,
     report: Callable[[float], None],
-) -> Search:
+) -> SearchResult:
     """The vector of largest criterion, from the coarsest level to the last.
 
     The first level, on few rows, is searched by L-BFGS-B from several starts; at each finer one a
     Newton-like descent goes on from there, with the curvature of the level before.
     """
     if not at.start:
-        return Search(np.empty(0), np.nan, 0, True)
-    starts = [np.array(at.start)] + [at.random_start(rng) for _ in range(n_restarts)]
-    if n_restarts and n_jobs not in (None, 1):
+        return SearchResult(np.empty(0), np.nan, 0, True)
+    starts = [np.array(at.start)] + [at.random_start(rng) for _ in range(n_init - 1)]
+    if n_init > 1 and n_jobs not in (None, 1):
         ends = Parallel(n_jobs=n_jobs)(
             delayed(_descent)(levels[0], at, s, max_iter) for s in starts
         )
@@ -168,20 +172,20 @@ def search(
             report(max(end.value for end in ends))
     best = max(ends, key=lambda end: end.value)
     for coarse, fine in pairwise(levels):
-        best = refined(coarse, fine, at, best, max_iter=max_iter, tol=tol, report=report)
+        best = refine(coarse, fine, at, best, max_iter=max_iter, tol=tol, report=report)
     return best
 
 
-def refined(
+def refine(
     coarse: Criterion,
     fine: Criterion,
-    at: Coordinates,
-    found: Search,
+    at: SearchCoordinates,
+    found: SearchResult,
     *,
     max_iter: int,
     tol: float,
     report: Callable[[float], None],
-) -> Search:
+) -> SearchResult:
     """Go on at a finer level from where the coarse one ended, with its curvature."""
     if not at.start:
         return found
@@ -189,7 +193,9 @@ def refined(
     return _newton(_negative(fine, at), found.theta, H, at.bounds, max_iter, tol, report)
 
 
-def _descent(criterion: Criterion, at: Coordinates, start: Array, max_iter: int) -> Search:
+def _descent(
+    criterion: Criterion, at: SearchCoordinates, start: Array, max_iter: int
+) -> SearchResult:
     low, high = np.array(at.bounds).T
     end = optimize.minimize(
         _negative(criterion, at),
@@ -199,7 +205,7 @@ def _descent(criterion: Criterion, at: Coordinates, start: Array, max_iter: int)
         bounds=at.bounds,
         options={"maxiter": max_iter},
     )
-    return Search(end.x, -float(end.fun), int(end.nfev), bool(end.status != 1))
+    return SearchResult(end.x, -float(end.fun), int(end.nfev), bool(end.status != 1))
 
 
 def _curvature(
@@ -226,7 +232,7 @@ def _newton(
     max_iter: int,
     tol: float,
     report: Callable[[float], None],
-) -> Search:
+) -> SearchResult:
     """Quasi-Newton descent within bounds from a good Hessian.
 
     It stops where, by its own estimate, no more than ``tol`` is to be gained.
@@ -239,7 +245,7 @@ def _newton(
         d = np.zeros_like(theta)
         d[free] = -linalg.solve(H[np.ix_(free, free)], g[free], assume_a="pos")
         if -0.5 * (g @ d) < tol:
-            return Search(theta, -f, n_evaluations, True)
+            return SearchResult(theta, -f, n_evaluations, True)
         d *= min(1.0, 2.0 / float(np.abs(d).max()))  # in logarithms: a factor of seven
         step_length = 1.0
         while True:
@@ -249,7 +255,7 @@ def _newton(
             if f_new <= f + 1e-4 * (g @ (new - theta)):
                 break
             if n_evaluations >= max_iter or step_length < 1e-3:
-                return Search(theta, -f, n_evaluations, step_length < 1e-3)
+                return SearchResult(theta, -f, n_evaluations, step_length < 1e-3)
             step_length *= 0.3
         s, y = new - theta, g_new - g
         if s @ y > 1e-12 * float(np.linalg.norm(s) * np.linalg.norm(y)):
@@ -257,4 +263,4 @@ def _newton(
             H = H - np.outer(Hs, Hs) / (s @ Hs) + np.outer(y, y) / (s @ y)
         theta, f, g = new, f_new, g_new
         report(-f)
-    return Search(theta, -f, n_evaluations, False)
+    return SearchResult(theta, -f, n_evaluations, False)

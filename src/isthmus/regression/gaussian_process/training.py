@@ -11,40 +11,40 @@ from isthmus.kernels.objects import take
 from isthmus.regression.gaussian_process.formulas import (
     CRITERIA,
     best_variances,
-    factored,
+    factor_part,
     likelihood_value,
     refuse_indefinite,
 )
 from isthmus.regression.gaussian_process.inducing import (
-    Sums,
+    InducingSums,
     candidate_rows,
     inducing_factor,
     inducing_fit,
     inducing_score,
     inducing_sums,
     inducing_value,
-    spread_out,
+    spread_pivots,
 )
 from isthmus.regression.gaussian_process.posterior import Posterior
 from isthmus.regression.gaussian_process.search import (
     ROWS_FACTOR,
-    Coordinates,
     Criterion,
     Evaluation,
-    Found,
-    Search,
-    refined,
+    ProcessParameters,
+    SearchCoordinates,
+    SearchResult,
+    refine,
     search,
 )
 from isthmus.typing import Array, IntArray, Objects
 
 # Fewer rows than this tell too little about the parameters.
 FEWEST_ROWS = 250
-# Rows of the exact search before one through inducing objects.
+# TrainingRows of the exact search before one through inducing objects.
 MOST_COARSE_ROWS = 1000
 
 
-class Fit(NamedTuple):
+class ProcessFit(NamedTuple):
     """A process with its parameters and what it has seen."""
 
     kernel: Kernel
@@ -52,13 +52,13 @@ class Fit(NamedTuple):
     variances: Array
     members: list[Posterior]
     targets: list[Array]  # of the members, centred
-    sums: Sums | None
+    sums: InducingSums | None
     value: float
     n_evaluations: int
     converged: bool
 
 
-class Rows(NamedTuple):
+class TrainingRows(NamedTuple):
     """Some rows: their objects, outputs, and the Gram matrix where it is always the same."""
 
     objects: Objects
@@ -74,21 +74,23 @@ class Rows(NamedTuple):
         return np.array(kernel.gram(self.objects, self.reference), dtype=np.float64)
 
 
-def rows_at(kernel: Kernel, X: Objects, Y: Array, at: IntArray | None, gram: Array | None) -> Rows:
+def rows_at(
+    kernel: Kernel, X: Objects, Y: Array, at: IntArray | None, gram: Array | None
+) -> TrainingRows:
     """The rows numbered ``at``; all of them without a copy where it is None."""
     if at is None:
-        return Rows(X, kernel.reference(X) if kernel.pairwise else X, Y, gram)
+        return TrainingRows(X, kernel.reference(X) if kernel.pairwise else X, Y, gram)
     some = take(X, at)
     reference = kernel.reference(X, at) if kernel.pairwise else some
-    return Rows(some, reference, Y[at], None if gram is None else gram[np.ix_(at, at)])
+    return TrainingRows(some, reference, Y[at], None if gram is None else gram[np.ix_(at, at)])
 
 
-def exact_criterion(name: str, members: Sequence[Rows]) -> Criterion:
+def exact_criterion(name: str, members: Sequence[TrainingRows]) -> Criterion:
     """The criterion of rows, or of independent parts of them."""
     function = CRITERIA[name]
     targets = [rows.Y for rows in members]
 
-    def criterion(found: Found) -> Evaluation:
+    def criterion(found: ProcessParameters) -> Evaluation:
         grams = [rows.covariance(found.kernel) for rows in members]
         learning = members[0].gram is None and len(found.kernel.log_parameters()) > 0
         kept = [K.copy() for K in grams] if learning else grams
@@ -120,11 +122,12 @@ def fit_process(
     X: Objects,
     Y: Array,
     *,
+    approximation: Any,
     rng: np.random.Generator,
     report: Callable[[float], None],
-) -> Fit:
-    """Search the parameters of ``model`` and condition on the rows; ``Y`` is centred."""
-    at = Coordinates(
+) -> ProcessFit:
+    """Search for the parameters of ``model`` and condition on the rows; ``Y`` is centred."""
+    at = SearchCoordinates(
         kernel,
         learn_kernel=bool(model.learn_kernel),
         noise=None if model.noise is None else float(model.noise),
@@ -137,32 +140,36 @@ def fit_process(
         "report": report,
     }
     starts: dict[str, Any] = {
-        "n_restarts": model.n_restarts,
+        "n_init": model.n_init,
         "rng": rng,
         "n_jobs": model.n_jobs,
         **settings,
     }
     n, order = len(Y), rng.permutation(len(Y))
 
-    def some(size: int, gram: Array | None = None) -> Rows:
+    def some(size: int, gram: Array | None = None) -> TrainingRows:
         return rows_at(kernel, X, Y, None if size == n else np.sort(order[:size]), gram)
 
-    if model.approximation in ("inducing", "dtc"):
+    if approximation.low_rank:
         sizes = level_sizes(n, MOST_COARSE_ROWS)
         levels = [exact_criterion("likelihood", [some(size)]) for size in sizes]
         found = search(levels, at, **starts)
-        chosen = candidate_rows(n, model.n_inducing, rng)
+        chosen = candidate_rows(n, approximation.n_inducing, rng)
         candidates = rows_at(kernel, X, Y, chosen, None)
-        pivots = spread_out(candidates.covariance(at.found(found.theta).kernel), model.n_inducing)
+        pivots = spread_pivots(
+            candidates.covariance(at.found(found.theta).kernel), approximation.n_inducing
+        )
         picked = chosen[np.sort(pivots)]
         Z = kernel.reference(X, picked) if kernel.pairwise else take(X, picked)
-        return _inducing_fit(model, X, Z, Y, at, found, levels[-1], settings)
+        return _inducing_fit(
+            X, Z, Y, at, found, levels[-1], settings, bound=bool(approximation.bound)
+        )
 
     gram = None
-    if not at.n_kernel and model.approximation == "exact":
+    if not at.n_kernel and not approximation.in_parts:
         gram = rows_at(kernel, X, Y, None, None).covariance(kernel)
         refuse_indefinite(gram)
-    n_members = min(model.n_members, n) if model.approximation == "committee" else 1
+    n_members = min(approximation.n_members, n) if approximation.in_parts else 1
     members = [some(n, gram)]
     if n_members > 1:
         parts = np.array_split(order, n_members)
@@ -173,12 +180,14 @@ def fit_process(
     return _exact_fit(members, at, search(levels, at, **starts))
 
 
-def _exact_fit(members: Sequence[Rows], at: Coordinates, found: Search) -> Fit:
+def _exact_fit(
+    members: Sequence[TrainingRows], at: SearchCoordinates, found: SearchResult
+) -> ProcessFit:
     best = at.found(found.theta)
     targets = [rows.Y for rows in members]
-    parts = [factored(rows.covariance(best.kernel), best.alpha, rows.Y) for rows in members]
+    parts = [factor_part(rows.covariance(best.kernel), best.alpha, rows.Y) for rows in members]
     variances = best_variances(parts, targets) if best.variances is None else best.variances
-    return Fit(
+    return ProcessFit(
         best.kernel,
         best.alpha,
         variances,
@@ -192,28 +201,27 @@ def _exact_fit(members: Sequence[Rows], at: Coordinates, found: Search) -> Fit:
 
 
 def _inducing_fit(
-    model: Any,
     X: Objects,
     Z: Objects,
     Y: Array,
-    at: Coordinates,
-    found: Search,
+    at: SearchCoordinates,
+    found: SearchResult,
     coarse: Criterion,
     settings: dict[str, Any],
-) -> Fit:
-    bound = model.approximation == "inducing"
-
-    def criterion(at_found: Found) -> Evaluation:
+    *,
+    bound: bool,
+) -> ProcessFit:
+    def criterion(at_found: ProcessParameters) -> Evaluation:
         return inducing_score(at_found, X, Z, Y, bound=bound)
 
-    found = refined(coarse, criterion, at, found, **settings)
+    found = refine(coarse, criterion, at, found, **settings)
     best = at.found(found.theta)
     L = inducing_factor(best.kernel, Z)
     sums = inducing_sums(best.kernel, X, Z, Y, L)
     fit = inducing_fit(sums, best.alpha)
     variances = fit.fits / len(Y) if best.variances is None else best.variances
     dual = linalg.solve_triangular(L, fit.u, lower=True, trans=1, check_finite=False)
-    return Fit(
+    return ProcessFit(
         best.kernel,
         best.alpha,
         variances,

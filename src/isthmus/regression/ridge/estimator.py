@@ -82,6 +82,8 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, BaseEstima
 
     __module__ = "isthmus.regression"
 
+    _system: RidgeSystem | None
+
     def __init__(
         self,
         kernel: Any = "gaussian",
