@@ -14,7 +14,8 @@ from sklearn.preprocessing import StandardScaler
 from benchmarks._harness import Contest, benchmark
 from isthmus.datasets import load_digits_completion
 from isthmus.kernels import Gaussian
-from isthmus.structured import TwinGaussianProcess, TwinKernelLearner
+from isthmus.regression import Selection
+from isthmus.structured import TwinGaussianProcess, TwinKernelLearner, TwinSearch
 from isthmus.structured.twin.learner_formulas import term_products
 
 N_GP = 1500  # rows for exact Gaussian process regression, whose likelihood costs O(n³) a step
@@ -81,7 +82,7 @@ def contest(name, task, folds, **parameters):
     X, Y, new, truth = task
 
     def ours():
-        model = TwinGaussianProcess(cv=folds, max_selection=N_SELECTION, **parameters)
+        model = TwinGaussianProcess(cv=Selection(folds, max_rows=N_SELECTION), **parameters)
         return model.fit(X, Y).predict(new)
 
     peer = _peers(X, folds)[name]
@@ -121,7 +122,7 @@ def batch(n):
 
     data = load_digits_completion("center")
     X, Y, new = data.X[:n], data.Y[:n], data.X[1500:1700]
-    model = TwinGaussianProcess(tune=None, n_restarts=1).fit(X, Y)
+    model = TwinGaussianProcess(tune=None, search=TwinSearch(n_init=1)).fit(X, Y)
     bridge, kernel, box = model._bridge_, model.y_kernel_, model._box
     noise = bridge.sides.y_noise
 

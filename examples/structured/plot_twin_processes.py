@@ -15,14 +15,18 @@ from isthmus.datasets import make_s_shape
 from isthmus.kernels import Gaussian
 from isthmus.plotting import style
 from isthmus.regression import KernelRidgeCV
-from isthmus.structured import TwinGaussianProcess
+from isthmus.structured import TwinGaussianProcess, TwinSearch
 
 X, Y = make_s_shape(300, random_state=0)
 X_new = np.linspace(X.min(), X.max(), 150)[:, None]
 
 ridge = KernelRidgeCV(Gaussian(30.0)).fit(X, Y)
 twin = TwinGaussianProcess(
-    x_kernel=Gaussian(100.0), y_kernel=Gaussian(30.0), alpha_x=0.1, alpha_y=0.1, n_restarts=5
+    x_kernel=Gaussian(100.0),
+    y_kernel=Gaussian(30.0),
+    alpha_x=0.1,
+    alpha_y=0.1,
+    search=TwinSearch(n_init=5),
 ).fit(X, Y)
 details = twin.predict_details(X_new)
 

@@ -131,13 +131,13 @@ def test_degrees_are_chosen_by_left_out_alignment(s_shape):
 def test_gegenbauer_of_a_gaussian_is_refused_clipped_or_let_through(s_shape):
     with pytest.raises(ValueError, match="no kernel on features of unbounded dimension"):
         fitted(s_shape, basis="gegenbauer", x_degree=5, y_degree=5, validity="refuse")
-    with pytest.warns(UserWarning, match="makes no kernel of Gaussian: only the positive part"):
+    with pytest.warns(UserWarning, match="does not make a kernel of Gaussian: only"):
         clipped = fitted(s_shape, basis="gegenbauer", x_degree=5, y_degree=5)
     assert np.linalg.eigvalsh(clipped.x_kernel_(s_shape[0])).min() > -1e-9
 
 
 def test_learns_from_part_of_many_pairs(s_shape):
-    some, all_of_them = fitted(s_shape, max_samples=150), fitted(s_shape)
+    some, all_of_them = fitted(s_shape, max_rows=150), fitted(s_shape)
     assert_allclose(some.x_coefficients_, all_of_them.x_coefficients_, atol=0.02)
 
 
@@ -158,7 +158,7 @@ def test_takes_objects_that_are_not_vectors(rng):
         ({"criterion": "luck"}, "'criterion' parameter of TwinKernelLearner"),
         ({"solver": "qp"}, "'solver' parameter of TwinKernelLearner"),
         ({"basis": "gegenbauer", "lam": (1.0,)}, "'lam' parameter of TwinKernelLearner"),
-        ({"max_samples": 1}, "'max_samples' parameter of TwinKernelLearner"),
+        ({"max_rows": 1}, "'max_rows' parameter of TwinKernelLearner"),
     ],
 )
 def test_bad_parameters_are_named_and_leave_nothing_behind(parameters, message, s_shape):
@@ -175,5 +175,5 @@ def test_bad_data_are_named(s_shape):
         TwinKernelLearner().fit(X, Y[1:])
     with pytest.raises(ValueError, match="requires y"):
         TwinKernelLearner().fit(X, None)
-    with pytest.raises(ValueError, match=r"x_kernel=Precomputed\(gram\)"):
+    with pytest.raises(ValueError, match=r"x_kernel=Precomputed\(matrix\)"):
         TwinKernelLearner(x_kernel=Precomputed()).fit(np.eye(250), Y)

@@ -13,20 +13,21 @@ from sklearn.model_selection import GridSearchCV, KFold
 
 from isthmus.dependence import hsic
 from isthmus.kernels import Delta, Gaussian, HistogramIntersection, Precomputed, Transformed
-from isthmus.structured import TwinGaussianProcess, TwinKernelLearner
+from isthmus.regression import Selection
+from isthmus.structured import TwinGaussianProcess, TwinKernelLearner, TwinSearch
 from isthmus.structured.twin.bridge import (
-    Sides,
+    TwinSides,
     exact_bridge,
     hsic_bridge,
     landmark_bridge,
     positive_inverse,
 )
 from isthmus.structured.twin.neighbors import NeighborBridge
-from isthmus.structured.twin.search import box_around, search
-from isthmus.structured.twin.tuning import most_likely, negative_log_likelihood
+from isthmus.structured.twin.search import box_around, search_outputs
+from isthmus.structured.twin.tuning import most_likely_parameters, negative_log_likelihood
 
 CRITERIA = ("kl", "inverse_kl", "hsic")
-SIDES = Sides(Gaussian(1.0), Gaussian(0.7), 0.02, 0.05)
+SIDES = TwinSides(Gaussian(1.0), Gaussian(0.7), 0.02, 0.05)
 
 
 @pytest.fixture
@@ -236,7 +237,11 @@ def test_one_output_is_the_minimum_on_a_grid(rng):
     X = (y + 0.3 * np.sin(2 * np.pi * y))[:, None]
     new = np.linspace(0.05, 0.95, 12)[:, None]
     model = TwinGaussianProcess(
-        x_kernel=Gaussian(30.0), y_kernel=Gaussian(30.0), alpha_x=0.01, alpha_y=0.01, n_restarts=5
+        x_kernel=Gaussian(30.0),
+        y_kernel=Gaussian(30.0),
+        alpha_x=0.01,
+        alpha_y=0.01,
+        search=TwinSearch(n_init=5),
     ).fit(X, y)
     grid = np.linspace(model._box.low[0], model._box.high[0], 4001)[:, None]
     query = model._bridge_.query(new)
@@ -261,9 +266,8 @@ def test_batched_solution_is_that_of_scipy(pairs, new):
     X, Y = pairs
     bridge = exact_bridge("kl", SIDES, X, Y)
     query = bridge.query(new)
-    found = search(
-        query, SIDES.y_kernel, Y, 0.05, box_around(Y, 0.2), n_restarts=1, tol=1e-7, max_iter=300
-    )
+    accurate = TwinSearch(n_init=1, tol=1e-7, max_iter=300)
+    found = search_outputs(query, SIDES.y_kernel, Y, 0.05, box_around(Y, 0.2), accurate)
     for i, x in enumerate(new):
         one = bridge.query(x[None])
 
@@ -321,6 +325,25 @@ def test_likelihood_is_a_way_to_choose_the_input_side(pairs, new):
     assert model.alpha_y_ == 1.0
 
 
+def test_folds_are_short_for_a_selection(pairs, new):
+    shuffled = KFold(3, shuffle=True, random_state=0)
+    for short, long in ((None, Selection(shuffled)), (2, Selection(KFold(2)))):
+        one, other = (TwinGaussianProcess(cv=cv).fit(*pairs) for cv in (short, long))
+        assert one.cv_error_ == other.cv_error_
+        assert_allclose(one.predict(new), other.predict(new))
+
+
+def test_parameters_are_chosen_on_some_pairs(pairs):
+    class Counted(KFold):
+        def split(self, X, y=None, groups=None):
+            sizes.append(len(X))
+            return super().split(X)
+
+    sizes = []
+    TwinGaussianProcess(cv=Selection(Counted(2), max_rows=20)).fit(*pairs)
+    assert sizes == [20]
+
+
 def test_likelihood_and_its_gradient(rng, assert_gradient):
     X, Y = rng.normal(size=(15, 2)), rng.normal(size=(15, 3))
     D = ((X[:, None] - X) ** 2).sum(axis=2)
@@ -341,10 +364,10 @@ def test_likelihood_finds_the_noise_it_was_given(rng):
     X = rng.uniform(0, 10, size=(150, 1))
     K = np.exp(-0.5 * (X - X.T) ** 2) + 0.1 * np.eye(150)
     Y = np.linalg.cholesky(K) @ rng.normal(size=(150, 8))
-    gamma, noise = most_likely(X, Y)
+    gamma, noise = most_likely_parameters(X, Y)
     assert gamma == pytest.approx(0.5, rel=0.2)
     assert noise == pytest.approx(0.1, rel=0.3)
-    assert most_likely(X, np.ones((150, 1)))[1] == 1e-2
+    assert most_likely_parameters(X, np.ones((150, 1)))[1] == 1e-2
 
 
 def test_several_starts_find_the_better_of_two_answers(rng):
@@ -352,7 +375,8 @@ def test_several_starts_find_the_better_of_two_answers(rng):
     Y = np.column_stack([np.cos(angle), np.sin(angle)])
     X, new = Y[:, :1], np.linspace(-0.9, 0.9, 20)[:, None]
     settings = {"x_kernel": Gaussian(8.0), "y_kernel": Gaussian(4.0)}
-    one, many = (fixed(**settings, n_restarts=n).fit(X, Y).predict_details(new) for n in (1, 4))
+    models = [fixed(**settings, search=TwinSearch(n_init=n)).fit(X, Y) for n in (1, 4)]
+    one, many = (model.predict_details(new) for model in models)
     assert np.all(many.criterion <= one.criterion + 1e-9)
     assert np.abs(np.linalg.norm(many.outputs, axis=1) - 1).mean() < 0.1
 
@@ -428,12 +452,14 @@ def test_single_precision_is_computed_in_double(pairs, new):
         ({"alpha_x": 0.0}, ValueError, "'alpha_x' parameter of TwinGaussianProcess"),
         ({"alpha_y": -1.0}, ValueError, "'alpha_y' parameter of TwinGaussianProcess"),
         ({"n_neighbors": 0}, ValueError, "'n_neighbors' parameter of TwinGaussianProcess"),
-        ({"n_restarts": 0}, ValueError, "'n_restarts' parameter of TwinGaussianProcess"),
+        ({"search": TwinSearch(n_init=0)}, ValueError, "'n_init' parameter of TwinSearch"),
+        ({"search": TwinSearch(max_iter=0)}, ValueError, "'max_iter' parameter of TwinSearch"),
+        ({"search": 5}, TypeError, "'search' parameter of TwinGaussianProcess"),
         ({"n_landmarks": 5, "criterion": "hsic"}, ValueError, 'None with criterion="hsic"'),
         ({"n_landmarks": 5, "n_neighbors": 5}, ValueError, "None with n_neighbors"),
         ({"learner": "svd"}, TypeError, "'learner' parameter of TwinGaussianProcess"),
-        ({"x_kernel": Precomputed()}, ValueError, r"x_kernel=Precomputed\(gram\)"),
-        ({"y_kernel": HistogramIntersection()}, TypeError, "has not a gradient"),
+        ({"x_kernel": Precomputed()}, ValueError, r"x_kernel=Precomputed\(matrix\)"),
+        ({"y_kernel": HistogramIntersection()}, TypeError, "has no gradient"),
         ({"cv": 1, "alpha_x": None}, ValueError, "'cv' parameter of TwinGaussianProcess"),
     ],
 )
@@ -454,4 +480,4 @@ def test_an_output_kernel_that_is_none_is_named(pairs):
 
 def test_too_few_steps_are_warned_of(pairs, new):
     with pytest.warns(ConvergenceWarning, match="have not converged"):
-        fixed(max_steps=1, tol=1e-12).fit(*pairs).predict(new)
+        fixed(search=TwinSearch(max_iter=1, tol=1e-12)).fit(*pairs).predict(new)

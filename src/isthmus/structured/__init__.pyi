@@ -5,3 +5,4 @@ from isthmus.structured.supervised import (
 from isthmus.structured.twin.estimator import TwinGaussianProcess as TwinGaussianProcess
 from isthmus.structured.twin.estimator import TwinPrediction as TwinPrediction
 from isthmus.structured.twin.learner import TwinKernelLearner as TwinKernelLearner
+from isthmus.structured.twin.search import TwinSearch as TwinSearch

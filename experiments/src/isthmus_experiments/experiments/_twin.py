@@ -5,7 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import KFold
 
+from isthmus.regression import Selection
 from isthmus.structured import TwinGaussianProcess, TwinKernelLearner
 from isthmus_experiments import Row
 
@@ -43,6 +45,12 @@ def learner(basis, degrees):
     """Gegenbauer polynomials as published: raw, index 0.51 and 0.52, kernel or not."""
     loose = {"scale": "raw", "validity": "ignore"} if basis == "gegenbauer" else {}
     return TwinKernelLearner(x_degree=degrees[0], y_degree=degrees[1], basis=basis, **loose)
+
+
+def shuffled_folds(settings):
+    """Parameters by shuffled folds of some of the pairs."""
+    folds = KFold(settings["cv"], shuffle=True, random_state=0)
+    return Selection(folds, max_rows=settings["max_rows"])
 
 
 def predictions(variants, X, Y, new, progress, **parameters):

@@ -5,8 +5,9 @@ from sklearn.neighbors import KNeighborsRegressor
 
 from isthmus.datasets import load_usps_roweis
 from isthmus.plotting import image_grid
+from isthmus.structured import TwinSearch
 from isthmus_experiments.experiments._kernel_ridge import kernel_ridge
-from isthmus_experiments.experiments._twin import RIDGE, errors_of, predictions
+from isthmus_experiments.experiments._twin import RIDGE, errors_of, predictions, shuffled_folds
 
 LARGE = {"kl": {}, "hsic": {"n_neighbors": 300}}  # settings above 1500 training images
 
@@ -25,7 +26,7 @@ def compare_variants(variants, X, Y, n, settings, measure, progress):
         "1-nearest neighbour": KNeighborsRegressor(1).fit(train_x, train_y).predict(new),
         RIDGE: kernel_ridge().fit(train_x, train_y).predict(new),
     }
-    few = {"max_selection": settings["max_selection"], "cv": settings["cv"], "n_restarts": 1}
+    few = {"cv": shuffled_folds(settings), "search": TwinSearch(n_init=1)}
     for criterion in ("kl", "hsic"):
         of_it = [v for v in variants if v.criterion == criterion]
         size = {} if n <= 1500 else LARGE[criterion]

@@ -15,6 +15,7 @@ from isthmus_experiments.experiments._twin import (
     gain,
     predictions,
     shown_errors,
+    shuffled_folds,
 )
 from isthmus_experiments.measure import mae
 
@@ -37,8 +38,8 @@ PUBLISHED_GAIN = gain(0.250, 0.2151)
         "0.2108; the HSIC criterion 0.3399, with learned powers 0.1954. Here the 8 x 8 digits "
         "that come with scikit-learn stand in, so that it runs everywhere."
     ),
-    quick={"n_train": 200, "n_test": 100, "max_selection": 100, "cv": 2},
-    full={"n_train": 1347, "n_test": 450, "max_selection": 1000, "cv": 3},
+    quick={"n_train": 200, "n_test": 100, "max_rows": 100, "cv": 2},
+    full={"n_train": 1347, "n_test": 450, "max_rows": 1000, "cv": 3},
 )
 def digits(settings, seed, progress):
     data = load_digits_completion("center")
@@ -49,15 +50,7 @@ def digits(settings, seed, progress):
     found = {
         "1-nearest neighbour": KNeighborsRegressor(1).fit(X, Y).predict(new),
         "kernel ridge": KernelRidgeCV(WIDTHS).fit(X, Y).predict(new),
-        **predictions(
-            VARIANTS,
-            X,
-            Y,
-            new,
-            progress,
-            max_selection=settings["max_selection"],
-            cv=settings["cv"],
-        ),
+        **predictions(VARIANTS, X, Y, new, progress, cv=shuffled_folds(settings)),
     }
     errors = errors_of(found, truth, mae)
     return Outcome(

@@ -6,6 +6,7 @@ from sklearn.neighbors import KNeighborsRegressor
 
 from isthmus.datasets import load_cmu_mocap
 from isthmus.plotting import error_bars
+from isthmus.regression import Selection
 from isthmus.structured import TwinGaussianProcess
 from isthmus_experiments import Outcome, Picture, Row, experiment
 from isthmus_experiments.experiments._kernel_ridge import kernel_ridge
@@ -31,8 +32,8 @@ CAMERAS = {"all": slice(0, 810), "1": slice(0, 270), "2": slice(270, 540), "3": 
         "31.58 and 30.93 to 30.49 for single ones. HSIC: 172.66 for every set of cameras. "
         "Gegenbauer polynomials: 25.40 to 0.011."
     ),
-    quick={"n_train": 250, "n_test": 100, "max_selection": 100, "cameras": ("all",)},
-    full={"n_train": 2000, "n_test": 600, "max_selection": 500, "cameras": tuple(CAMERAS)},
+    quick={"n_train": 250, "n_test": 100, "max_rows": 100, "cameras": ("all",)},
+    full={"n_train": 2000, "n_test": 600, "max_rows": 500, "cameras": tuple(CAMERAS)},
     needs_data=True,
 )
 def mocap(settings, seed, progress):
@@ -41,7 +42,7 @@ def mocap(settings, seed, progress):
     joints = np.float64(data.Y).reshape(-1, 20, 3)
     Y = (joints - joints[:, :1]).reshape(len(joints), -1)  # relative to the hip
     # Rows are in order, so that folds in one piece keep sequences together.
-    few = {"max_selection": settings["max_selection"], "cv": KFold(3)}
+    few = {"cv": Selection(KFold(3), max_rows=settings["max_rows"])}
     errors = {}
     for i, cameras in enumerate(settings["cameras"]):
         progress(i / len(settings["cameras"]), f"camera {cameras}")

@@ -6,6 +6,7 @@ from sklearn.neighbors import KNeighborsRegressor
 
 from isthmus.datasets import load_poser
 from isthmus.plotting import error_bars
+from isthmus.regression import Selection
 from isthmus_experiments import Outcome, Picture, Row, experiment
 from isthmus_experiments.experiments._kernel_ridge import kernel_ridge
 from isthmus_experiments.experiments._twin import (
@@ -37,8 +38,8 @@ POSER = (
         "and 48.08 to 35.55. The errors are called MAE in mm, of angles; the gain of the last row "
         "is printed as 36.02 % and is 26.06 %."
     ),
-    quick={"n_train": 250, "n_test": 100, "max_selection": 100, "n_variants": 1},
-    full={"n_train": 1927, "n_test": 418, "max_selection": 600, "n_variants": 4},
+    quick={"n_train": 250, "n_test": 100, "max_rows": 100, "n_variants": 1},
+    full={"n_train": 1927, "n_test": 418, "max_rows": 600, "n_variants": 4},
     needs_data=True,
 )
 def poser(settings, seed, progress):
@@ -49,13 +50,12 @@ def poser(settings, seed, progress):
     step = len(new) // settings["n_test"]
     new, truth = new[::step][: settings["n_test"]], truth[::step][: settings["n_test"]]
     variants = POSER[: settings["n_variants"]]
+    # Folds in one piece: neighbours in time would give the answer away.
+    in_one_piece = Selection(KFold(5), max_rows=settings["max_rows"])
     found = {
         "1-nearest neighbour": KNeighborsRegressor(1).fit(X, Y).predict(new),
         RIDGE: kernel_ridge().fit(X, Y).predict(new),
-        # Folds in one piece: neighbours in time would give the answer away.
-        **predictions(
-            variants, X, Y, new, progress, cv=KFold(5), max_selection=settings["max_selection"]
-        ),
+        **predictions(variants, X, Y, new, progress, cv=in_one_piece),
     }
     errors = errors_of(found, truth, mae)
     return Outcome(

@@ -32,8 +32,8 @@ CENTRE = np.pad(np.ones((4, 4), dtype=bool), 6).ravel()
         "0.3399 to 0.1954, Gegenbauer 0.3399 to 0.2544. 0.19536 stands in two rows, and the two "
         "errors of KL without a map differ though nothing does: one of each pair is a slip."
     ),
-    quick={"n_train": 300, "n_test": 100, "max_selection": 100, "cv": 2, "n_variants": 1},
-    full={"n_train": 7425, "n_test": 2475, "max_selection": 500, "cv": 3, "n_variants": 4},
+    quick={"n_train": 300, "n_test": 100, "max_rows": 100, "cv": 2, "n_variants": 1},
+    full={"n_train": 7425, "n_test": 2475, "max_rows": 500, "cv": 3, "n_variants": 4},
     needs_data=True,
 )
 def centres(settings, seed, progress):
@@ -57,7 +57,7 @@ def centres(settings, seed, progress):
             "The set with 1100 images of each digit, as the document's numbers require, without "
             "the zeros; pixels in [-1, 1]. Which class it left out is not known.",
             "Its widths (2e-7, 2e-2) mix two scales of pixels; here widths and noises are chosen "
-            f"by {settings['cv']} folds of {settings['max_selection']} training images. "
+            f"by {settings['cv']} folds of {settings['max_rows']} training images. "
             "The KL processes use all images; with more than 1500 of them the HSIC ones use "
             f"{LARGE['hsic']['n_neighbors']} neighbours, about as many pairs as their widths were "
             "chosen on.",

@@ -26,8 +26,8 @@ LOWER = np.arange(256) >= 128
         "powers 0.2380, Gegenbauer 0.2417; HSIC 0.3172, 0.2649, 0.3052; a recurrent network "
         "0.5591. How many of the images were for training is not said."
     ),
-    quick={"n_train": 200, "n_test": 80, "max_selection": 100, "cv": 2, "n_variants": 1},
-    full={"n_train": 825, "n_test": 275, "max_selection": 500, "cv": 3, "n_variants": 4},
+    quick={"n_train": 200, "n_test": 80, "max_rows": 100, "cv": 2, "n_variants": 1},
+    full={"n_train": 825, "n_test": 275, "max_rows": 500, "cv": 3, "n_variants": 4},
     needs_data=True,
 )
 def halves(settings, seed, progress):

@@ -13,14 +13,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import linalg
 
+from isthmus.blocks.folding import merge_all
 from isthmus.blocks.slices import block_slices
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.objects import n_objects, take
 from isthmus.linalg.spectrum import inverse_root
 from isthmus.structured.twin.formulas import (
-    Criterion,
+    CriterionTable,
+    CriterionValues,
     RowCriterion,
-    Table,
     added_divergence,
     centred_border,
     hsic_criterion,
@@ -33,17 +34,17 @@ from isthmus.structured.twin.formulas import (
 from isthmus.typing import Array, IntArray, Objects
 
 
-class Query(NamedTuple):
+class TwinQuery(NamedTuple):
     """New inputs, as their trial outputs will be judged."""
 
-    criterion: RowCriterion  # of one trial output a query
-    table: Table  # of the same trial outputs for all queries
+    criterion: RowCriterion  # of one trial output per query
+    table: CriterionTable  # of the same trial outputs for all queries
     start: Array | None  # kernel ridge regression, where outputs are vectors
     input_variance: Array  # η: what the training inputs leave unknown of the new ones
     to_nats: Callable[[Array], Array]  # values of the criterion in their final unit
 
 
-class Sides(NamedTuple):
+class TwinSides(NamedTuple):
     """The two kernels, their widths numbers, and the noise on their diagonals."""
 
     x_kernel: Kernel
@@ -54,9 +55,9 @@ class Sides(NamedTuple):
 
 @dataclass(frozen=True)
 class ExactBridge:
-    """All training pairs: O(n³) once, O(n²) a trial output."""
+    """All training pairs: O(n³) once, O(n²) per trial output."""
 
-    sides: Sides
+    sides: TwinSides
     kind: str
     inputs: Objects
     outputs: Objects
@@ -64,7 +65,7 @@ class ExactBridge:
     Q: Array  # G⁻¹
     M: Array | None  # G⁻¹KG⁻¹, of the inverse criterion
 
-    def query(self, X: Objects) -> Query:
+    def query(self, X: Objects) -> TwinQuery:
         x_kernel, y_kernel, x_noise, y_noise = self.sides
         k_x = x_kernel.gram(X, self.inputs)
         k_xx = x_kernel.diag(X) + x_noise
@@ -73,7 +74,7 @@ class ExactBridge:
         start = u @ self.outputs if y_kernel.vectors else None
         if self.kind == "inverse_kl":
             judges = shared_inverse_kl(self.Q, self.M, k_x @ self.Q, k_xx, y_noise)
-            return Query(*judges, start, eta, lambda values: values / 2)
+            return TwinQuery(*judges, start, eta, lambda values: values / 2)
 
         def to_nats(values: Array) -> Array:
             uGu = y_noise * np.einsum("ij,ij->i", u, u)
@@ -82,10 +83,10 @@ class ExactBridge:
                 uGu += np.einsum("ij,ij->i", u[:, rows], u @ block.T)
             return added_divergence(values, uGu, eta)
 
-        return Query(*shared_kl(self.Q, u, eta, y_noise), start, eta, to_nats)
+        return TwinQuery(*shared_kl(self.Q, u, eta, y_noise), start, eta, to_nats)
 
 
-def exact_bridge(kind: str, sides: Sides, X: Objects, Y: Objects) -> ExactBridge:
+def exact_bridge(kind: str, sides: TwinSides, X: Objects, Y: Objects) -> ExactBridge:
     """Factor the Gram matrices of all training pairs."""
     K = sides.x_kernel.gram(X, X)
     K.flat[:: len(K) + 1] += sides.x_noise
@@ -98,25 +99,25 @@ def exact_bridge(kind: str, sides: Sides, X: Objects, Y: Objects) -> ExactBridge
 class HsicBridge:
     """Row sums of K are all that the HSIC criterion keeps."""
 
-    sides: Sides
+    sides: TwinSides
     inputs: Objects
     outputs: Objects
     row_sums: Array
 
-    def query(self, X: Objects) -> Query:
+    def query(self, X: Objects) -> TwinQuery:
         k_x = self.sides.x_kernel.gram(X, self.inputs)
         k_xx = self.sides.x_kernel.diag(X)
         b, c = centred_border(k_x, k_xx, self.row_sums)
         return hsic_query(b, c, k_x, k_xx, self.outputs if self.sides.y_kernel.vectors else None)
 
 
-def hsic_bridge(sides: Sides, X: Objects, Y: Objects) -> HsicBridge:
+def hsic_bridge(sides: TwinSides, X: Objects, Y: Objects) -> HsicBridge:
     """Sum the rows of K, block by block."""
     blocks = sides.x_kernel.blocks(X, X)
     return HsicBridge(sides, X, Y, np.concatenate([K.sum(axis=1) for _, K in blocks]))
 
 
-def hsic_query(b: Array, c: Array, k_x: Array, k_xx: Array, Y: Array | None) -> Query:
+def hsic_query(b: Array, c: Array, k_x: Array, k_xx: Array, Y: Array | None) -> TwinQuery:
     """The start is the mean of the outputs, weighted by the similarity of their inputs."""
     start = None
     if Y is not None:
@@ -124,20 +125,20 @@ def hsic_query(b: Array, c: Array, k_x: Array, k_xx: Array, Y: Array | None) -> 
         start = np.asarray((weights / weights.sum(axis=1, keepdims=True)) @ Y)
     n = k_x.shape[1]
 
-    def judge(g: Array, g_yy: Array, rows: IntArray) -> Criterion:
+    def judge(g: Array, g_yy: Array, rows: IntArray) -> CriterionValues:
         return hsic_criterion(g, g_yy, b[rows], c[rows])
 
     def table(g: Array, g_yy: Array) -> Array:
         return hsic_table(g, g_yy, b, c)
 
-    return Query(judge, table, start, k_xx, lambda values: values / (n + 1) ** 2)
+    return TwinQuery(judge, table, start, k_xx, lambda values: values / (n + 1) ** 2)
 
 
 @dataclass(frozen=True)
 class LandmarkBridge:
-    """Landmarks on both sides: O(nm²) once, O(m²) a trial output."""
+    """Landmarks on both sides: O(nm²) once, O(m²) per trial output."""
 
-    sides: Sides
+    sides: TwinSides
     kind: str
     inputs: Objects  # landmarks
     outputs: Objects
@@ -148,7 +149,7 @@ class LandmarkBridge:
     M: Array  # of the inverse criterion; G for u'Gu of the other
     ridge: Array | None  # start from ψ(x)
 
-    def query(self, X: Objects) -> Query:
+    def query(self, X: Objects) -> TwinQuery:
         x_kernel, _, x_noise, y_noise = self.sides
         psi = x_kernel.gram(X, self.inputs) @ self.x_root
         k_xx = x_kernel.diag(X) + x_noise
@@ -157,16 +158,30 @@ class LandmarkBridge:
         linear = psi @ self.A
         if self.kind == "inverse_kl":
             judges = shared_inverse_kl(self.Q, self.M, linear, k_xx, y_noise)
-            return Query(*judges, start, eta, lambda values: values / 2)
+            return TwinQuery(*judges, start, eta, lambda values: values / 2)
 
         def to_nats(values: Array) -> Array:
             return added_divergence(values, np.einsum("ij,ij->i", psi @ self.M, psi), eta)
 
-        return Query(*shared_kl(self.Q, linear, eta, y_noise), start, eta, to_nats)
+        return TwinQuery(*shared_kl(self.Q, linear, eta, y_noise), start, eta, to_nats)
+
+
+class PairMoments(NamedTuple):
+    """Sums over training pairs of products of their landmark features."""
+
+    inputs: Array  # P
+    outputs: Array  # S
+    cross: Array  # C
+    targets: Array | None  # input features with the outputs themselves, where these are vectors
+
+
+def _add_moments(a: PairMoments, b: PairMoments) -> PairMoments:
+    targets = None if a.targets is None or b.targets is None else a.targets + b.targets
+    return PairMoments(a.inputs + b.inputs, a.outputs + b.outputs, a.cross + b.cross, targets)
 
 
 def landmark_bridge(
-    kind: str, sides: Sides, X: Objects, Y: Objects, landmarks: IntArray
+    kind: str, sides: TwinSides, X: Objects, Y: Objects, landmarks: IntArray
 ) -> LandmarkBridge:
     r"""Sum the moments of landmark features over blocks of training pairs.
 
@@ -177,18 +192,17 @@ def landmark_bridge(
     x_kernel, y_kernel, x_noise, y_noise = sides
     Zx, Zy = x_kernel.reference(X, landmarks), y_kernel.reference(Y, landmarks)
     x_root, y_root = feature_root(x_kernel, Zx), feature_root(y_kernel, Zy)
-    p, s = x_root.shape[1], y_root.shape[1]
-    P, S, C = np.zeros((p, p)), np.zeros((s, s)), np.zeros((p, s))
-    T = np.zeros((p, Y.shape[1])) if y_kernel.vectors else None
-    for rows in block_slices(n_objects(X), len(landmarks)):
+
+    def map_block(rows: slice) -> PairMoments:
         outputs = take(Y, rows)
         psi = x_kernel.gram(take(X, rows), Zx) @ x_root
         phi = y_kernel.gram(outputs, Zy) @ y_root
-        P += psi.T @ psi
-        S += phi.T @ phi
-        C += psi.T @ phi
-        if T is not None:
-            T += psi.T @ outputs
+        targets = psi.T @ outputs if y_kernel.vectors else None
+        return PairMoments(psi.T @ psi, phi.T @ phi, psi.T @ phi, targets)
+
+    blocks = block_slices(n_objects(X), len(landmarks))
+    P, S, C, T = merge_all(map(map_block, blocks), _add_moments)
+    p, s = len(P), len(S)
     Pi, Si = positive_inverse(P, x_noise), positive_inverse(S.copy(), y_noise)
     x_rest = np.eye(p) - x_noise * Pi
     Q = y_root @ (np.eye(s) - y_noise * Si) @ y_root.T
@@ -199,16 +213,16 @@ def landmark_bridge(
         M = y_root @ Si @ (C.T @ C + x_noise * S) @ Si @ y_root.T
     else:
         # u = Ψ(P+ν)⁻¹ψ(x), and u'(ΦΦ' + νI)u
-        mapped = Pi @ C
-        A = mapped @ y_root.T
-        M = mapped @ mapped.T + y_noise * (Pi - x_noise * Pi @ Pi)
+        PC = Pi @ C
+        A = PC @ y_root.T
+        M = PC @ PC.T + y_noise * (Pi - x_noise * Pi @ Pi)
     return LandmarkBridge(sides, kind, Zx, Zy, x_root, A, x_rest, Q, M, ridge)
 
 
-def shared_kl(Q: Array, u: Array, eta: Array, floor: float) -> tuple[RowCriterion, Table]:
+def shared_kl(Q: Array, u: Array, eta: Array, floor: float) -> tuple[RowCriterion, CriterionTable]:
     """The KL criterion of queries that share the reference outputs."""
 
-    def judge(g: Array, g_yy: Array, rows: IntArray) -> Criterion:
+    def judge(g: Array, g_yy: Array, rows: IntArray) -> CriterionValues:
         return kl_criterion(g, g_yy, g @ Q, u[rows], eta[rows], floor)
 
     def table(g: Array, g_yy: Array) -> Array:
@@ -219,10 +233,10 @@ def shared_kl(Q: Array, u: Array, eta: Array, floor: float) -> tuple[RowCriterio
 
 def shared_inverse_kl(
     Q: Array, M: Any, v: Array, k_xx: Array, floor: float
-) -> tuple[RowCriterion, Table]:
+) -> tuple[RowCriterion, CriterionTable]:
     """The inverse criterion of queries that share the reference outputs."""
 
-    def judge(g: Array, g_yy: Array, rows: IntArray) -> Criterion:
+    def judge(g: Array, g_yy: Array, rows: IntArray) -> CriterionValues:
         return inverse_kl_criterion(g, g_yy, g @ Q, g @ M, v[rows], k_xx[rows], floor)
 
     def table(g: Array, g_yy: Array) -> Array:
@@ -243,7 +257,7 @@ def positive_factor(K: Array, whose: str) -> Any:
     except linalg.LinAlgError as error:
         raise ValueError(
             f"The Gram matrix of the {whose} is not positive definite. Raise their alpha, or use a "
-            'kernel that is one (Transformed with validity="clip").'
+            'kernel that is positive definite (Transformed with validity="clip").'
         ) from error
 
 

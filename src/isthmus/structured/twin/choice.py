@@ -5,40 +5,50 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import KFold, check_cv
+from sklearn.model_selection import KFold
 from sklearn.utils import check_random_state
 
-from isthmus._checks import check_int
+from isthmus._checks import refusal
+from isthmus.blocks.sampling import sample_rows
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.objects import n_objects, take
 from isthmus.kernels.resolve import as_kernel
 from isthmus.kernels.vectors.gaussian import Gaussian
-from isthmus.structured.twin.bridge import Sides, exact_bridge, hsic_bridge, landmark_bridge
+from isthmus.regression.selection import Selection, as_selection
+from isthmus.structured.twin.bridge import TwinSides, exact_bridge, hsic_bridge, landmark_bridge
 from isthmus.structured.twin.learner import degrees_of
 from isthmus.structured.twin.neighbors import NeighborBridge
-from isthmus.structured.twin.search import best_outputs, box_around
-from isthmus.structured.twin.tuning import NOISES, SCALES, Knob, most_likely, pattern_search
+from isthmus.structured.twin.search import TwinSearch, best_outputs, box_around
+from isthmus.structured.twin.tuning import (
+    NOISES,
+    SCALES,
+    Knob,
+    most_likely_parameters,
+    pattern_search,
+)
 
 # Where the choice begins, and what is taken without one: multiples of the median distance as
 # widths, shares of the kernel's diagonal as noise.
 START = {"x_scale": 1.0, "y_scale": 0.5, "alpha_x": 1e-2, "alpha_y": 1.0}
 HSIC_START = {**START, "x_scale": 0.25, "y_scale": 0.25}
-# Rough solutions are enough to tell settings apart.
-ROUGH = {"n_restarts": 1, "tol": 1e-2, "max_iter": 30}
+# Rough solutions are enough to compare settings.
+ROUGH = TwinSearch(n_init=1, tol=1e-2, max_iter=30)
 MAX_HELD_OUT = 150
+N_FOLDS = 3
+MAX_PAIRS = 500
 
 
-def kernel_in(slot: Any, scale: float | None = None) -> Kernel:
-    """The kernel that was given, or a Gaussian of so many median distances."""
+def kernel_or_gaussian(slot: Any, scale: float | None = None) -> Kernel:
+    """The kernel that was given, or a Gaussian whose width is a multiple of the median distance."""
     if slot is not None:
         return as_kernel(slot)
     return Gaussian() if scale is None else Gaussian(scale=scale)
 
 
-def sides_of(model: Any, X: Any, Y: Any, settings: Mapping[str, Any]) -> tuple[Sides, Any]:
+def make_sides(model: Any, X: Any, Y: Any, settings: Mapping[str, Any]) -> tuple[TwinSides, Any]:
     """Kernels and noise of both sides, and the learner where their transforms are learned."""
-    x_kernel = kernel_in(model.x_kernel, settings.get("x_scale")).resolve(X)
-    y_kernel = kernel_in(model.y_kernel, settings.get("y_scale")).resolve(Y)
+    x_kernel = kernel_or_gaussian(model.x_kernel, settings.get("x_scale")).resolve(X)
+    y_kernel = kernel_or_gaussian(model.y_kernel, settings.get("y_scale")).resolve(Y)
     learner = None
     if model.learner is not None:
         learner = clone(model.learner).set_params(x_kernel=x_kernel, y_kernel=y_kernel)
@@ -51,10 +61,10 @@ def sides_of(model: Any, X: Any, Y: Any, settings: Mapping[str, Any]) -> tuple[S
     )
     # A kernel that is zero on all data leaves nothing to scale by.
     tiny = float(np.finfo(np.float64).tiny)
-    return Sides(x_kernel, y_kernel, noises[0] or tiny, noises[1] or tiny), learner
+    return TwinSides(x_kernel, y_kernel, noises[0] or tiny, noises[1] or tiny), learner
 
 
-def bridge_of(model: Any, sides: Sides, X: Any, Y: Any) -> Any:
+def make_bridge(model: Any, sides: TwinSides, X: Any, Y: Any) -> Any:
     """All pairs, landmarks, or neighbours, as the parameters say."""
     n = n_objects(X)
     if model.n_neighbors is not None and model.n_neighbors < n:
@@ -62,10 +72,25 @@ def bridge_of(model: Any, sides: Sides, X: Any, Y: Any) -> Any:
     if model.criterion == "hsic":
         return hsic_bridge(sides, X, Y)
     if model.n_landmarks is not None and model.n_landmarks < n:
-        rng = check_random_state(model.random_state)
-        landmarks = np.sort(rng.choice(n, model.n_landmarks, replace=False))
+        landmarks = sample_rows(n, model.n_landmarks, check_random_state(model.random_state))
         return landmark_bridge(model.criterion, sides, X, Y, landmarks)
     return exact_bridge(model.criterion, sides, X, Y)
+
+
+def as_twin_search(model: Any) -> TwinSearch:
+    """The search that the parameter stands for, checked."""
+    if model.search is None:
+        return TwinSearch()
+    if not isinstance(model.search, TwinSearch):
+        raise TypeError(refusal(model, "search", "a TwinSearch or None", model.search))
+    model.search.check()
+    return model.search
+
+
+def as_twin_selection(model: Any) -> Selection:
+    """What the parameter ``cv`` stands for, checked."""
+    folds = KFold(N_FOLDS, shuffle=True, random_state=0) if model.cv is None else model.cv
+    return as_selection(folds, model, max_rows=MAX_PAIRS, random_state=model.random_state)
 
 
 def choose_settings(
@@ -82,14 +107,14 @@ def choose_settings(
         settings[name] = knob.values[knob.start]
     if model.tune is None or not knobs or n_objects(X) < 4:
         return settings, None
-    rows = np.arange(n_objects(X))
-    if len(rows) > model.max_selection:
-        rng = check_random_state(model.random_state)
-        rows = np.sort(rng.choice(len(rows), model.max_selection, replace=False))
+    selection = as_twin_selection(model)
+    # In their order, so that folds in one piece keep sequences together.
+    rng = check_random_state(selection.random_state)
+    rows = sample_rows(n_objects(X), selection.max_rows, rng)
     X, Y = take(X, rows), take(Y, rows)
     if model.tune == "ml":
-        return settings | _likely(model, X, Y, knobs), None
-    folds = _folds(model, X, Y)
+        return settings | _maximize_likelihood(model, X, Y, knobs), None
+    folds = _make_folds(selection, X, Y)
     chosen, error = pattern_search(
         lambda trial: _held_out_error(model, folds, candidates, settings | dict(trial)), knobs
     )
@@ -114,14 +139,10 @@ def _knobs(model: Any, begin: Mapping[str, float]) -> dict[str, Knob]:
     return knobs
 
 
-def _folds(model: Any, X: Any, Y: Any) -> list[tuple[Any, Any, Any, Any]]:
+def _make_folds(selection: Selection, X: Any, Y: Any) -> list[tuple[Any, Any, Any, Any]]:
     """Known inputs and outputs, left-out inputs and outputs, of every fold."""
-    cv = model.cv
-    if isinstance(cv, (int, np.integer)):
-        check_int(model.cv, "cv", model, low=2)
-        cv = KFold(min(int(cv), n_objects(X)), shuffle=True, random_state=0)
     folds = []
-    for known, left in check_cv(cv).split(np.zeros(n_objects(X))):
+    for known, left in selection.splits(n_objects(X)):
         left = left[:: -(-len(left) // MAX_HELD_OUT)]
         folds.append((take(X, known), take(Y, known), take(X, left), take(Y, left)))
     return folds
@@ -131,17 +152,17 @@ def _held_out_error(
     model: Any, folds: list[Any], candidates: Any, settings: Mapping[str, Any]
 ) -> float:
     """Mean absolute error of left-out vectors; share of other objects that is wrong."""
-    errors = []
+    errors, margin = [], as_twin_search(model).margin
     for X, Y, new, truth in folds:
         try:
-            sides, _ = sides_of(model, X, Y, settings)
-            bridge = bridge_of(model, sides, X, Y)
+            sides, _ = make_sides(model, X, Y, settings)
+            bridge = make_bridge(model, sides, X, Y)
         except ValueError:
             return np.inf  # no process under these settings; where all fail, the last fit says why
         vectors = sides.y_kernel.vectors
-        box = box_around(Y, model.margin) if vectors and candidates is None else None
+        box = box_around(Y, margin) if vectors and candidates is None else None
         tried = Y if candidates is None else candidates
-        guess = best_outputs(bridge, bridge.query(new), box, tried, **ROUGH).outputs
+        guess = best_outputs(bridge, bridge.query(new), box, tried, ROUGH).outputs
         if vectors:
             errors.append(np.mean(np.abs(guess - truth)))
         else:
@@ -149,12 +170,12 @@ def _held_out_error(
     return float(np.mean(errors))
 
 
-def _likely(model: Any, X: Any, Y: Any, knobs: Mapping[str, Any]) -> dict[str, Any]:
+def _maximize_likelihood(model: Any, X: Any, Y: Any, knobs: Mapping[str, Any]) -> dict[str, Any]:
     """Width and noise of the inputs by marginal likelihood of the outputs."""
-    x_kernel = kernel_in(model.x_kernel).resolve(X)
-    if not isinstance(x_kernel, Gaussian) or not kernel_in(model.y_kernel).vectors:
+    x_kernel = kernel_or_gaussian(model.x_kernel).resolve(X)
+    if not isinstance(x_kernel, Gaussian) or not kernel_or_gaussian(model.y_kernel).vectors:
         return {}
-    gamma, noise = most_likely(
+    gamma, noise = most_likely_parameters(
         X,
         Y,
         gamma=None if "x_scale" in knobs else x_kernel.gamma,

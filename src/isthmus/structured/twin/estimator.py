@@ -1,4 +1,4 @@
-"""Twin Gaussian processes: outputs that are alike as their inputs are."""
+"""Twin Gaussian processes: outputs as similar to each other as their inputs are."""
 
 from typing import Any, NamedTuple
 from warnings import warn
@@ -11,7 +11,14 @@ from sklearn.utils.validation import check_is_fitted
 from isthmus._checks import check_choice, check_float, check_int, former_fit_kept
 from isthmus.blocks.slices import block_slices
 from isthmus.kernels.objects import check_collection, n_objects, take
-from isthmus.structured.twin.choice import bridge_of, choose_settings, kernel_in, sides_of
+from isthmus.structured.twin.choice import (
+    as_twin_search,
+    as_twin_selection,
+    choose_settings,
+    kernel_or_gaussian,
+    make_bridge,
+    make_sides,
+)
 from isthmus.structured.twin.learner import TwinKernelLearner, as_double, check_pairs
 from isthmus.structured.twin.search import best_outputs, box_around
 from isthmus.typing import Array, BoolArray
@@ -21,7 +28,7 @@ QUERY_BYTES = 96 * 2**20
 
 
 class TwinPrediction(NamedTuple):
-    """What a twin process says about new inputs."""
+    """Predictions of a twin process, with what is known about each."""
 
     outputs: Any
     criterion: Array
@@ -49,14 +56,15 @@ class TwinGaussianProcess(MultiOutputMixin, RegressorMixin, BaseEstimator):
     Parameters
     ----------
     x_kernel, y_kernel : kernel, name or None, default=None
-        None is a Gaussian whose width is chosen as ``tune`` says. Another output kernel must have
-        a gradient, or the outputs are searched among ``candidates``.
+        None is a Gaussian whose width is chosen as ``tune`` says. Another output kernel must
+        have a gradient, or the outputs are searched among ``candidates``.
     criterion : {"kl", "hsic", "inverse_kl"}, default="kl"
-        ``"inverse_kl"`` is the divergence the other way round; ``"hsic"`` maximises the
+        ``"inverse_kl"`` is the divergence in the opposite direction; ``"hsic"`` maximises the
         dependence of the bordered matrices, and is there for comparison: with wide kernels its
         maximum lies outside the data.
     n_neighbors : int or None, default=None
-        Use only so many training pairs for each new input, those with the most similar inputs.
+        Number of training pairs to use for each new input, those with the most similar inputs; None
+        takes all.
     alpha_x, alpha_y : float or None, default=None
         Noise on the diagonals of the Gram matrices, as a share of the mean diagonal. None is
         chosen as ``tune`` says. Without effect under ``"hsic"``.
@@ -64,31 +72,23 @@ class TwinGaussianProcess(MultiOutputMixin, RegressorMixin, BaseEstimator):
         Learn polynomials of both kernels first (HOTGP, HOHSIC). Its own kernels are replaced
         by those given here.
     n_landmarks : int or None, default=None
-        Represent both processes by so many training pairs (Nyström): time and memory then grow
-        linearly with the number of pairs. Not for ``"hsic"``, which needs none.
+        Number of training pairs by which both processes are represented (Nyström): time and memory
+        then grow linearly with the number of pairs. Not for ``"hsic"``, which needs none.
     tune : {"cv", "ml", None}, default="cv"
         How parameters left None are chosen: by the absolute error of left-out predictions; those
         of the inputs by the marginal likelihood of the outputs (vectors under Gaussian kernels),
-        faster and less sure; or not at all: the widths are then 1 and 0.5 median distances, the
-        noises 0.01 and 1.
-    cv : int or splitter, default=3
-        Folds for ``tune="cv"``; an int shuffles. For sequences give ``KFold(3)``, whose folds are
-        in one piece: neighbours in time give the answer away.
-    max_selection : int, default=500
-        Parameters are chosen on at most so many pairs.
+        which is faster and less reliable; or not at all: the widths are then 1 and 0.5 median
+        distances, the noises 0.01 and 1.
+    cv : None, int, splitter or Selection, default=None
+        Folds for ``tune="cv"``; None is three that are shuffled. For sequences give 3 or
+        ``KFold(3)``, whose folds are in one piece: neighbours in time give the answer away.
+        Parameters are chosen on at most 500 pairs, unless a
+        :class:`~isthmus.regression.Selection` says otherwise.
     candidates : collection of outputs or None, default=None
         Search the prediction among these. Outputs that are not vectors are searched among the
         training outputs where it is None.
-    n_restarts : int, default=2
-        Starts for each point: kernel ridge regression, then training outputs with the best
-        criterion, unlike each other. Where inputs have several right outputs, take more.
-    margin : float, default=0.2
-        Predictions stay in the box of the training outputs, widened on each side by this share.
-    tol : float, default=1e-5
-        A point has converged when no entry of its (projected) gradient is larger, in units of
-        the spread of the outputs.
-    max_steps : int, default=200
-        Of the quasi-Newton method
+    search : TwinSearch or None, default=None
+        Starts and accuracy of the search for the best output.
     random_state : int, RandomState instance or None, default=0
         Draws landmarks and the pairs for the choice of parameters.
     verbose : int, default=0
@@ -96,11 +96,13 @@ class TwinGaussianProcess(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     Attributes
     ----------
-    x_kernel_, y_kernel_ : the kernels, widths numbers, transforms learned.
+    x_kernel_, y_kernel_ : Kernel
+        The kernels, with their widths resolved and their transforms learned.
     alpha_x_, alpha_y_ : float
-    learner_ : the fitted learner, or None
+    learner_ : TwinKernelLearner or None
+        The fitted learner.
     cv_error_ : float or None
-        Mean absolute error of left-out predictions with the parameters chosen.
+        Mean absolute error of left-out predictions with the chosen parameters.
 
     Examples
     --------
@@ -134,13 +136,9 @@ class TwinGaussianProcess(MultiOutputMixin, RegressorMixin, BaseEstimator):
         learner: Any = None,
         n_landmarks: int | None = None,
         tune: str | None = "cv",
-        cv: Any = 3,
-        max_selection: int = 500,
+        cv: Any = None,
         candidates: Any = None,
-        n_restarts: int = 2,
-        margin: float = 0.2,
-        tol: float = 1e-5,
-        max_steps: int = 200,
+        search: Any = None,
         random_state: Any = 0,
         verbose: int = 0,
     ):
@@ -154,14 +152,16 @@ class TwinGaussianProcess(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.n_landmarks = n_landmarks
         self.tune = tune
         self.cv = cv
-        self.max_selection = max_selection
         self.candidates = candidates
-        self.n_restarts = n_restarts
-        self.margin = margin
-        self.tol = tol
-        self.max_steps = max_steps
+        self.search = search
         self.random_state = random_state
         self.verbose = verbose
+
+    @property
+    def provides(self) -> frozenset[str]:
+        """What the process can do, see :mod:`isthmus.typing`."""
+        kinds = kernel_or_gaussian(self.x_kernel).provides & {"vectors", "objects"}
+        return frozenset({"predict", "several_outputs"}) | kinds
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "x_kernel_")
@@ -169,7 +169,7 @@ class TwinGaussianProcess(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def fit(self, X: Any, y: Any) -> "TwinGaussianProcess":
         """Learn from pairs of objects; return self."""
         self._check_parameters()
-        x_kernel, y_kernel = kernel_in(self.x_kernel), kernel_in(self.y_kernel)
+        x_kernel, y_kernel = kernel_or_gaussian(self.x_kernel), kernel_or_gaussian(self.y_kernel)
         with former_fit_kept(self):
             X, Y = check_pairs(self, X, y, x_kernel, y_kernel)
             if y_kernel.vectors and self.candidates is None:
@@ -179,9 +179,9 @@ class TwinGaussianProcess(MultiOutputMixin, RegressorMixin, BaseEstimator):
             if candidates is not None:
                 candidates = as_double(check_collection(self, candidates, y_kernel, reset=None))
             settings, error = choose_settings(self, X, Y, candidates)
-            sides, learner = sides_of(self, X, Y, settings)
-            self._bridge_ = bridge_of(self, sides, X, Y)
-        self._box = box_around(Y, self.margin) if y_kernel.vectors else None
+            sides, learner = make_sides(self, X, Y, settings)
+            self._bridge_ = make_bridge(self, sides, X, Y)
+        self._box = box_around(Y, as_twin_search(self).margin) if y_kernel.vectors else None
         self._candidates = Y if candidates is None else candidates
         self._flat = y_kernel.vectors and np.asarray(y).ndim == 1
         self.x_kernel_, self.y_kernel_ = sides.x_kernel, sides.y_kernel
@@ -191,7 +191,7 @@ class TwinGaussianProcess(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def predict(self, X: Any) -> Any:
         """Return the predicted outputs: an array of vectors, or a 1-D array of objects."""
-        return self._predicted(X, judged=False).outputs
+        return self._predict_blocks(X, details=False).outputs
 
     def predict_details(self, X: Any) -> TwinPrediction:
         """Return predictions with what is known about each.
@@ -206,23 +206,23 @@ class TwinGaussianProcess(MultiOutputMixin, RegressorMixin, BaseEstimator):
             value that the training inputs do not explain, large for unusual inputs; ``converged``;
             ``on_border``, whether the prediction lies on the border of the box it is kept in.
         """
-        return self._predicted(X, judged=True)
+        return self._predict_blocks(X, details=True)
 
-    def _predicted(self, X: Any, *, judged: bool) -> TwinPrediction:
+    def _predict_blocks(self, X: Any, *, details: bool) -> TwinPrediction:
         check_is_fitted(self)
         X = as_double(check_collection(self, X, self.x_kernel_, reset=False))
         n, n_reference = n_objects(X), n_objects(self._bridge_.outputs)
-        precision = {"n_restarts": self.n_restarts, "tol": self.tol, "max_iter": self.max_steps}
+        search = as_twin_search(self)
         box = self._box if self.candidates is None else None
         parts, values, variances = [], [], []
         size = max(1, QUERY_BYTES // (64 * n_reference))
         for rows in block_slices(n, n_reference, block_size=size):
             query = self._bridge_.query(take(X, rows))
             found = best_outputs(
-                self._bridge_, query, box, self._candidates, verbose=self.verbose, **precision
+                self._bridge_, query, box, self._candidates, search, verbose=self.verbose
             )
             parts.append(found)
-            if judged:
+            if details:
                 values.append(query.to_nats(found.values))
                 variances.append(query.input_variance)
         outputs = np.concatenate([found.outputs for found in parts])
@@ -234,13 +234,14 @@ class TwinGaussianProcess(MultiOutputMixin, RegressorMixin, BaseEstimator):
         if not converged.all():
             warn(
                 f"TwinGaussianProcess: {int((~converged).sum())} of {n} predictions have not "
-                "converged. Raise max_steps or alpha_y, or scale the outputs.",
+                "converged. Raise alpha_y or the max_iter of search=TwinSearch(...), or scale the "
+                "outputs.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
         if self._flat and outputs.ndim == 2:
             outputs = outputs[:, 0]
-        if not judged:
+        if not details:
             values = variances = [np.full(n, np.nan)]
         return TwinPrediction(
             outputs, np.concatenate(values), np.concatenate(variances), converged, border
@@ -257,17 +258,14 @@ class TwinGaussianProcess(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         check_choice(self.criterion, "criterion", self, CRITERIA)
         check_choice(self.tune, "tune", self, ("cv", "ml", None))
+        as_twin_selection(self)
+        as_twin_search(self)
         for name in ("n_neighbors", "n_landmarks"):
             if getattr(self, name) is not None:
                 check_int(getattr(self, name), name, self, low=1)
         for name in ("alpha_x", "alpha_y"):
             if getattr(self, name) is not None:
                 check_float(getattr(self, name), name, self, include_low=False)
-        check_int(self.n_restarts, "n_restarts", self, low=1)
-        check_int(self.max_steps, "max_steps", self, low=1)
-        check_int(self.max_selection, "max_selection", self, low=2)
-        check_float(self.margin, "margin", self)
-        check_float(self.tol, "tol", self, include_low=False)
         if self.n_landmarks is not None and (self.criterion == "hsic" or self.n_neighbors):
             what = 'criterion="hsic"' if self.criterion == "hsic" else "n_neighbors"
             raise ValueError(

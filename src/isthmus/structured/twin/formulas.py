@@ -2,8 +2,8 @@ r"""Criteria of twin Gaussian processes, as functions on arrays.
 
 Training objects have the Gram matrices :math:`K` of inputs and :math:`G` of outputs, both with
 their noise on the diagonal. A new input has the row :math:`k_x` and :math:`k_{xx}`, a
-trial output the row :math:`g` and :math:`g_{yy}`. A criterion says how well the matrices that
-are bordered by these agree. Every function here takes rows of trial outputs and returns values,
+trial output the row :math:`g` and :math:`g_{yy}`. A criterion says how well the matrices
+bordered by these agree. Every function here takes rows of trial outputs and returns values,
 the derivative with respect to :math:`g` and that with respect to :math:`g_{yy}`.
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 from isthmus.typing import Array, IntArray
 
 
-class Criterion(NamedTuple):
+class CriterionValues(NamedTuple):
     """Values of a criterion and what they change with."""
 
     value: Array  # (B,)
@@ -23,13 +23,15 @@ class Criterion(NamedTuple):
     by_diagonal: Array  # ∂/∂g_yy, (B,)
 
 
-# values of g, g_yy and the numbers of the queries they belong to -> Criterion
-RowCriterion = Callable[[Array, Array, IntArray], Criterion]
+# values of g, g_yy and the numbers of the queries they belong to -> CriterionValues
+RowCriterion = Callable[[Array, Array, IntArray], CriterionValues]
 # g (C, m) and g_yy (C,) of trial outputs that all queries share -> values (B, C)
-Table = Callable[[Array, Array], Array]
+CriterionTable = Callable[[Array, Array], Array]
 
 
-def kl_criterion(g: Array, g_yy: Array, Qg: Array, u: Array, eta: Array, floor: float) -> Criterion:
+def kl_criterion(
+    g: Array, g_yy: Array, Qg: Array, u: Array, eta: Array, floor: float
+) -> CriterionValues:
     r"""Divergence of the bordered Gaussians, from outputs to inputs.
 
     .. math:: L(y)=g_{yy}-2u^\top g-\eta\log s,\quad s=g_{yy}-g^\top Qg,
@@ -42,12 +44,12 @@ def kl_criterion(g: Array, g_yy: Array, Qg: Array, u: Array, eta: Array, floor: 
     value = g_yy - 2 * np.einsum("ij,ij->i", u, g) - eta * np.log(s)
     by_row = (2 * eta / s)[:, None] * Qg
     by_row -= 2 * u
-    return Criterion(value, by_row, 1 - eta / s)
+    return CriterionValues(value, by_row, 1 - eta / s)
 
 
 def inverse_kl_criterion(
     g: Array, g_yy: Array, Qg: Array, Mg: Array, v: Array, k_xx: Array, floor: float
-) -> Criterion:
+) -> CriterionValues:
     r"""The divergence the other way round, from inputs to outputs.
 
     .. math:: L(y)=\log s+\frac{k_{xx}-2v^\top g+g^\top Mg}{s},
@@ -59,23 +61,23 @@ def inverse_kl_criterion(
     fit = k_xx - 2 * np.einsum("ij,ij->i", v, g) + np.einsum("ij,ij->i", g, Mg)
     by_s = (1 - fit / s) / s
     by_row = (2 / s)[:, None] * (Mg - v) - (2 * by_s)[:, None] * Qg
-    return Criterion(np.log(s) + fit / s, by_row, by_s)
+    return CriterionValues(np.log(s) + fit / s, by_row, by_s)
 
 
-def hsic_criterion(g: Array, g_yy: Array, b: Array, c: Array) -> Criterion:
+def hsic_criterion(g: Array, g_yy: Array, b: Array, c: Array) -> CriterionValues:
     r"""Minus the dependence that the pair adds, :math:`-2b^\top g-c\,g_{yy}`.
 
     :math:`(b,c)` is the last column of the centred :math:`HK_{X\cup x}H`, so that this is
     :math:`-\operatorname{tr}(HK_{X\cup x}HG_{Y\cup y})` but for a constant.
     """
     value = -2 * np.einsum("ij,ij->i", b, g) - c * g_yy
-    return Criterion(value, -2 * b, -c)
+    return CriterionValues(value, -2 * b, -c)
 
 
 def centred_border(k_x: Array, k_xx: Array, row_sums: Array) -> tuple[Array, Array]:
     r"""Last column of :math:`HKH` for the :math:`n+1` objects, (B, n) and (B,).
 
-    ``row_sums`` are those of :math:`K` on the n training objects, (n,) or one row a query.
+    ``row_sums`` are those of :math:`K` on the n training objects, (n,) or one row per query.
     """
     n = k_x.shape[1]
     total = row_sums.sum(axis=-1)

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from isthmus._checks import check_choice, check_float, check_int, check_length, former_fit_kept
+from isthmus.blocks.sampling import sample_rows
 from isthmus.kernels.algebra.polynomials import gegenbauer_at_one
 from isthmus.kernels.algebra.transformed import Transformed
 from isthmus.kernels.base import Kernel
@@ -66,8 +67,8 @@ class TwinKernelLearner(BaseEstimator):
     validity : {"auto", "refuse", "clip", "ignore"}, default="auto"
         What :class:`~isthmus.kernels.Transformed` does where the polynomial makes no kernel;
         "auto" clips its spectrum and says so.
-    max_samples : int, default=2000
-        Coefficients are learned on at most so many pairs.
+    max_rows : int, default=2000
+        Maximum number of pairs on which coefficients are learned.
     cv : int, default=3
         Folds for the choice of degrees.
     random_state : int, RandomState instance or None, default=0
@@ -75,7 +76,8 @@ class TwinKernelLearner(BaseEstimator):
     Attributes
     ----------
     x_coefficients_, y_coefficients_ : ndarray of shape (degree,)
-    x_kernel_, y_kernel_ : the learned kernels, widths resolved.
+    x_kernel_, y_kernel_ : Kernel
+        The learned kernels, with their widths resolved.
     x_degree_, y_degree_ : int
     C_ : ndarray of shape (x_degree, y_degree)
         HSIC of all pairs of terms, V-statistics.
@@ -110,7 +112,7 @@ class TwinKernelLearner(BaseEstimator):
         scale: str = "unit",
         normalize: bool = True,
         validity: str = "auto",
-        max_samples: int = 2000,
+        max_rows: int = 2000,
         cv: int = 3,
         random_state: Any = 0,
     ):
@@ -125,7 +127,7 @@ class TwinKernelLearner(BaseEstimator):
         self.scale = scale
         self.normalize = normalize
         self.validity = validity
-        self.max_samples = max_samples
+        self.max_rows = max_rows
         self.cv = cv
         self.random_state = random_state
 
@@ -149,11 +151,8 @@ class TwinKernelLearner(BaseEstimator):
             X, Y = check_pairs(self, X, y, x_kernel, y_kernel)
             x_kernel, y_kernel = x_kernel.resolve(X), y_kernel.resolve(Y)
             x_degrees, y_degrees = degrees_of(self, "x_degree"), degrees_of(self, "y_degree")
-            rng = check_random_state(self.random_state)
-            rows = np.arange(n_objects(X))
-            n = check_int(self.max_samples, "max_samples", self, low=2)
-            if len(rows) > n:
-                rows = np.sort(rng.choice(len(rows), n, replace=False))
+            most = check_int(self.max_rows, "max_rows", self, low=2)
+            rows = sample_rows(n_objects(X), most, check_random_state(self.random_state))
             K = x_kernel(take(X, rows))
             G = y_kernel(take(Y, rows))
             dx, dy = x_degrees[0], y_degrees[0]
@@ -169,8 +168,8 @@ class TwinKernelLearner(BaseEstimator):
                 objective = alignment(products, a, b)
             if self.normalize:
                 a, b = self._unit_value(a, 0), self._unit_value(b, 1)
-            learned_x = self._learned(x_kernel, a, 0, X)
-            learned_y = self._learned(y_kernel, b, 1, Y)
+            learned_x = self._transformed(x_kernel, a, 0, X)
+            learned_y = self._transformed(y_kernel, b, 1, Y)
         self.x_kernel_, self.y_kernel_ = learned_x, learned_y
         self.x_coefficients_, self.y_coefficients_ = a, b
         self.x_degree_, self.y_degree_ = dx, dy
@@ -196,7 +195,7 @@ class TwinKernelLearner(BaseEstimator):
             )
         return check_float(pair[0], "lam", self), check_float(pair[1], "lam", self)
 
-    def _learned(self, kernel: Kernel, coefficients: Array, side: int, X: Any) -> Kernel:
+    def _transformed(self, kernel: Kernel, coefficients: Array, side: int, X: Any) -> Kernel:
         learned = Transformed(
             kernel,
             tuple(float(c) for c in coefficients),
@@ -212,7 +211,7 @@ class TwinKernelLearner(BaseEstimator):
                 raise
         repaired = replace(learned, validity="clip").resolve(X)
         warn(
-            f"The {self.basis} polynomial that TwinKernelLearner has learned makes no kernel of "
+            f"The {self.basis} polynomial learned by TwinKernelLearner does not make a kernel of "
             f"{type(kernel).__name__}: only the positive part of its spectrum is kept. Take "
             "basis='monomial', or a larger lam; validity says what else can be done.",
             UserWarning,
@@ -271,7 +270,7 @@ class TwinKernelLearner(BaseEstimator):
 def check_pairs(
     estimator: Any, X: Any, y: Any, x_kernel: Kernel, y_kernel: Kernel, *, reset: bool = True
 ) -> tuple[Any, Any]:
-    """Inputs and outputs as their kernels want them, as many of the one as of the other."""
+    """Inputs and outputs in the form that their kernels compute with, equally many."""
     name = type(estimator).__name__
     if y is None:
         raise ValueError(f"{name} requires y to be passed, but the target y is None.")
@@ -279,7 +278,7 @@ def check_pairs(
         if kernel.pairwise:
             raise ValueError(
                 f"{name} cannot take rows of a Gram matrix, which do not hold k(x, x) of new "
-                f"objects. Give the matrix to {side}=Precomputed(gram) and indices as objects."
+                f"objects. Give the matrix to {side}=Precomputed(matrix) and indices as objects."
             )
     X = check_collection(estimator, X, x_kernel, reset=reset)
     Y = check_collection(estimator, y, y_kernel, reset=None)

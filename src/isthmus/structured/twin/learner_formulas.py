@@ -54,7 +54,7 @@ def leading_pair(C: Array) -> tuple[Array, Array]:
 
 
 def nonnegative_pair(
-    C: Array, rng: np.random.Generator, *, n_starts: int = 10, max_iter: int = 1000
+    C: Array, rng: np.random.Generator, *, n_init: int = 10, max_iter: int = 1000
 ) -> tuple[Array, Array]:
     r"""Maximise :math:`a^\top Cb` over unit vectors :math:`a,b\ge0` by alternation.
 
@@ -63,7 +63,7 @@ def nonnegative_pair(
     entries the best of several starts.
     """
     a, b = leading_pair(C)
-    starts = [np.abs(b), *np.abs(rng.normal(size=(n_starts, C.shape[1])))]
+    starts = [np.abs(b), *np.abs(rng.normal(size=(n_init, C.shape[1])))]
     best: tuple[float, Array, Array] | None = None
     for b in starts:
         value = -np.inf

@@ -7,14 +7,14 @@ from scipy import linalg
 
 from isthmus.kernels.objects import take
 from isthmus.structured.twin.bridge import (
-    Query,
-    Sides,
+    TwinQuery,
+    TwinSides,
     hsic_query,
     positive_factor,
     positive_inverse,
 )
 from isthmus.structured.twin.formulas import (
-    Criterion,
+    CriterionValues,
     added_divergence,
     centred_border,
     inverse_kl_criterion,
@@ -27,19 +27,18 @@ from isthmus.typing import Array, IntArray, Objects
 
 @dataclass(frozen=True)
 class NeighborBridge:
-    """The most similar training inputs of each new one: O(M³) a query, nothing in advance.
+    """The most similar training inputs of each new one: O(M³) per query, nothing in advance.
 
-    Criteria are given, and return, rows over all training outputs; those of other inputs do
-    not count.
+    Criteria take and return rows over all training outputs, of which only the neighbours count.
     """
 
-    sides: Sides
+    sides: TwinSides
     kind: str
     inputs: Objects
     outputs: Objects
     n_neighbors: int
 
-    def query(self, X: Objects) -> Query:
+    def query(self, X: Objects) -> TwinQuery:
         x_kernel, y_kernel, x_noise, y_noise = self.sides
         k_all = x_kernel.gram(X, self.inputs)
         k_xx = x_kernel.diag(X)
@@ -73,7 +72,7 @@ class NeighborBridge:
         def products(matrices: list[Array], g: Array, rows: IntArray) -> Array:
             return np.array([matrices[r] @ g[j] for j, r in enumerate(rows)])
 
-        def judge(g_all: Array, g_yy: Array, rows: IntArray) -> Criterion:
+        def judge(g_all: Array, g_yy: Array, rows: IntArray) -> CriterionValues:
             g = np.take_along_axis(g_all, near[rows], axis=1)
             Qg = products(inverses, g, rows)
             if self.kind == "inverse_kl":
@@ -81,7 +80,7 @@ class NeighborBridge:
                 found = inverse_kl_criterion(g, g_yy, Qg, Mg, linear[rows], k_xx[rows], y_noise)
             else:
                 found = kl_criterion(g, g_yy, Qg, linear[rows], eta[rows], y_noise)
-            return _spread(found, near[rows], n)
+            return _scatter(found, near[rows], n)
 
         def table(g_all: Array, g_yy: Array) -> Array:
             return np.array([row(i, g_all[:, near[i]], g_yy) for i in range(len(near))])
@@ -97,9 +96,9 @@ class NeighborBridge:
         def to_nats(values: Array) -> Array:
             return values / 2 if self.kind == "inverse_kl" else added_divergence(values, uGu, eta)
 
-        return Query(judge, table, start, eta, to_nats)
+        return TwinQuery(judge, table, start, eta, to_nats)
 
-    def _hsic(self, near: IntArray, k_x: Array, k_xx: Array, n: int) -> Query:
+    def _hsic(self, near: IntArray, k_x: Array, k_xx: Array, n: int) -> TwinQuery:
         kernel = self.sides.x_kernel
         local = (take(self.inputs, rows) for rows in near)
         row_sums = np.array([kernel.gram(Z, Z).sum(axis=1) for Z in local])
@@ -111,7 +110,7 @@ class NeighborBridge:
         return hsic_query(b_all, c, k_all, k_xx, Y)
 
 
-def _spread(found: Criterion, near: IntArray, n: int) -> Criterion:
+def _scatter(found: CriterionValues, near: IntArray, n: int) -> CriterionValues:
     by_row = np.zeros((len(near), n))
     np.put_along_axis(by_row, near, found.by_row, axis=1)
-    return Criterion(found.value, by_row, found.by_diagonal)
+    return CriterionValues(found.value, by_row, found.by_diagonal)

@@ -1,75 +1,124 @@
 """The search for the output that agrees best with a new input."""
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from isthmus._checks import check_float, check_int
+from isthmus._piece import Piece
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.objects import object_array, take
 from isthmus.optimize.batched_lbfgs import minimize_rows
-from isthmus.structured.twin.bridge import Query
+from isthmus.structured.twin.bridge import TwinQuery
 from isthmus.typing import Array, BoolArray, IntArray, Objects
 
 # Starts of one query must differ: outputs this similar count as one.
 SIMILAR = 0.5
-# So many outputs are tried as starts.
+# Maximum number of outputs that are tried as starts.
 MAX_TRIED = 500
 
 
-class Found(NamedTuple):
-    """What a search came to."""
+@dataclass(kw_only=True)
+class TwinSearch(Piece):
+    """How a :class:`TwinGaussianProcess` searches for the best output.
+
+    Parameters
+    ----------
+    n_init : int, default=2
+        Starts for each point: kernel ridge regression, then training outputs with the best
+        criterion that differ from each other. Where inputs have several right outputs, take more.
+    margin : float, default=0.2
+        Predictions stay in the box of the training outputs, widened on each side by this share.
+    tol : float, default=1e-5
+        A point has converged when no entry of its (projected) gradient is larger, in units of
+        the spread of the outputs.
+    max_iter : int, default=200
+        Maximum number of quasi-Newton iterations.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.structured import TwinGaussianProcess, TwinSearch
+    >>> t = np.linspace(0, 1, 40)[:, None]
+    >>> model = TwinGaussianProcess(tune=None, search=TwinSearch(n_init=4))
+    >>> model.fit(t, np.sin(6 * t)).predict(t).shape
+    (40, 1)
+    """
+
+    __module__ = "isthmus.structured"
+
+    n_init: int = 2
+    margin: float = 0.2
+    tol: float = 1e-5
+    max_iter: int = 200
+
+    def check(self) -> None:
+        """Refuse what cannot be used, by name."""
+        check_int(self.n_init, "n_init", self, low=1)
+        check_float(self.margin, "margin", self)
+        check_float(self.tol, "tol", self, include_low=False)
+        check_int(self.max_iter, "max_iter", self, low=1)
+
+
+class FoundOutputs(NamedTuple):
+    """The best outputs that a search has found, one per query."""
 
     outputs: Array
     values: Array
     converged: BoolArray
 
 
-class Box(NamedTuple):
-    """Where outputs may lie, and the length that counts as one."""
+class OutputBox(NamedTuple):
+    """The region where outputs may lie, and the length that counts as one."""
 
     low: Array
     high: Array
     unit: float
 
 
-def box_around(Y: Array, margin: float) -> Box:
+def box_around(Y: Array, margin: float) -> OutputBox:
     """The range of every column with a margin on both sides, as a share of it."""
     low, high = Y.min(axis=0), Y.max(axis=0)
     slack = margin * (high - low)
     unit = float(np.sqrt(Y.var(axis=0).sum()))
-    return Box(low - slack, high + slack, unit if unit > 0 else 1.0)
+    return OutputBox(low - slack, high + slack, unit if unit > 0 else 1.0)
 
 
 def best_outputs(
-    bridge: Any, query: Query, box: Box | None, candidates: Objects, **precision: Any
-) -> Found:
+    bridge: Any,
+    query: TwinQuery,
+    box: OutputBox | None,
+    candidates: Objects,
+    search: TwinSearch,
+    *,
+    verbose: int = 0,
+) -> FoundOutputs:
     """The best vectors in the box; without one, the best of the candidates."""
     kernel, noise = bridge.sides.y_kernel, bridge.sides.y_noise
     if box is not None:
-        return search(query, kernel, bridge.outputs, noise, box, **precision)
+        return search_outputs(query, kernel, bridge.outputs, noise, box, search, verbose=verbose)
     table = query.table(kernel.gram(candidates, bridge.outputs), kernel.diag(candidates) + noise)
     best = table.argmin(axis=1)
     chosen = take(candidates, best)
     chosen = chosen if isinstance(chosen, np.ndarray) else object_array(chosen)
-    return Found(chosen, table[np.arange(len(best)), best], np.ones(len(best), dtype=bool))
+    return FoundOutputs(chosen, table[np.arange(len(best)), best], np.ones(len(best), dtype=bool))
 
 
-def search(
-    query: Query,
+def search_outputs(
+    query: TwinQuery,
     kernel: Kernel,
     reference: Array,
     noise: float,
-    box: Box,
+    box: OutputBox,
+    search: TwinSearch,
     *,
-    n_restarts: int,
-    tol: float,
-    max_iter: int,
     verbose: int = 0,
-) -> Found:
+) -> FoundOutputs:
     """Minimise the criterion of all queries together, from one start or several."""
     starts = [np.asarray(query.start)]
-    if n_restarts > 1:
-        starts += _unlike_starts(query, kernel, reference, noise, n_restarts - 1)
+    if search.n_init > 1:
+        starts += _distinct_starts(query, kernel, reference, noise, search.n_init - 1)
     bounds = cast(Any, (box.low / box.unit, box.high / box.unit))
 
     def value_and_gradient(V: Array, rows: IntArray) -> tuple[Array, Array]:
@@ -80,36 +129,36 @@ def search(
         slope += found.by_diagonal[:, None] * kernel.diag_gradient(Y)
         return found.value, box.unit * slope
 
-    best: Found | None = None
+    best: FoundOutputs | None = None
     for start in starts:
         result = minimize_rows(
             value_and_gradient,
             start / box.unit,
             bounds=bounds,
-            tol=tol,
-            max_iter=max_iter,
+            tol=search.tol,
+            max_iter=search.max_iter,
             scale=1.0,  # values are of the size of kernel values, whatever the batch
             verbose=verbose,
         )
-        found = Found(result.x * box.unit, result.value, result.converged)
+        found = FoundOutputs(result.x * box.unit, result.value, result.converged)
         best = found if best is None else _better(best, found)
     assert best is not None
     return best
 
 
-def _better(one: Found, other: Found) -> Found:
+def _better(one: FoundOutputs, other: FoundOutputs) -> FoundOutputs:
     take_other = other.values < one.values
-    return Found(
+    return FoundOutputs(
         np.where(take_other[:, None], other.outputs, one.outputs),
         np.where(take_other, other.values, one.values),
         np.where(take_other, other.converged, one.converged),
     )
 
 
-def _unlike_starts(
-    query: Query, kernel: Kernel, reference: Array, noise: float, n_starts: int
+def _distinct_starts(
+    query: TwinQuery, kernel: Kernel, reference: Array, noise: float, n_starts: int
 ) -> list[Array]:
-    """The best of some reference outputs for each query, each unlike those before it."""
+    """The best of some reference outputs for each query, each different from those before it."""
     tried = reference[:: -(-len(reference) // MAX_TRIED)]
     scale = kernel.diag(tried)
     table = query.table(kernel.gram(tried, reference), scale + noise)

@@ -1,4 +1,4 @@
-"""How a twin process finds the widths and noises that it was not given."""
+"""How a twin process chooses the widths and noises that it was not given."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -87,10 +87,10 @@ def negative_log_likelihood(
     return float(value), np.array(slope)
 
 
-def most_likely(
+def most_likely_parameters(
     X: Array, targets: Array, *, gamma: float | None = None, noise: float | None = None
 ) -> tuple[float, float]:
-    """Width and noise of largest marginal likelihood; what is given stays as it is."""
+    """Width and noise with the largest marginal likelihood; what is given is kept."""
     D = squareform(pdist(X, "sqeuclidean"))
     targets = targets - targets.mean(axis=0)
     middle = float(np.median(D[D > 0])) if np.any(D > 0) else 1.0
