@@ -147,7 +147,7 @@ def _found(name, words, features, line, seed):
     solver = SequencePreimage(
         n_samples=n_samples,
         patience=patience,
-        start="uniform",
+        init="uniform",
         refine=ours,
         fallback=ours,
         random_state=seed,
