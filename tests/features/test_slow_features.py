@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 
 from isthmus.features import SlowFeatureAnalysis
-from isthmus.features.slow.formulas import finish, forgotten, map_block, merge
+from isthmus.features.slow.formulas import discount, finish, map_block, merge
 from isthmus.features.slow.online import OnlineState
 from isthmus.kernels import Delta
 
@@ -115,10 +115,10 @@ def test_a_stream_of_blocks_gives_what_the_whole_gives(signal, expansion, sizes)
     blocks = np.split(signal, np.cumsum(sizes)[:-1])
     if len(blocks[0]) == 1:
         blocks = [np.vstack(blocks[:3]), *blocks[3:]]
-    stream = SlowFeatureAnalysis(3, expansion=expansion, lag=2, ridge=1e-12)
+    stream = SlowFeatureAnalysis(3, expansion=expansion, lag=2, alpha=1e-12)
     for block in blocks:
         stream.partial_fit(block)
-    whole = SlowFeatureAnalysis(3, expansion=expansion, lag=2, ridge=1e-12).fit(signal)
+    whole = SlowFeatureAnalysis(3, expansion=expansion, lag=2, alpha=1e-12).fit(signal)
     np.testing.assert_allclose(stream.slowness_, whole.slowness_, rtol=1e-8)
     np.testing.assert_allclose(stream.transform(signal), whole.transform(signal), atol=1e-6)
 
@@ -133,7 +133,7 @@ def test_a_new_episode_in_a_stream_has_no_predecessor(signal):
 def test_merging_is_associative_and_blind_to_the_order_of_episodes(signal):
     a, b, c = (map_block(part, [1]) for part in np.split(signal, 3))
     left, right = merge(merge(a, b), c), merge(c, merge(b, a))
-    one, two = (finish(r, rcond=1e-10, ridge=0.0, scaled=True) for r in (left, right))
+    one, two = (finish(r, rcond=1e-10, alpha=0.0, standardize=True) for r in (left, right))
     np.testing.assert_allclose(one.slowness, two.slowness, rtol=1e-9)
     np.testing.assert_allclose(one.mean, two.mean, rtol=1e-9)
 
@@ -145,12 +145,12 @@ def test_forgetting_follows_a_change_of_the_slow_source(rng):
     forgets = SlowFeatureAnalysis(1, forgetting=0.995).fit(early).partial_fit(late)
     assert correlation(forgets.transform(late), slow) > 0.99
     assert correlation(keeps.transform(late), slow) < 0.9
-    halved = forgotten(map_block(early, [1]), 0.5)
+    halved = discount(map_block(early, [1]), 0.5)
     assert halved.counts == (999.5,)
 
 
-def test_the_online_method_comes_near_the_exact_one():
-    found = SlowFeatureAnalysis(2, expansion=2, method="online", n_passes=20, random_state=0).fit(
+def test_the_online_solver_comes_near_the_exact_one():
+    found = SlowFeatureAnalysis(2, expansion=2, solver="online", max_iter=20, random_state=0).fit(
         HIDDEN
     )
     assert correlation(found.transform(HIDDEN)[:, 0], np.sin(T)) > 0.999
@@ -168,7 +168,7 @@ def test_online_principal_directions_carry_their_variances(rng):
 
 
 def test_online_minor_directions_do_not_collapse_onto_the_first(rng):
-    found = SlowFeatureAnalysis(3, method="online", n_passes=30, random_state=1)
+    found = SlowFeatureAnalysis(3, solver="online", max_iter=30, random_state=1)
     rates = np.array([0.02, 0.3, 1.0])
     X = np.column_stack([np.sin(r * np.arange(4000)) for r in rates]) @ rng.normal(size=(3, 3))
     Y = found.fit_transform(X)
@@ -177,8 +177,8 @@ def test_online_minor_directions_do_not_collapse_onto_the_first(rng):
 
 
 def test_an_online_stream_goes_on_where_it_ended():
-    whole = SlowFeatureAnalysis(2, method="online", n_passes=1, random_state=0).fit(HIDDEN)
-    stream = SlowFeatureAnalysis(2, method="online", random_state=0)
+    whole = SlowFeatureAnalysis(2, solver="online", max_iter=1, random_state=0).fit(HIDDEN)
+    stream = SlowFeatureAnalysis(2, solver="online", random_state=0)
     for block in np.array_split(HIDDEN, 7):
         stream.partial_fit(block)
     np.testing.assert_array_equal(stream.components_, whole.components_)
@@ -219,7 +219,7 @@ def test_the_penalty_shrinks_the_function_and_not_the_constraint(signal):
     # With the penalty in the constraint, directions of vanishing variance would look slow:
     # there w'Cw + κ|w|² = 1 is met by κ|w|² alone.
     thin = np.column_stack([signal, 1e-6 * np.random.default_rng(0).normal(size=600)])
-    found = SlowFeatureAnalysis(1, ridge=1e-2).fit(thin)
+    found = SlowFeatureAnalysis(1, alpha=1e-2).fit(thin)
     assert found.transform(thin).var() == pytest.approx(1)
     assert abs(found.components_[0, -1]) * 1e-6 < 0.1 * found.transform(thin).std()
 
@@ -263,7 +263,7 @@ def test_stacks_in_a_pipeline_with_episodes(signal):
 
 
 def test_the_score_chooses_a_penalty_on_left_out_rows(signal):
-    search = GridSearchCV(SlowFeatureAnalysis(1), {"ridge": [0.0, 1.0]}, cv=TimeSeriesSplit(3)).fit(
+    search = GridSearchCV(SlowFeatureAnalysis(1), {"alpha": [0.0, 1.0]}, cv=TimeSeriesSplit(3)).fit(
         signal
     )
     assert np.isfinite(search.best_score_)
@@ -284,7 +284,7 @@ def test_comes_back_from_disk(signal, tmp_path):
         ({"lag": 0}, "'lag' parameter of SlowFeatureAnalysis must be an int in [1, inf)"),
         ({"lag": []}, "or a sequence of such. Got [] instead"),
         ({"graph": "space"}, "must be one of 'time', 'classes', 'target'. Got 'space'"),
-        ({"method": "online", "lag": 2}, "expected lag=1 and graph='time'. Got lag=2"),
+        ({"solver": "online", "lag": 2}, "expected lag=1 and graph='time'. Got lag=2"),
         ({"n_components": 9}, "an int in [1, 4] (rank of the expanded signal). Got 9"),
         ({"forgetting": 0.0}, "'forgetting' parameter of SlowFeatureAnalysis must be a float"),
         ({"graph": "classes"}, "requires y to be passed"),
@@ -312,7 +312,7 @@ def test_refuses_what_is_wrong_in_an_episode_by_its_position(signal):
 
 
 def test_a_block_that_is_refused_leaves_the_stream_as_it_was(signal):
-    stream = SlowFeatureAnalysis(method="exact").fit(signal)
+    stream = SlowFeatureAnalysis(solver="exact").fit(signal)
     before = stream.components_.copy()
     with pytest.raises(ValueError, match="NaN"):
         stream.partial_fit(np.full((3, 4), np.nan))

@@ -34,7 +34,7 @@ def slow_features(settings, seed, progress):
     exact = SlowFeatureAnalysis(1, expansion=2).fit_transform(X)[:, 0]
     progress(0.2, "online")
     online = SlowFeatureAnalysis(
-        1, expansion=2, method="online", n_passes=settings["passes"], random_state=seed
+        1, expansion=2, solver="online", max_iter=settings["passes"], random_state=seed
     ).fit_transform(X)[:, 0]
     progress(0.4, "driven logistic map")
     driven = {degree: _driven(settings["steps"], degree) for degree in (1, 2, 3)}

@@ -1,13 +1,11 @@
-"""The rows of a signal: in episodes (a list, or ids beside the rows), and expanded in blocks."""
+"""Episodes of a signal: a list of tables, or one table and the episode of each row."""
 
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from isthmus.blocks.slices import block_slices
 from isthmus.kernels.objects import n_objects, take
 from isthmus.typing import Array
 
@@ -23,8 +21,8 @@ def are_episodes(X: Any) -> bool:
     return tables and all(isinstance(item, np.ndarray) and item.ndim == 2 for item in X)
 
 
-def checked_episodes(owner: Any, X: Any, *, reset: bool) -> list[Array]:
-    """The tables of a list, each checked; an error names the episode."""
+def check_episodes(owner: Any, X: Any, *, reset: bool) -> list[Array]:
+    """Return the tables of a list, each checked; an error names the episode."""
     checked = []
     for i, episode in enumerate(X):
         try:
@@ -56,27 +54,15 @@ def episodes_by_id(X: Any, ids: Array) -> list[Any]:
     return [take(X, slice(a, b)) for a, b in pairwise(ends)]
 
 
-def concatenated(pieces: list[Any]) -> Any:
+def join_episodes(episodes: list[Any]) -> Any:
     """One collection of the rows of all episodes."""
-    if isinstance(pieces[0], np.ndarray):
-        return np.concatenate(pieces)
-    return [item for piece in pieces for item in piece]
+    if len(episodes) == 1:
+        return episodes[0]
+    if isinstance(episodes[0], np.ndarray):
+        return np.concatenate(episodes)
+    return [item for episode in episodes for item in episode]
 
 
-def last_rows(piece: Any, n: int) -> Any:
-    """The last ``n`` rows, or all where there are fewer."""
-    return take(piece, slice(max(0, n_objects(piece) - n), None))
-
-
-def expanded(expansion: Any, piece: Any, dtype: Any = np.float64) -> Array:
-    """The functions of a fitted expansion at each row."""
-    Phi = piece if expansion is None else expansion.transform(piece)
-    return np.asarray(Phi, dtype=dtype)
-
-
-def expanded_blocks(expansion: Any, piece: Any, dtype: Any = np.float64) -> Iterator[Array]:
-    """The expanded rows of an episode, so many at a time that they stay in the cache."""
-    width = expanded(expansion, take(piece, slice(0, 1)), dtype).shape[1]
-    size = max(4 * width, 50_000 // width)
-    for rows in block_slices(n_objects(piece), width, block_size=size):
-        yield expanded(expansion, take(piece, rows), dtype)
+def last_rows(episode: Any, n: int) -> Any:
+    """The last ``n`` rows, or all of them if there are fewer."""
+    return take(episode, slice(max(0, n_objects(episode) - n), None))

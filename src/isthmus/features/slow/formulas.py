@@ -2,10 +2,10 @@ r"""Slow feature analysis from square roots of moments.
 
 The problem needs two second moments of the expanded signal :math:`\Phi`: its scatter about the
 mean and that of its differences. Both are kept as triangular roots :math:`R` with
-:math:`R^\top R=\sum_t\phi_t\phi_t^\top`, got by QR decomposition of blocks of rows. A root of the
-union of two blocks is the root of the stacked roots, so a stream needs constant memory; and a
-root has the condition of the data and not its square, which matters because whitening divides by
-what is small and slow features are what is small.
+:math:`R^\top R=\sum_t\phi_t\phi_t^\top`, found by QR decomposition of blocks of rows. The root of
+the union of two blocks is the root of the stacked roots, so a stream needs constant memory; and a
+root has the condition number of the data and not its square, which matters because whitening
+divides by small numbers, and slow features are what is small.
 """
 
 from collections.abc import Sequence
@@ -19,10 +19,10 @@ from isthmus.typing import Array, IntArray
 
 
 class Roots(NamedTuple):
-    """What the training signal leaves behind.
+    """The moments of a training signal.
 
-    ``level`` is a root of the moments of ``[1, Φ - shift]``, and ``changes`` has a root of the
-    moments of the differences for each lag, ``counts`` their number.
+    ``level`` is a root of the moments of ``[1, Φ - shift]``; for each lag, ``changes`` holds a root
+    of the moments of the differences and ``counts`` their number.
     """
 
     shift: Array
@@ -43,7 +43,7 @@ def root(rows: Array) -> Array:
 
 
 def _level(Phi: Array, shift: Array) -> Array:
-    # Few rows would be a root as they are, but the mean is read off the first row of a triangle.
+    # A few rows are already a root, but the mean is read off the first row of a triangle.
     rows = np.empty((len(Phi), Phi.shape[1] + 1), order="F")
     rows[:, 0] = 1.0
     np.subtract(Phi, shift, out=rows[:, 1:])
@@ -61,7 +61,7 @@ def map_block(Phi: Array, lags: Sequence[int], *, overlap: int = 0) -> Roots:
 
     Differences reach back into the overlap, so blocks of an episode lose none of them.
     """
-    # About a row of their own the columns are small, and constant ones exactly zero.
+    # Relative to one of their own rows the columns are small, and constant ones exactly zero.
     shift = Phi[overlap].copy()
     changes, counts = [], []
     for lag in lags:
@@ -86,7 +86,7 @@ def merge(a: Roots, b: Roots) -> Roots:
     )
 
 
-def forgotten(roots: Roots, factor: float) -> Roots:
+def discount(roots: Roots, factor: float) -> Roots:
     """The same roots with every row weighted by ``factor``."""
     weight = np.sqrt(factor)
     return Roots(
@@ -134,7 +134,11 @@ def _group_means(Phi: Array, groups: IntArray) -> Array:
 
 
 class SlowAxes(NamedTuple):
-    """The map ``(Φ - mean) @ axes`` (unit variance each), the slowness of its features, rank."""
+    """The map ``(Φ - mean) @ axes`` to features of unit variance, and their slowness.
+
+    ``rank`` is that of the expanded signal; ``patterns`` holds the covariances of features and
+    inputs, from which linear features are inverted.
+    """
 
     mean: Array
     axes: Array
@@ -143,29 +147,29 @@ class SlowAxes(NamedTuple):
     patterns: Array
 
 
-def finish(roots: Roots, *, rcond: float, ridge: float, scaled: bool) -> SlowAxes:
+def finish(roots: Roots, *, rcond: float, alpha: float, standardize: bool) -> SlowAxes:
     r"""All slow axes, slowest first.
 
     Whitening and minor components: with the scatter's root :math:`S=U\,\mathrm{diag}(s)V^\top`,
     the axes are :math:`w=V\mathrm{diag}(s)^{-1}a`, where the :math:`a` are right singular vectors
-    of the whitened root of the differences, smallest first. A ridge :math:`\kappa` makes it
+    of the whitened root of the differences, smallest first. A penalty :math:`\kappa` makes it
     :math:`\min_w\,w^\top\dot Cw+\kappa\|w\|^2` under :math:`w^\top Cw=1`.
 
     Parameters
     ----------
     rcond : directions whose standard deviation is below this share of the largest are dropped.
-    ridge : :math:`\kappa` as a share of the mean variance.
-    scaled : whether the columns are brought to unit variance before rcond and ridge are applied,
-        so that neither depends on units; not for coordinates whose length means something.
+    alpha : :math:`\kappa` as a share of the mean variance.
+    standardize : whether the columns are brought to unit variance before ``rcond`` and ``alpha``
+        are applied, so that neither depends on units; not for coordinates whose length matters.
     """
     weight = roots.level[0, 0]  # ± the root of the number of rows
     mean = roots.shift + roots.level[0, 1:] / weight
     S = roots.level[1:, 1:] / abs(weight)
     deviations = np.linalg.norm(S, axis=0)
-    # What rounding alone makes of a constant column is no variance.
+    # What rounding alone makes of a constant column does not count as variance.
     noise = 1e2 * np.finfo(float).eps * np.abs(mean - roots.shift)
     dead = deviations <= np.maximum(noise, np.finfo(float).tiny)
-    scale = np.where(dead, 1.0, deviations) if scaled else np.ones_like(deviations)
+    scale = np.where(dead, 1.0, deviations) if standardize else np.ones_like(deviations)
     S = np.where(dead, 0.0, S / scale)
 
     _, s, Vt = linalg.svd(S, full_matrices=False, check_finite=False)
@@ -178,11 +182,11 @@ def finish(roots: Roots, *, rcond: float, ridge: float, scaled: bool) -> SlowAxe
     pairs = zip(roots.changes, roots.counts, strict=True)
     per_lag = [R @ (whitening / scale[:, None]) / np.sqrt(n) for R, n in pairs]
     change = np.vstack(per_lag) / np.sqrt(len(per_lag))
-    # As in a ridge regression, the penalty is a few more rows: √κ w = √κ V diag(1/s) a.
-    penalty = np.diag(np.sqrt(ridge * np.mean(s**2)) / s)
+    # As in ridge regression, the penalty adds a few rows: √κ w = √κ V diag(1/s) a.
+    penalty = np.diag(np.sqrt(alpha * np.mean(s**2)) / s)
     _, _, At = linalg.svd(np.vstack([change, penalty]), full_matrices=False, check_finite=False)
     A = At[::-1].T
     axes = fix_signs(whitening @ A)
-    # Covariance of a feature with the inputs, for the way back of linear features.
+    # Covariances of features with inputs, to invert linear features.
     patterns = ((axes.T @ Vt.T) * s**2) @ (Vt * scale)
     return SlowAxes(mean, axes / scale[:, None], np.sum((change @ A) ** 2, axis=0), rank, patterns)

@@ -1,27 +1,29 @@
 r"""Slow features without covariance matrices, one row at a time.
 
 Principal directions by CCIPCA [Weng2003]_, whitening by them, and minor components of the
-whitened differences, as incremental slow feature analysis does it [Kompella2012]_. It costs
-O(q K) a row against O(K²) of the exact stream, so it pays where K is in the thousands.
+whitened differences, as in incremental slow feature analysis [Kompella2012]_. It costs O(q K) per
+row instead of the O(K²) of the exact stream, so it pays off where K is in the thousands.
 """
 
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 from scipy import linalg
 
+from isthmus.features.slow.expander import expand_blocks
 from isthmus.features.slow.formulas import SlowAxes
 from isthmus.linalg.signs import fix_signs
 from isthmus.typing import Array, BoolArray
 
 AMNESIA = 2.0  # how much CCIPCA favours new rows
-FLOOR = 1e-4  # the rates never fall below, so that drift is followed
-SETTLE = 1000  # rows before the minor components start, for the whitening to settle
+FLOOR = 1e-4  # learning rates never fall below this, so that drift is followed
+SETTLE = 1000  # rows before the minor components start, so that the whitening can settle
 
 
 @dataclass
 class OnlineState:
-    """What one pass leaves behind; ``new`` makes the state before any row."""
+    """Everything learned from the rows so far; ``new`` is the state before the first row."""
 
     mean: Array
     V: Array
@@ -68,8 +70,20 @@ class OnlineState:
             (AMNESIA, FLOOR, rate, float(SETTLE), rcond),
         )
 
+    def update_by_episodes(
+        self, expander: Any, episodes: list[Any], *, rate: float, rcond: float
+    ) -> None:
+        """Learn from all rows once, in order; no difference is taken between episodes."""
+        for episode in episodes:
+            first = True
+            for Phi in expand_blocks(expander, episode):
+                starts = np.zeros(len(Phi), dtype=bool)
+                starts[0] = first
+                first = False
+                self.update(Phi, starts, rate=rate, rcond=rcond)
+
     def axes(self, rcond: float) -> SlowAxes:
-        r"""The map as it stands; slowness from :math:`\|w_j\|\to1-\lambda_j/\gamma`."""
+        r"""The map learned so far; slowness from :math:`\|w_j\|\to1-\lambda_j/\gamma`."""
         variances = np.linalg.norm(self.V, axis=1)
         used = variances > rcond * max(variances.max(), np.finfo(float).tiny)
         whitening = np.zeros_like(self.V)

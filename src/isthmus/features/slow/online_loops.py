@@ -41,7 +41,7 @@ def run(Phi, starts, mean, V, w, w_average, top, previous, counters, settings):
         if starts[row]:
             previous[:] = u
             continue
-        _whiten(V, previous, z_before, rcond)  # with the whitening of now, not of then
+        _whiten(V, previous, z_before, rcond)  # with the present whitening, not the former one
         previous[:] = u
         if t <= settle:
             continue
@@ -70,8 +70,8 @@ def run(Phi, starts, mean, V, w, w_average, top, previous, counters, settings):
 
 @njit(cache=True)
 def _principal_step(V, residual, eta, t):
-    """CCIPCA: each direction learns from what the earlier ones leave."""
-    for i in range(min(len(V), t - 1)):  # the first row is its own mean and says nothing
+    """CCIPCA: each direction learns from what the earlier ones leave unexplained."""
+    for i in range(min(len(V), t - 1)):  # the first row is its own mean and carries no information
         norm = np.sqrt(np.dot(V[i], V[i]))
         if norm == 0.0:
             V[i] = residual
@@ -99,8 +99,9 @@ def _whiten(V, u, z, rcond):
 def _minor_step(w, dz, gamma, rate, direction):
     """Principal step on I - C/gamma, with earlier directions projected out of the vector.
 
-    Taking them out of the sample alone, as for principal directions, leaves the identity's part
-    on the removed direction, which is then the largest: all directions collapse onto one.
+    Removing them from the sample alone, as for principal directions, would leave the identity's
+    part along the removed direction, which is then the largest: all directions would collapse
+    onto one.
     """
     q = len(dz)
     for j in range(len(w)):

@@ -1,0 +1,58 @@
+"""The parameters of slow feature analysis, checked and with their defaults filled in."""
+
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from isthmus._checks import check_choice, check_float, check_int, refusal
+
+GRAPHS = ("time", "classes", "target")
+
+
+class SlowSettings(NamedTuple):
+    """What a fit needs to know besides the signal.
+
+    ``standardize`` says whether columns are brought to unit variance before ``alpha`` and
+    ``rcond`` are applied to them.
+    """
+
+    lags: list[int]
+    alpha: float
+    rcond: float
+    standardize: bool
+
+
+def check_settings(owner: Any) -> SlowSettings:
+    """Return the settings of an estimator, or say which parameter is wrong."""
+    check_choice(owner.graph, "graph", owner, GRAPHS)
+    check_choice(owner.solver, "solver", owner, ("exact", "online"))
+    kernel = not isinstance(owner.expansion, Integral)
+    linear = not kernel and check_int(owner.expansion, "expansion", owner, low=1) == 1
+    check_float(owner.forgetting, "forgetting", owner, low=0.0, high=1.0, include_low=False)
+    check_float(owner.learning_rate, "learning_rate", owner, low=0.0, high=1.0, include_low=False)
+    lags = _check_lags(owner)
+    if owner.solver == "online" and (lags != [1] or owner.graph != "time"):
+        raise ValueError(
+            "SlowFeatureAnalysis(solver='online') compares each row with the one before it: "
+            f"expected lag=1 and graph='time'. Got lag={owner.lag!r}, graph={owner.graph!r}."
+        )
+    alpha, rcond = 1e-6 if kernel else 0.0, 1e-10 if linear else 1e-7
+    if not _is_auto(owner.alpha):
+        alpha = check_float(owner.alpha, "alpha", owner)
+    if not _is_auto(owner.rcond):
+        rcond = check_float(owner.rcond, "rcond", owner, high=1.0)
+    return SlowSettings(lags, alpha, rcond, standardize=not kernel)
+
+
+def _is_auto(value: Any) -> bool:
+    return isinstance(value, str) and value == "auto"
+
+
+def _check_lags(owner: Any) -> list[int]:
+    lags: list[Any] = list(owner.lag) if np.iterable(owner.lag) else [owner.lag]
+    whole = all(isinstance(v, Integral) and not isinstance(v, bool) and int(v) >= 1 for v in lags)
+    if not lags or not whole:
+        expected = "an int in [1, inf) or a sequence of such"
+        raise ValueError(refusal(owner, "lag", expected, owner.lag))
+    return [int(v) for v in lags]
