@@ -8,6 +8,7 @@ from scipy import special, stats
 from sklearn.exceptions import ConvergenceWarning
 
 from isthmus.regression import BayesianStiefelRegression, ReducedRankRegression
+from isthmus.regression.rank.bayesian.convergence import bulk_ess, split_rhat
 from isthmus.regression.rank.bayesian.formulas import (
     Prior,
     Streams,
@@ -16,7 +17,6 @@ from isthmus.regression.rank.bayesian.formulas import (
 )
 from isthmus.regression.rank.bayesian.gibbs import GaussianData, LaplaceData, State, gibbs_chains
 from isthmus.regression.rank.bayesian.published import published_chain, tangent_gaussian_step
-from isthmus.regression.rank.convergence import bulk_ess, split_rhat
 
 BOTH = pytest.mark.parametrize("likelihood", ["gaussian", "laplace"])
 

@@ -600,7 +600,7 @@ def test_compress_keeps_the_mean(rng):
     assert np.mean((small.predict(X) - full) ** 2) < 0.01 * np.var(full)
     with pytest.raises(TypeError, match="was compressed"):
         small.predict(X, return_std=True)
-    with pytest.raises(TypeError, match="with an expansion_ .* Got a fitted GaussianProcess"):
+    with pytest.raises(TypeError, match=r"with an expansion_ .* Got a fitted GaussianProcess"):
         compress(fixed(approximation="committee").fit(X, y), 5)
 
 

@@ -17,7 +17,7 @@ from isthmus.losses import Absolute, Epsilon, Huber, Loss, Quantile, Squared
 from isthmus.losses.absolute import TanhAbsolute
 from isthmus.optimize import FixedRank, haar_sample
 from isthmus.regression import ReducedRankRegression, StiefelRegression
-from isthmus.regression.rank.stiefel_published import (
+from isthmus.regression.rank.stiefel.published import (
     geodesic_step,
     loss_objective,
     squared_objective,
@@ -135,16 +135,99 @@ def test_logistic_loss_predicts_probabilities_and_refuses_other_outputs():
         StiefelRegression(2, loss="logistic").fit(X, Y)
 
 
-def test_a_foreign_loss_fits_the_slot():
-    class LogCosh(Loss):
-        def evaluate(self, Y, P):
-            E = P - Y
-            return np.logaddexp(E, -E) - np.log(2), np.tanh(E)
+class DerivedQuartic(Loss):
+    def evaluate(self, Y, P):
+        E = P - Y
+        return E**2 + E**4, 2 * E + 4 * E**3
 
+
+class ForeignQuartic:
+    evaluate = DerivedQuartic.evaluate
+
+
+@pytest.mark.parametrize("loss", [DerivedQuartic(), ForeignQuartic()])
+def test_a_foreign_loss_fits_the_slot(loss):
     X, Y, F = planted()
-    model = StiefelRegression(2, loss=LogCosh()).fit(X, Y)
+    model = StiefelRegression(2, loss=loss).fit(X, Y)
     assert model.optimality_ <= 1e-5
     assert np.linalg.norm(model.coef_ - F) < 0.1 * np.linalg.norm(F)
+
+
+@pytest.mark.parametrize("loss", ["pseudo_huber", "log_cosh"])
+def test_smooth_robust_losses_come_near_to_huber(loss):
+    X, Y, _ = planted(noise=1)
+    Y[::15] += 50
+    robust = StiefelRegression(2, loss=loss).fit(X, Y)
+    huber = StiefelRegression(2, loss="huber").fit(X, Y)
+    squared = StiefelRegression(2).fit(X, Y)
+    gap = np.linalg.norm(robust.predict(X) - huber.predict(X))
+    assert gap < 0.1 * np.linalg.norm(squared.predict(X) - huber.predict(X))
+
+
+# A loss of the length of a row ------------------------------------------------------------------
+
+BALLS = [Huber(shape="ball"), Absolute(shape="ball"), Epsilon(0.3, shape="ball")]
+BALLS += [Epsilon(0.3, power=2, shape="ball")]
+
+
+@pytest.mark.parametrize("loss", BALLS, ids=str)
+def test_a_ball_does_not_depend_on_the_axes_of_the_outputs(loss):
+    X, Y, _ = planted(noise=1)
+    Q = haar_sample(5, 5, np.random.default_rng(0))
+    fits = [StiefelRegression(5, loss=loss, tol=1e-7).fit(X, outputs) for outputs in (Y, Y @ Q)]
+    assert fits[0].objective_ == pytest.approx(fits[1].objective_, rel=1e-5)
+    assert_allclose(fits[0].predict(X) @ Q, fits[1].predict(X), atol=0.02)
+
+
+def test_a_ball_of_one_output_is_a_cube():
+    X, Y, _ = planted(noise=1)
+    for shape in ("cube", "ball"):
+        model = StiefelRegression(1, loss=Huber(shape=shape)).fit(X, Y[:, 0])
+        if shape == "cube":
+            expected = model
+    assert model.loss_.delta == pytest.approx(expected.loss_.delta)
+    assert_allclose(model.coef_, expected.coef_, atol=1e-6)
+
+
+def test_a_ball_takes_weights_and_missing_outputs():
+    X, Y, F = planted(n=300)
+    loss = Huber(shape="ball")
+    weights = np.random.default_rng(0).integers(0, 3, 300)
+    rows = np.repeat(np.arange(300), weights)
+    weighted = StiefelRegression(2, loss=loss, tol=1e-7).fit(X, Y, sample_weight=weights)
+    twice = StiefelRegression(2, loss=loss, tol=1e-7).fit(X[rows], Y[rows])
+    assert weighted.objective_ == pytest.approx(twice.objective_, rel=1e-6)
+    holes = np.random.default_rng(0).random(Y.shape) < 0.3
+    model = StiefelRegression(2, loss=loss).fit(X, np.where(holes, np.nan, Y))
+    assert np.linalg.norm(model.coef_ - F) < 0.05 * np.linalg.norm(F)
+
+
+def test_a_row_that_is_wild_as_a_whole_counts_once_in_a_ball():
+    X, Y, F = planted(n=200, noise=0.5)
+    Y[::10] += 30
+    errors = [
+        np.linalg.norm(StiefelRegression(2, loss=Huber(shape=shape)).fit(X, Y).coef_ - F)
+        for shape in ("cube", "ball")
+    ]
+    assert max(errors) < 0.15 * np.linalg.norm(F)
+
+
+@pytest.mark.parametrize("shape", ["cube", "ball"])
+def test_a_width_of_its_own_for_each_row(shape):
+    X, Y, _ = planted(noise=1)
+    widths = np.full(120, 0.3)
+    same = StiefelRegression(2, loss=Epsilon(widths, shape=shape)).fit(X, Y)
+    one = StiefelRegression(2, loss=Epsilon(0.3, shape=shape)).fit(X, Y)
+    assert_allclose(same.coef_, one.coef_, atol=1e-8)
+    # A row whose tube holds everything is as if it were not there.
+    widths[:40] = 1e6
+    hollow = Y.copy()
+    hollow[:40] = np.nan
+    wide = StiefelRegression(2, loss=Epsilon(widths, shape=shape), tol=1e-7).fit(X, Y)
+    without = StiefelRegression(2, loss=Epsilon(widths, shape=shape), tol=1e-7).fit(X, hollow)
+    assert wide.objective_ == pytest.approx(without.objective_, rel=1e-3)
+    with pytest.raises(ValueError, match=r"'width' .* or 120 of them, one for each row"):
+        StiefelRegression(2, loss=Epsilon(widths[:-1], shape=shape)).fit(X, Y)
 
 
 def test_parameters_of_the_loss_can_be_searched():
@@ -179,6 +262,27 @@ def test_one_output_of_a_thousand_hardly_moves_a_robust_fit(loss):
     clean = test_error(Y, loss)
     assert test_error(wild, loss) < 1.2 * clean
     assert test_error(wild, "squared") > 5 * clean
+
+
+def test_automatic_delta_is_1345_thousandths_of_the_spread_of_the_noise():
+    X, Y, _ = planted(n=2000, noise=0.5)
+    Y[::50] += 100
+    model = StiefelRegression(2, loss="huber").fit(X, Y)
+    assert model.loss_.delta == pytest.approx(1.345 * 0.5, rel=0.2)
+
+
+def test_outputs_ten_spreads_away_do_not_pull_the_automatic_huber_fit():
+    # A width of thirteen spreads would count them like any other.
+    X, Y, F = planted(n=400)
+    far = Y.copy()
+    far[::10] += 10 * 0.3
+
+    def bias(loss):
+        model = StiefelRegression(2, loss=loss).fit(X, far)
+        return np.abs((model.predict(X) - X @ F.T + 2).mean(axis=0)).mean()
+
+    assert bias("huber") < 0.35 * bias("squared")
+    assert bias(Huber(13.45 * 0.3)) > 0.9 * bias("squared")
 
 
 @pytest.mark.parametrize("loss", ["squared", "absolute", "huber"])

@@ -68,9 +68,15 @@ class Epsilon(ResidualLoss):
         return replace(super().resolve(spread), width=table)
 
     def for_rows(self, rows: Any) -> Self:
-        if np.ndim(self.width) == 0 or len(self.width) == 1:
-            return self
-        return replace(self, width=self.width[rows])
+        return replace(self, width=_width_of_rows(self.width, rows))
+
+    def check_outputs(self, Y: Array) -> None:
+        given = np.shape(self.width)
+        one_each = given == Y.shape[:1]
+        table = len(given) == 2 and given[0] in (1, len(Y)) and given[1] in (1, Y.shape[1])
+        if given and not one_each and not (table and self.shape == "cube"):
+            expected = f"a number or {len(Y)} of them, one for each row"
+            raise ValueError(refusal(self, "width", expected, f"an array of shape {given}"))
 
     def profile(self, E: Array) -> tuple[Array, Array]:
         excess = np.maximum(np.abs(E) - _width_beside(self.width, E), 0.0)
@@ -97,9 +103,7 @@ class RoundedTube(ResidualLoss):
     shape: str = "cube"
 
     def for_rows(self, rows: Any) -> Self:
-        if np.ndim(self.width) == 0 or len(self.width) == 1:
-            return self
-        return replace(self, width=self.width[rows])
+        return replace(self, width=_width_of_rows(self.width, rows))
 
     def profile(self, E: Array) -> tuple[Array, Array]:
         width = _width_beside(self.width, E)
@@ -157,6 +161,13 @@ def _width_beside(width: Any, E: Array) -> Any:
     if np.ndim(width) == 1 and E.ndim == 2:
         return np.asarray(width)[:, None]
     return width
+
+
+def _width_of_rows(width: Any, rows: Any) -> Any:
+    """The widths of some of the rows, where they have widths of their own."""
+    if np.ndim(width) == 0 or (np.ndim(width) == 2 and len(width) == 1):
+        return width
+    return np.asarray(width)[rows]
 
 
 def _soft_hinge(X: Array, a: float) -> tuple[Array, Array]:

@@ -12,7 +12,7 @@ from isthmus.regression.rank.reduced_rank import ReducedRankRegression as Reduce
 from isthmus.regression.rank.sequential import (
     SequentialStiefelRegression as SequentialStiefelRegression,
 )
-from isthmus.regression.rank.stiefel import StiefelRegression as StiefelRegression
+from isthmus.regression.rank.stiefel.estimator import StiefelRegression as StiefelRegression
 from isthmus.regression.ridge.bayesian import BayesianLinearRegression as BayesianLinearRegression
 from isthmus.regression.ridge.estimator import KernelRidgeCV as KernelRidgeCV
 from isthmus.regression.ridge.shrinkage import james_stein as james_stein

@@ -7,7 +7,7 @@ import numpy as np
 from isthmus.optimize import FixedRank
 from isthmus.plotting import curves
 from isthmus.regression import StiefelRegression
-from isthmus.regression.rank.stiefel_published import geodesic_descent, squared_objective
+from isthmus.regression.rank.stiefel.published import geodesic_descent, squared_objective
 from isthmus_experiments import Outcome, Picture, Row, experiment
 
 SIZE, RANK, N_POINTS, STEPS = 3, 2, 100, 50

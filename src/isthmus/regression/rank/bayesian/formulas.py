@@ -7,7 +7,7 @@ import numpy as np
 from scipy import linalg
 
 from isthmus.blocks.slices import block_slices
-from isthmus.regression.rank.convergence import convergence
+from isthmus.regression.rank.bayesian.convergence import convergence
 from isthmus.regression.rank.reduced_rank_formulas import Scatter, factors, rank_paths
 from isthmus.typing import Array
 

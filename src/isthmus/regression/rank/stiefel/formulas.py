@@ -24,7 +24,7 @@ from isthmus.typing import Array
 STAGE_TOL = 1e-3
 
 
-class Problem(NamedTuple):
+class StiefelProblem(NamedTuple):
     """Data in the coordinates of the descent.
 
     ``Z`` (n, k) are the inputs, ``Y`` (n, o) the outputs with zeros where they are missing,
@@ -43,9 +43,9 @@ class Problem(NamedTuple):
     alpha: float
 
 
-def prepare(
+def whiten(
     X: Array, Y: Array, row_weights: Array, alpha: float, *, fit_intercept: bool
-) -> Problem:
+) -> StiefelProblem:
     """Centre and whiten the inputs; missing outputs (NaN) get weight zero."""
     n, d = X.shape
     missing = np.isnan(Y)
@@ -66,7 +66,7 @@ def prepare(
     eigenvalues = np.maximum(eigenvalues[keep], np.finfo(float).tiny)
     T = T[:, keep] if d <= n else Xw.T @ (U[:, keep] / np.sqrt(eigenvalues))
     size = np.sqrt(eigenvalues + alpha)
-    return Problem(
+    return StiefelProblem(
         Z=Xc @ (T / size),
         Y=Y,
         weights=weights,
@@ -79,7 +79,7 @@ def prepare(
     )
 
 
-def objective(problem: Problem, loss: Loss) -> Callable[[FixedRank], Slope]:
+def objective(problem: StiefelProblem, loss: Loss) -> Callable[[FixedRank], Slope]:
     r"""The function :math:`\sum_{ij}w_{ij}\,\rho(y_{ij},p_{ij})+\alpha\|F\|^2` and its slopes.
 
     O(n(k + o)r): the map and its gradient are never formed, and the rows are taken in blocks
@@ -132,7 +132,7 @@ def weighted_loss(loss: Loss, Y: Array, P: Array, weights: Array | None) -> tupl
     return value * row_weights, M * row_weights[:, None]
 
 
-def slope_scale(problem: Problem, loss: Loss) -> float:
+def slope_scale(problem: StiefelProblem, loss: Loss) -> float:
     """Length of the loss' slopes where nothing is explained: the unit of optimality."""
     Y, weights = problem.Y, problem.weights
     counts = np.broadcast_to(weights > 0, Y.shape).sum(axis=0)
@@ -147,7 +147,7 @@ def fill_missing(Y: Array) -> Array:
     return np.where(missing, np.nanmedian(Y, axis=0), Y) if missing.any() else Y
 
 
-def closed_form_start(problem: Problem, loss: Loss, rank: int) -> FixedRank:
+def closed_form_start(problem: StiefelProblem, loss: Loss, rank: int) -> FixedRank:
     """The closed form of the squared loss on outputs without their far values."""
     Z, weights, unit = problem.Z, problem.weights, problem.unit
     observed = np.broadcast_to(weights > 0, problem.Y.shape)
@@ -157,23 +157,23 @@ def closed_form_start(problem: Problem, loss: Loss, rank: int) -> FixedRank:
     mean = weights @ working / weights.sum() if unit else np.zeros(working.shape[1])
     C = ((working - mean) * weights[:, None]).T @ Z
     b = mean / unit if unit else mean
-    return FixedRank(*truncated(C, rank), b)
+    return FixedRank(*truncate(C, rank), b)
 
 
-def truncated(coef: Array, rank: int) -> tuple[Array, Array, Array]:
+def truncate(coef: Array, rank: int) -> tuple[Array, Array, Array]:
     """Factors of the best approximation of a matrix of the given rank."""
     u, s, vt = linalg.svd(coef, full_matrices=False, check_finite=False)
     return u[:, :rank], s[:rank], vt[:rank].T
 
 
-def to_descent(problem: Problem, point: FixedRank) -> FixedRank:
+def to_descent(problem: StiefelProblem, point: FixedRank) -> FixedRank:
     """A map in the units of the inputs, in the coordinates of the descent."""
     V, s, W, offset = point
     b = offset / problem.unit if problem.unit else offset
-    return FixedRank(*truncated((V * s) @ (W.T @ problem.forth), len(s)), b)
+    return FixedRank(*truncate((V * s) @ (W.T @ problem.forth), len(s)), b)
 
 
-def residual_spread(problem: Problem, point: FixedRank, loss: Loss) -> float:
+def residual_spread(problem: StiefelProblem, point: FixedRank, loss: Loss) -> float:
     """Robust spread of the residuals of a map, at least a millionth of that of the outputs.
 
     A residual is what the loss takes for one: a number, or the length of a row.
@@ -194,7 +194,7 @@ def residual_spread(problem: Problem, point: FixedRank, loss: Loss) -> float:
 
 
 def minimize_in_stages(
-    problem: Problem,
+    problem: StiefelProblem,
     stages: tuple[Loss, ...],
     start: FixedRank,
     *,

@@ -22,25 +22,25 @@ from isthmus._checks import (
 from isthmus._progress import ProgressLine
 from isthmus.losses.base import Loss
 from isthmus.losses.resolve import as_loss
-from isthmus.optimize.riemannian import FixedRank
+from isthmus.optimize.riemannian import FixedRank, FixedRankResult
 from isthmus.regression.rank.reduced_rank import (
     RankLimitedRegressor,
     ReducedRankRegression,
 )
-from isthmus.regression.rank.stiefel_formulas import (
-    Problem,
+from isthmus.regression.rank.stiefel.formulas import (
+    StiefelProblem,
     closed_form_start,
     fill_missing,
     minimize_in_stages,
-    prepare,
     residual_spread,
     to_descent,
-    truncated,
+    truncate,
     weighted_loss,
+    whiten,
 )
-from isthmus.regression.rank.stiefel_published import descend_in_stages
+from isthmus.regression.rank.stiefel.published import descend_in_stages
 from isthmus.regression.selection import as_selection
-from isthmus.typing import Array
+from isthmus.typing import Array, BoolArray
 
 STARTS = ("auto", "identity", "ridge", "pls")
 INIT = f"{', '.join(map(repr, STARTS))} or a tuple (V, s, W) of arrays of numbers"
@@ -63,8 +63,9 @@ class StiefelRegression(RankLimitedRegressor):
         choose it by cross-validation of the closed form, for other losses than the
         squared one on outputs whose far values were brought near.
     loss : str or Loss, default="squared"
-        ``"squared"``, ``"absolute"``, ``"huber"``, ``"epsilon"``, ``"logistic"``, ``"quantile"``
-        or one of the pieces of :mod:`isthmus.regression`, whose parameters can be set.
+        ``"squared"``, ``"absolute"``, ``"huber"``, ``"pseudo_huber"``, ``"log_cosh"``,
+        ``"epsilon"``, ``"quantile"``, ``"logistic"`` or one of the pieces of
+        :mod:`isthmus.losses`, whose parameters can be set.
     alpha : float or sequence of float, default=0.0
         Penalty of the squared strengths; of a sequence one is chosen like the rank.
     solver : {"auto", "riemannian", "published"}, default="auto"
@@ -74,7 +75,7 @@ class StiefelRegression(RankLimitedRegressor):
         by less than 1e-9 of itself.
     init : {"auto", "identity", "ridge", "pls"} or tuple (V, s, W), default="auto"
         Where an iteration starts: from the closed form of the squared loss (``"auto"``; for the
-        published solver the identity), from the truncated ridge or partial least squares map.
+        published solver the identity), from the truncate ridge or partial least squares map.
     cv : Selection, int, "loo" or splitter, default=5
         How rank and penalty are chosen, see :class:`ReducedRankRegression`.
     fit_intercept : bool, default=True
@@ -156,80 +157,101 @@ class StiefelRegression(RankLimitedRegressor):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the map from rows ``X`` to outputs ``y``, in which NaN stands for missing."""
-        loss = check_piece(self.loss, "loss", self, as_loss)
-        check_choice(self.solver, "solver", self, ("auto", "riemannian", "published"))
-        tol = check_float(self.tol, "tol", self, include_low=False)
-        max_iter = check_int(self.max_iter, "max_iter", self, low=1)
-        check_floats(self.alpha, "alpha", self)
-        check_bool(self.fit_intercept, "fit_intercept", self)
-        as_selection(self.cv, self, max_rows=None)
-        self._check_init()
+        loss = self._check_parameters()
         with former_fit_kept(self):
             X, Y, weights = self._check_data(X, y, sample_weight, missing=True)
             loss.check_outputs(Y)
             if not self._chooses_rank():
                 self._check_rank(X.shape[1], Y.shape[1])
             dtype = X.dtype
-            X, Y, weights = _with_outputs(self, X, Y, weights)
-        missing = bool(np.isnan(Y).any())
+            keep = _rows_with_outputs(self, Y, weights)
+            if not keep.all():
+                X, Y, weights = X[keep], Y[keep], None if weights is None else weights[keep]
+                loss = loss.for_rows(keep)
+        if self.solver == "auto" and loss.least_squares and not np.isnan(Y).any():
+            return self._take_closed_form(X, Y, weights, loss)
 
-        closed = ReducedRankRegression(
+        rank, alpha = self._choose(loss, X, Y, weights)
+        row_weights = np.ones(len(X)) if weights is None else weights
+        problem = whiten(X, Y, row_weights, alpha, fit_intercept=bool(self.fit_intercept))
+        closed = closed_form_start(problem, loss, min(rank, problem.Z.shape[1]))
+        spread = residual_spread(problem, closed, loss)
+        loss = loss.resolve(spread)
+        if self.solver == "published":
+            loss = loss.as_published()
+        result, path = self._descend(problem, loss.stages(spread), X, closed)
+        self.loss_, self.alpha_, self.loss_path_ = loss, alpha, np.array(path)
+        self._take_result(problem, result, dtype)
+        return self
+
+    def _check_parameters(self) -> Loss:
+        loss: Loss = check_piece(self.loss, "loss", self, as_loss)
+        check_choice(self.solver, "solver", self, ("auto", "riemannian", "published"))
+        check_float(self.tol, "tol", self, include_low=False)
+        check_int(self.max_iter, "max_iter", self, low=1)
+        check_floats(self.alpha, "alpha", self)
+        check_bool(self.fit_intercept, "fit_intercept", self)
+        as_selection(self.cv, self, max_rows=None)
+        if isinstance(self.init, str):
+            check_choice(self.init, "init", self, STARTS)
+        elif not isinstance(self.init, tuple) or len(self.init) != 3:
+            raise TypeError(refusal(self, "init", INIT, self.init))
+        return loss
+
+    def _closed_form(self) -> ReducedRankRegression:
+        return ReducedRankRegression(
             self.rank, alpha=self.alpha, cv=self.cv, fit_intercept=self.fit_intercept
         )
-        if self.solver == "auto" and loss.least_squares and not missing:
-            closed.fit(X, Y, weights)
-            return self._take_closed_form(closed, loss, len(X) if weights is None else weights)
-        rank, alpha = self.rank, self.alpha
-        if self._chooses_rank() or not isinstance(alpha, Real):
-            closed.fit(X, loss.working_outputs(fill_missing(Y), weights), weights)
-            rank, alpha = closed.rank_, closed.alpha_
-        assert rank is not None  # given, or chosen above
-        alpha = float(alpha)
-        row_weights = np.ones(len(X)) if weights is None else weights
-        problem = prepare(X, Y, row_weights, alpha, fit_intercept=bool(self.fit_intercept))
-        rank = min(int(rank), problem.Z.shape[1])
-        start = closed_form_start(problem, loss, rank)
-        spread = residual_spread(problem, start, loss)
-        loss = loss.resolve(spread)
+
+    def _choose(self, loss: Loss, X: Array, Y: Array, weights: Array | None) -> tuple[int, float]:
+        """Rank and penalty, given or chosen by the closed form on outputs without far values."""
+        if not self._chooses_rank() and isinstance(self.alpha, Real):
+            return int(self.rank), float(self.alpha)  # type: ignore[arg-type]
+        closed = self._closed_form()
+        closed.fit(X, loss.working_outputs(fill_missing(Y), weights), weights)
+        return closed.rank_, float(closed.alpha_)
+
+    def _descend(
+        self, problem: StiefelProblem, stages: tuple[Loss, ...], X: Array, closed: FixedRank
+    ) -> tuple[FixedRankResult, list[float]]:
+        """Minimise the stages of the loss in turn; the end and the values on the way."""
+        max_iter, published = int(self.max_iter), self.solver == "published"
+        start = self._start(problem, X, closed, default="identity" if published else "closed")
         with ProgressLine(type(self).__name__, verbose=self.verbose) as line:
 
             def show(step: int, value: float, optimality: float) -> None:
                 line.update(step=step, objective=value, optimality=optimality)
 
-            if self.solver == "published":
-                loss = loss.as_published()
-                start = self._start(problem, X, start, rank, default="identity")
-                result, path = descend_in_stages(
-                    problem, loss.stages(spread), X, start, max_iter=max_iter, callback=show
+            if published:
+                return descend_in_stages(
+                    problem, stages, X, start, max_iter=max_iter, callback=show
                 )
-            else:
-                start = self._start(problem, X, start, rank, default="closed")
-                result, path = minimize_in_stages(
-                    problem,
-                    loss.stages(spread),
-                    to_descent(problem, start),
-                    tol=tol,
-                    max_iter=max_iter,
-                    callback=show,
-                )
+            return minimize_in_stages(
+                problem,
+                stages,
+                to_descent(problem, start),
+                tol=float(self.tol),
+                max_iter=max_iter,
+                callback=show,
+            )
+
+    def _take_result(self, problem: StiefelProblem, result: FixedRankResult, dtype: Any) -> None:
+        """Keep the map at the end of a descent, in the units of the inputs."""
         self.optimality_, self.n_iter_ = result.optimality, max(1, result.n_iter)
-        self.loss_path_ = np.array(path)
         if not result.converged:
             warnings.warn(
                 f"StiefelRegression stopped with optimality {self.optimality_:.1e} after "
-                f"{self.n_iter_} iterations (wanted: {tol:.1e}). Raise max_iter or tol.",
+                f"{self.n_iter_} iterations (wanted: {self.tol:.1e}). Raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         V, s, W, b = result.point
         coef = (V * s) @ (W.T @ problem.back)
         offset = problem.unit * b
         P = (problem.Z @ (W * s)) @ V.T + offset
-        value = weighted_loss(loss, problem.Y, P, problem.weights)[0]
-        self.objective_ = float(np.sum(value) + alpha * np.sum(coef**2))
-        self.alpha_, self.loss_ = alpha, loss
+        value = weighted_loss(self.loss_, problem.Y, P, problem.weights)[0]
+        self.objective_ = float(np.sum(value) + self.alpha_ * np.sum(coef**2))
         self._set_map(coef, V, problem.x_mean, offset, dtype)
-        return self
 
     def predict(self, X: Any) -> Array:
         """Return the outputs for the rows of ``X``; probabilities under the logistic loss."""
@@ -237,10 +259,12 @@ class StiefelRegression(RankLimitedRegressor):
         P = self.loss_.response(P)
         return P[:, 0] if self._flat else P
 
-    def _take_closed_form(self, closed: ReducedRankRegression, loss: Loss, weights: Any) -> Self:
+    def _take_closed_form(self, X: Array, Y: Array, weights: Array | None, loss: Loss) -> Self:
+        closed = self._closed_form().fit(X, Y, weights)
         for name in ("coef_", "intercept_", "V_", "s_", "W_", "rank_", "alpha_"):
             setattr(self, name, getattr(closed, name))
-        error = closed.rank_path_[closed.rank_ - 1] * np.sum(weights)
+        total = len(X) if weights is None else weights.sum()
+        error = closed.rank_path_[closed.rank_ - 1] * total
         self.objective_ = float(error + closed.alpha_ * np.sum(closed.s_**2))
         self.loss_, self.optimality_, self.n_iter_ = loss, 0.0, 1
         self.loss_path_ = np.array([self.objective_])
@@ -249,17 +273,11 @@ class StiefelRegression(RankLimitedRegressor):
     def _chooses_rank(self) -> bool:
         return self.rank is None or (isinstance(self.rank, str) and self.rank == "cv")
 
-    def _check_init(self) -> None:
-        if isinstance(self.init, str):
-            check_choice(self.init, "init", self, STARTS)
-        elif not isinstance(self.init, tuple) or len(self.init) != 3:
-            raise TypeError(refusal(self, "init", INIT, self.init))
-
     def _start(
-        self, problem: Problem, X: Array, closed: FixedRank, rank: int, *, default: str
+        self, problem: StiefelProblem, X: Array, closed: FixedRank, *, default: str
     ) -> FixedRank:
         """The starting map in the units of the inputs."""
-        o, d = problem.Y.shape[1], X.shape[1]
+        o, d, rank = problem.Y.shape[1], X.shape[1], len(closed.s)
         init = self.init
         if isinstance(init, str) and init == "auto":
             init = default
@@ -282,15 +300,13 @@ class StiefelRegression(RankLimitedRegressor):
                     f"{W.shape} instead."
                 )
             return FixedRank(V, s, W, offset)
-        return FixedRank(*truncated(coef, rank), offset)
+        return FixedRank(*truncate(coef, rank), offset)
 
 
-def _with_outputs(
-    owner: Any, X: Array, Y: Array, weights: Array | None
-) -> tuple[Array, Array, Array | None]:
-    """Rows that have an output and a weight; every output must be seen at least once."""
+def _rows_with_outputs(owner: Any, Y: Array, weights: Array | None) -> BoolArray:
+    """Which rows have an output and a weight; every output must be seen at least once."""
     observed = ~np.isnan(Y)
-    keep = observed.any(axis=1)
+    keep: BoolArray = np.asarray(observed.any(axis=1))
     if weights is not None:
         keep &= weights > 0
     unseen = np.flatnonzero(~observed[keep].any(axis=0))
@@ -299,6 +315,4 @@ def _with_outputs(
             f"{type(owner).__name__} needs at least one value of every output. "
             f"Output {unseen[0]} is missing in all rows."
         )
-    if keep.all():
-        return X, Y, weights
-    return X[keep], Y[keep], None if weights is None else weights[keep]
+    return keep

@@ -18,8 +18,8 @@ import numpy as np
 from isthmus.losses.base import Loss
 from isthmus.optimize.riemannian import FixedRank, FixedRankResult, riemannian_gradient
 from isthmus.optimize.stiefel_geometry import canonical_gradient, geodesic
-from isthmus.regression.rank.stiefel_formulas import (
-    Problem,
+from isthmus.regression.rank.stiefel.formulas import (
+    StiefelProblem,
     objective,
     slope_scale,
     to_descent,
@@ -80,7 +80,7 @@ def loss_objective(
 
 
 def descend_in_stages(
-    problem: Problem,
+    problem: StiefelProblem,
     stages: tuple[Loss, ...],
     X: Array,
     start: FixedRank,

@@ -1,0 +1,1 @@
+"""Regression of limited rank under any loss."""
