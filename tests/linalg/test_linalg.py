@@ -17,6 +17,7 @@ from isthmus.linalg import (
     positive_part,
     solve_positive,
 )
+from isthmus.linalg.cholesky_loops import append_row, cholesky, cholesky_solve
 from isthmus.linalg.spectrum import _block_krylov, _dense_pairs
 
 
@@ -170,3 +171,31 @@ def ridge_prediction(K, Y, keep, i, alpha, intercept):
         A[n, n] = 1
     solution = np.linalg.solve(A, B)
     return K[i, keep] @ solution[:n] + solution[n]
+
+
+def test_the_compiled_factor_is_that_of_lapack(rng):
+    A = rng.normal(size=(5, 7))
+    M = A @ A.T
+    L = M.copy()
+    assert cholesky(L, 5, 0.0)
+    assert_allclose(np.tril(L), np.linalg.cholesky(M), rtol=1e-10)
+    x = rng.normal(size=5)
+    z = x.copy()
+    cholesky_solve(L, 5, z)
+    assert_allclose(z, np.linalg.solve(M, x), rtol=1e-8)
+
+
+def test_the_compiled_factor_grows_by_rows_that_add_something(rng):
+    A = rng.normal(size=(3, 4))
+    A = np.vstack([A, A[0] - 2 * A[1]])
+    M = A @ A.T
+    L = np.zeros((4, 4))
+    kept = []
+    for j in (0, 1, 3, 2):
+        n = len(kept)
+        L[n, :n] = M[j, kept]
+        if append_row(L, n, M[j, j], 1e-10):
+            kept.append(j)
+    assert kept == [0, 1, 2]
+    assert_allclose(np.tril(L[:3, :3]), np.linalg.cholesky(M[:3, :3]), rtol=1e-8)
+    assert not cholesky(M.copy(), 4, 1e-10)

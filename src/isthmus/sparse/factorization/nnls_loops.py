@@ -3,6 +3,8 @@
 import numpy as np
 from numba import njit
 
+from isthmus.linalg.cholesky_loops import append_row, cholesky_solve
+
 # A pivot below this share of the diagonal belongs to an atom that the others already span.
 DEPENDENT = 1e-12
 # Multipliers of bound entries may be negative by this share of the right-hand side.
@@ -47,36 +49,25 @@ def _factor(G, passive, L, index):
     for j in range(G.shape[0]):
         if not passive[j]:
             continue
-        pivot = G[j, j]
         for a in range(size):
-            total = G[j, index[a]]
-            for c in range(a):
-                total -= L[size, c] * L[a, c]
-            L[size, a] = total / L[a, a]
-            pivot -= L[size, a] * L[size, a]
-        if pivot <= DEPENDENT * G[j, j]:
+            L[size, a] = G[j, index[a]]
+        if not append_row(L, size, G[j, j], DEPENDENT):
             passive[j] = False
             continue
-        L[size, size] = np.sqrt(pivot)
         index[size] = j
         size += 1
     return size
 
 
 @njit(cache=True, nogil=True)
-def _solve_passive(L, index, size, b, w):
+def _solve_passive(L, index, size, b, w, work):
     """Set ``w`` to the least squares solution on the passive entries and zero elsewhere."""
+    for a in range(size):
+        work[a] = b[index[a]]
+    cholesky_solve(L, size, work)
     w[:] = 0.0
     for a in range(size):
-        total = b[index[a]]
-        for c in range(a):
-            total -= L[a, c] * w[index[c]]
-        w[index[a]] = total / L[a, a]
-    for a in range(size - 1, -1, -1):
-        total = w[index[a]]
-        for c in range(a + 1, size):
-            total -= L[c, a] * w[index[c]]
-        w[index[a]] = total / L[a, a]
+        w[index[a]] = work[a]
 
 
 @njit(cache=True, nogil=True)
@@ -114,7 +105,7 @@ def _solve_row(G, b, w, passive, wrong, L, index, work, known):
     for _ in range(10 * k + 20):
         if size < 0:
             size = _factor(G, passive, L, index)
-        _solve_passive(L, index, size, b, w)
+        _solve_passive(L, index, size, b, w, work)
         count = 0
         last = -1
         for j in range(k):

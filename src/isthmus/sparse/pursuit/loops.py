@@ -19,7 +19,7 @@ CANCELLED = 1e-8
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
-def _dot(a, b):
+def dot(a, b):
     total = 0.0
     for i in range(a.shape[0]):
         total += a[i] * b[i]
@@ -27,7 +27,7 @@ def _dot(a, b):
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
-def _subtract(out, weight, row):
+def subtract(out, weight, row):
     for j in range(out.shape[0]):
         out[j] -= weight * row[j]
 
@@ -90,21 +90,21 @@ def _refresh(x, D, U, c, chosen, count, a, r, alpha):
         _coefficients(U, c, chosen, count, a)
         r[:] = x
         for t in range(count):
-            _subtract(r, a[t], D[chosen[t]])
+            subtract(r, a[t], D[chosen[t]])
         if turn == 1:
             break
         for t in range(count):
-            value = _dot(D[chosen[t]], r)
+            value = dot(D[chosen[t]], r)
             for s in range(t):
                 value -= U[s, chosen[t]] * a[s]  # a holds δ from here on
             a[t] = value / U[t, chosen[t]]
         for t in range(count):
             c[t] += a[t]
     for j in range(D.shape[0]):
-        alpha[j] = _dot(D[j], r)
+        alpha[j] = dot(D[j], r)
     for t in range(count):
         alpha[chosen[t]] = 0.0
-    return _dot(r, r)
+    return dot(r, r)
 
 
 @njit(cache=True, nogil=True)
@@ -123,7 +123,7 @@ def orthogonal_pursuits(X, D, G, B, goals, order_recursive, support, coef):
     score = np.empty(k)
     for i in range(X.shape[0]):
         x, alpha, chosen, a = X[i], B[i], support[i], coef[i]
-        energy = _dot(x, x)
+        energy = dot(x, x)
         error = energy
         goal = goals[i] * goals[i]
         nothing = NOTHING * np.sqrt(energy)
@@ -153,7 +153,7 @@ def orthogonal_pursuits(X, D, G, B, goals, order_recursive, support, coef):
                 )  # fmt: skip
                 s += 4
             while s < count:
-                _subtract(u, U[s, new], U[s])
+                subtract(u, U[s, new], U[s])
                 s += 1
             for s in range(count):
                 pivot -= U[s, new] ** 2
@@ -164,7 +164,7 @@ def orthogonal_pursuits(X, D, G, B, goals, order_recursive, support, coef):
                 u[j] *= scale
             u[new] = np.sqrt(pivot)
             c[count] = alpha[new] * scale
-            _subtract(alpha, c[count], u)
+            subtract(alpha, c[count], u)
             if order_recursive:
                 for j in range(k):
                     left[j] -= u[j] * u[j]
@@ -205,14 +205,14 @@ def masked_pursuits(X, observed, columns, goals, support, coef):
                 row = columns[e]
                 for j in range(k):
                     seen[j] += row[j] * row[j]
-        error = _dot(r, r)
+        error = dot(r, r)
         nothing = NOTHING * np.sqrt(error)
         count = 0
         while count < n_nonzero and error > goals[i] * goals[i]:
             alpha[:] = 0.0
             for e in range(p):
                 if observed[i, e]:
-                    _subtract(alpha, -r[e], columns[e])
+                    subtract(alpha, -r[e], columns[e])
             for j in range(k):
                 # An atom that is all but hidden would be blown up by its few visible entries.
                 alpha[j] = alpha[j] / np.sqrt(seen[j]) if seen[j] > 1e-4 else 0.0
@@ -227,18 +227,18 @@ def masked_pursuits(X, observed, columns, goals, support, coef):
             R[:, count] = 0.0
             for _ in range(2):  # Gram-Schmidt, twice is enough
                 for s in range(count):
-                    along = _dot(Q[s], q)
+                    along = dot(Q[s], q)
                     R[s, count] += along
-                    _subtract(q, along, Q[s])
-            pivot = _dot(q, q)
+                    subtract(q, along, Q[s])
+            pivot = dot(q, q)
             if pivot < PIVOT * seen[new]:
                 break
             R[count, count] = np.sqrt(pivot)
             for e in range(p):
                 q[e] /= R[count, count]
-            c[count] = _dot(q, r)
-            _subtract(r, c[count], q)
-            error = _dot(r, r)
+            c[count] = dot(q, r)
+            subtract(r, c[count], q)
+            error = dot(r, r)
             chosen[count] = new
             count += 1
         for t in range(count - 1, -1, -1):
@@ -253,7 +253,7 @@ def plain_pursuits(X, G, B, goals, n_steps, codes):
     """Matching pursuit without re-fitting: the best atom takes its share, again and again."""
     for i in range(X.shape[0]):
         alpha = B[i]
-        energy = _dot(X[i], X[i])
+        energy = dot(X[i], X[i])
         error = energy
         for _ in range(n_steps):
             # The error is a difference of squares: below its rounding it says nothing.
@@ -265,4 +265,4 @@ def plain_pursuits(X, G, B, goals, n_steps, codes):
                 break
             codes[i, best] += share
             error -= share * share
-            _subtract(alpha, share, G[best])
+            subtract(alpha, share, G[best])

@@ -3,7 +3,8 @@
 import numpy as np
 from numba import njit
 
-from isthmus.sparse.pursuit.loops import PIVOT, SUMS, _dot, _subtract
+from isthmus.linalg.cholesky_loops import append_row, cholesky_solve
+from isthmus.sparse.pursuit.loops import PIVOT, SUMS, dot, subtract
 
 
 @njit(cache=True, nogil=True)
@@ -15,7 +16,7 @@ def residuals(X, D, support, coef, out):
         for t in range(support.shape[1]):
             if support[i, t] < 0:
                 break
-            _subtract(r, coef[i, t], D[support[i, t]])
+            subtract(r, coef[i, t], D[support[i, t]])
 
 
 @njit(cache=True, nogil=True)
@@ -79,20 +80,20 @@ def power_sweep(R, D, coef, order, starts, places, n_power):
                 _add(d, a[m], R[mine[m] // s])
                 overlap += a[m] * flat[mine[m]]
             _add(d, overlap, old)
-            length = np.sqrt(_dot(d, d))
+            length = np.sqrt(dot(d, d))
             if length == 0.0:
                 break
             for e in range(n_features):
                 d[e] /= length
-            turn = _dot(old, d)
+            turn = dot(old, d)
             for m in range(mine.shape[0]):
-                a[m] = _dot(R[mine[m] // s], d) + flat[mine[m]] * turn
+                a[m] = dot(R[mine[m] // s], d) + flat[mine[m]] * turn
         if length == 0.0:
             continue
         for m in range(mine.shape[0]):
             r = R[mine[m] // s]
             _add(r, flat[mine[m]], old)
-            _subtract(r, a[m], d)
+            subtract(r, a[m], d)
             flat[mine[m]] = a[m]
         old[:] = d
 
@@ -103,29 +104,22 @@ def refit(X, D, G, support, coef):
     s_max = support.shape[1]
     L = np.empty((s_max, s_max))
     b = np.empty(s_max)
+    kept = np.empty(s_max, dtype=np.int64)
     for i in range(X.shape[0]):
         chosen = support[i]
         a = coef[i]
         count = 0
         while count < s_max and chosen[count] >= 0:
             count += 1
+        size = 0
         for t in range(count):
-            b[t] = _dot(D[chosen[t]], X[i])
-            for s in range(t + 1):
-                value = G[chosen[t], chosen[s]]
-                for q in range(s):
-                    value -= L[t, q] * L[s, q]
-                if s < t:
-                    L[t, s] = value / L[s, s] if L[s, s] > 0.0 else 0.0
-                else:
-                    L[t, t] = np.sqrt(value) if value > PIVOT else 0.0
-        for t in range(count):
-            value = b[t]
-            for s in range(t):
-                value -= L[t, s] * a[s]
-            a[t] = value / L[t, t] if L[t, t] > 0.0 else 0.0
-        for t in range(count - 1, -1, -1):
-            value = a[t]
-            for s in range(t + 1, count):
-                value -= L[s, t] * a[s]
-            a[t] = value / L[t, t] if L[t, t] > 0.0 else 0.0
+            a[t] = 0.0
+            for s in range(size):
+                L[size, s] = G[chosen[t], chosen[kept[s]]]
+            if append_row(L, size, G[chosen[t], chosen[t]], PIVOT):
+                b[size] = dot(D[chosen[t]], X[i])
+                kept[size] = t
+                size += 1
+        cholesky_solve(L, size, b)
+        for s in range(size):
+            a[kept[s]] = b[s]
