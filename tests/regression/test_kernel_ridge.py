@@ -69,6 +69,16 @@ def test_choosing_on_a_part_is_near_choosing_on_all(rng):
     assert len(part.dual_coef_) == 400
 
 
+def test_settled_it_fits_the_same_without_choosing(pairs):
+    X, Y = pairs
+    model = KernelRidgeCV([Gaussian(2.0), Linear()], fit_intercept=False).fit(X, Y)
+    again = model.settled()
+    assert not hasattr(again, "expansion_")
+    assert (again.kernel, again.alpha, again.fit_intercept) == (model.kernel_, model.alpha_, False)
+    assert_allclose(again.fit(X, Y).predict(X), model.predict(X))
+    assert again.loo_error_ is None
+
+
 def test_one_output_stays_flat(pairs):
     X, Y = pairs
     model = KernelRidgeCV().fit(X, Y[:, 0])

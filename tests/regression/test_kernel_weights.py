@@ -121,7 +121,8 @@ def test_more_rows_are_more_weights(task):
 
 
 def test_capabilities_are_declared_before_the_fit():
-    assert provides(KernelRidgeCV()) == {"predict", "several_outputs", "weights", "vectors"}
+    words = {"predict", "several_outputs", "settled", "weights", "vectors"}
+    assert provides(KernelRidgeCV()) == words
     assert provides(GaussianProcess()) == {"predict", "several_outputs", "weights", "vectors"}
     assert provides(KernelRidgeCV(["gaussian", Linear()])) >= {"weights", "vectors"}
     assert "weights" not in provides(KernelRidgeCV("precomputed"))

@@ -3,8 +3,7 @@
 from typing import Any
 
 from isthmus.kernels.resolve import as_kernel
-
-KINDS_OF_OBJECTS = frozenset({"vectors", "objects", "sequences", "graphs", "pairwise"})
+from isthmus.typing import OBJECT_KINDS
 
 
 def kinds_of_objects(kernel: Any) -> frozenset[str]:
@@ -20,4 +19,4 @@ def kinds_of_objects(kernel: Any) -> frozenset[str]:
         offered = [as_kernel(one).provides for one in several]
     except (TypeError, ValueError):
         return frozenset()
-    return KINDS_OF_OBJECTS.intersection(*offered) if offered else frozenset()
+    return OBJECT_KINDS.intersection(*offered) if offered else frozenset()

@@ -11,6 +11,8 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import lapack
 
+from isthmus.blocks.folding import merge_all
+from isthmus.blocks.sampling import sample_rows
 from isthmus.blocks.slices import block_slices
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.objects import take
@@ -57,15 +59,14 @@ def inducing_factor(kernel: Kernel, Z: Objects, gram: Array | None = None) -> Ar
 
 def inducing_sums(kernel: Kernel, X: Objects, Z: Objects, Y: Array, L: Array) -> InducingSums:
     """The sums over rows, block by block."""
-    m, q = len(L), Y.shape[1]
-    P, r, trace = np.zeros((m, m)), np.zeros((m, q)), 0.0
-    for rows in block_slices(len(Y), 2 * m):
-        some = take(X, rows)
+
+    def sums(rows: slice) -> InducingSums:
+        some, y = take(X, rows), Y[rows]
         V = _whitened(L, kernel.gram(some, Z))
-        P += V @ V.T
-        r += V @ Y[rows]
-        trace += float(np.sum(kernel.diag(some)))
-    return InducingSums(P, r, np.einsum("ij,ij->j", Y, Y), trace, len(Y))
+        trace = float(np.sum(kernel.diag(some)))
+        return InducingSums(V @ V.T, V @ y, np.einsum("ij,ij->j", y, y), trace, len(y))
+
+    return merge_all(map(sums, block_slices(len(Y), 2 * len(L))), add_sums)
 
 
 def _whitened(L: Array, K: Array) -> Array:
@@ -174,7 +175,4 @@ def spread_pivots(gram: Array, n_points: int) -> IntArray:
 
 def candidate_rows(n_rows: int, n_points: int, rng: np.random.Generator) -> IntArray:
     """Rows among which inducing objects are chosen."""
-    n_candidates = min(n_rows, max(4 * n_points, 1000))
-    if n_candidates == n_rows:
-        return np.arange(n_rows)
-    return np.sort(rng.choice(n_rows, n_candidates, replace=False))
+    return sample_rows(n_rows, max(4 * n_points, 1000), rng)

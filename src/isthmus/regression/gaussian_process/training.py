@@ -154,13 +154,7 @@ def fit_process(
         sizes = level_sizes(n, MOST_COARSE_ROWS)
         levels = [exact_criterion("likelihood", [some(size)]) for size in sizes]
         found = search(levels, at, **starts)
-        chosen = candidate_rows(n, approximation.n_inducing, rng)
-        candidates = rows_at(kernel, X, Y, chosen, None)
-        pivots = spread_pivots(
-            candidates.covariance(at.found(found.theta).kernel), approximation.n_inducing
-        )
-        picked = chosen[np.sort(pivots)]
-        Z = kernel.reference(X, picked) if kernel.pairwise else take(X, picked)
+        Z = inducing_objects(at.found(found.theta).kernel, X, Y, approximation.n_inducing, rng)
         return _inducing_fit(
             X, Z, Y, at, found, levels[-1], settings, bound=bool(approximation.bound)
         )
@@ -178,6 +172,16 @@ def fit_process(
     levels = [exact_criterion(model.criterion, [some(size, gram)]) for size in sizes]
     levels.append(exact_criterion(model.criterion, members))
     return _exact_fit(members, at, search(levels, at, **starts))
+
+
+def inducing_objects(
+    kernel: Kernel, X: Objects, Y: Array, n_inducing: int, rng: np.random.Generator
+) -> Objects:
+    """Objects among the rows where the function varies most, given a kernel."""
+    chosen = candidate_rows(len(Y), n_inducing, rng)
+    candidates = rows_at(kernel, X, Y, chosen, None)
+    picked = chosen[np.sort(spread_pivots(candidates.covariance(kernel), n_inducing))]
+    return kernel.reference(X, picked) if kernel.pairwise else take(X, picked)
 
 
 def _exact_fit(

@@ -101,7 +101,7 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, BaseEstima
     def provides(self) -> frozenset[str]:
         """What the machine can do, see :mod:`isthmus.typing`."""
         kinds = kinds_of_objects(self.kernel)
-        words = {"predict", "several_outputs"}
+        words = {"predict", "several_outputs", "settled"}
         # Of a Gram matrix nothing is kept to solve with again.
         return kinds | words if "pairwise" in kinds else kinds | words | {"weights"}
 
@@ -137,6 +137,10 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, BaseEstima
         model = copy.copy(self)
         model.expansion_, model._system, model._trained = expansion, None, False
         return model
+
+    def settled(self) -> "KernelRidgeCV":
+        """An unfitted copy with the kernel and the penalty that were chosen."""
+        return KernelRidgeCV(self.kernel_, alpha=self.alpha_, fit_intercept=self.fit_intercept)
 
     def _candidates(self) -> list[Kernel]:
         several = isinstance(self.kernel, (list, tuple))
