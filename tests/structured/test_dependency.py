@@ -4,10 +4,12 @@ import joblib
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
+from sklearn.cross_decomposition import PLSRegression
 from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestRegressor
+from sklearn.feature_selection import SelectKBest, f_regression
 from sklearn.gaussian_process.kernels import RBF
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, Ridge
@@ -15,8 +17,9 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cros
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+from sklearn.svm import SVC, SVR
 
-from isthmus.features import KernelPCA
+from isthmus.features import DistanceCorrelationReduction, KernelPCA, SlowFeatureAnalysis
 from isthmus.kernels import Delta, FunctionKernel, Gaussian, Linear, Precomputed
 from isthmus.preimage import (
     AnalyticPreimage,
@@ -422,3 +425,114 @@ def test_a_function_of_the_outputs_as_features(pairs, new):
     X, Y = pairs
     model = DependencyEstimator(y_features=logs).fit(X, 0.9 * Y)
     assert np.abs(model.predict(new)).max() < 1
+
+
+# The outputs teach φ, and objects without a partner teach both sides ---------------------
+
+
+def test_slow_features_in_the_slot_are_no_kernel_map(pairs, new):
+    X, Y = pairs
+    model = DependencyEstimator(x_features=SlowFeatureAnalysis()).fit(X, Y)
+    assert isinstance(model.regressor_, KernelRidgeCV)
+    assert model.score(X, Y) > 0.99
+
+
+@pytest.mark.parametrize(
+    "features", [DistanceCorrelationReduction(2), PLSRegression(2)], ids=lambda f: type(f).__name__
+)
+@pytest.mark.parametrize("crossfit", [None, 5])
+def test_supervised_features_learn_from_the_outputs(rng, features, crossfit):
+    X = rng.normal(size=(160, 8))
+    Y = np.column_stack([X[:, 0] + X[:, 1], X[:, 2] - X[:, 3]])
+    model = DependencyEstimator(x_features=features, crossfit=crossfit).fit(X[:120], Y[:120])
+    assert model.score(X[120:], Y[120:]) > 0.9
+
+
+def test_a_regression_behind_supervised_features_learns_from_left_out_coordinates(rng):
+    # Sixty columns for eighty rows: scores of the training rows hold their very outputs.
+    X, y = rng.normal(size=(80, 60)), rng.normal(size=80)
+    new = rng.normal(size=(400, 60))
+    spread = {
+        crossfit: DependencyEstimator(x_features=PLSRegression(5), crossfit=crossfit)
+        .fit(X, y)
+        .predict(new)
+        .std()
+        for crossfit in (None, 5)
+    }
+    # There is nothing to be learned: the honest one says so.
+    assert spread[5] < 0.5 * spread[None]
+
+
+def test_a_map_of_one_output_says_that_there_are_several(pairs):
+    with pytest.raises(TypeError, match="does not provide 'several_outputs'"):
+        DependencyEstimator(x_features=SelectKBest(f_regression, k=1)).fit(*pairs)
+    X, Y = pairs
+    model = DependencyEstimator(x_features=SelectKBest(f_regression, k=1)).fit(X, Y[:, 2])
+    assert model.score(X, Y[:, 2]) > 0.9
+
+
+def test_supervised_output_features_are_refused(pairs):
+    with pytest.raises(TypeError, match="'supervised', that is, it asks for outputs"):
+        DependencyEstimator(y_features=PLSRegression(2)).fit(*pairs)
+
+
+def test_one_regressor_for_each_coordinate_where_it_knows_one_alone(pairs, new):
+    X, Y = pairs
+    model = DependencyEstimator(regressor=SVR(C=100.0), y_features="passthrough").fit(X, Y)
+    expected = np.column_stack([SVR(C=100.0).fit(X, y).predict(new) for y in Y.T])
+    assert_allclose(model.predict(new), expected)
+    one = DependencyEstimator(regressor=SVR(C=100.0), y_features="passthrough").fit(X, Y[:, 0])
+    assert_allclose(one.predict(new), expected[:, 0])
+
+
+def test_a_classifier_is_no_regressor(pairs):
+    with pytest.raises(TypeError, match="predicts classes"):
+        DependencyEstimator(regressor=SVC()).fit(*pairs)
+
+
+def test_unlabelled_objects_shape_both_feature_maps(pairs, rng):
+    X, Y = pairs
+    more_X, more_Y = rng.uniform(-1, 1, size=(40, 2)), rng.uniform(-1, 1, size=(30, 3))
+    model = DependencyEstimator(
+        x_features=KernelPCA(kernel=Gaussian(2.0)),
+        y_features=KernelPCA(0.99, kernel=Gaussian(1.0)),
+        preimage=CandidatePreimage(),
+    ).fit(X, Y, unlabelled=more_X, unlabelled_outputs=more_Y)
+    assert len(model.x_features_.objects_) == 120
+    assert len(model.y_features_.objects_) == 110
+    assert len(model.preimage_.objects_) == 110
+    expected = KernelPCA(kernel=Gaussian(2.0)).fit(np.vstack([X, more_X])).transform(X)
+    assert_allclose(model.x_features_.transform(X), expected, atol=1e-10)
+    learned = DependencyEstimator(y_features="gaussian", preimage=LearnedPreimage())
+    assert learned.fit(X, Y, unlabelled_outputs=Y[:30]).score(X, Y) > 0.9
+    words = DependencyEstimator(y_features="delta")
+    labels = ["a" if x > 0 else "b" for x in X[:, 0]]
+    words.fit(X, labels, unlabelled_outputs=["c", "a"])
+    assert len(words.y_features_.objects_) == 82
+
+
+class WeightedMean(BaseEstimator):
+    """A pre-image by a stranger, which is given weights over the training outputs."""
+
+    needs = frozenset({"weights", "vectors"})
+    provides = frozenset({"solve"})
+
+    def fit(self, objects, feature_map, coordinates=None):
+        self.objects_ = objects
+        return self
+
+    def solve(self, weights, start=None):
+        return weights @ self.objects_
+
+
+def test_a_preimage_may_ask_for_weights_over_the_training_outputs(pairs, new):
+    X, Y = pairs
+    ridge = KernelRidgeCV(Gaussian(2.0), alpha=0.1)
+    expected = clone(ridge).fit(X, Y).predict(new)
+    for y_features in (None, "gaussian", "passthrough"):
+        model = DependencyEstimator(
+            regressor=ridge, y_features=y_features, preimage=WeightedMean()
+        ).fit(X, Y)
+        assert_allclose(model.predict(new), expected, atol=1e-8)
+    with pytest.raises(TypeError, match="does not provide 'weights'"):
+        DependencyEstimator(regressor=Ridge(), preimage=WeightedMean()).fit(X, Y)

@@ -13,14 +13,15 @@ from isthmus.kernels.expansion import Expansion
 from isthmus.kernels.objects import check_collection, joined, n_objects
 from isthmus.kernels.resolve import as_kernel
 from isthmus.regression.expansion import ExpansionRegressor
-from isthmus.structured.crossfit import enough_rows, flat, left_out_inputs, left_out_predictions
+from isthmus.regression.left_out import flat, left_out_predictions
+from isthmus.structured.crossfit import enough_rows, left_out_inputs
 from isthmus.structured.slots import (
-    check_supervised,
     for_outputs,
     input_arrows,
     input_kernel,
     input_kinds,
     is_kernel,
+    learning_from,
     output_features,
     output_preimage,
 )
@@ -143,7 +144,8 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
             # The square: coordinates of outputs, coordinates of inputs, T between them, and back.
             targets = _output_coordinates(y_features, Y, more_Y)
-            inputs, rows = self._fit_inputs(x_features, X, more_X, targets)
+            with learning_from(x_features, targets.shape[1]):
+                inputs, rows = self._fit_inputs(x_features, X, more_X, targets)
             regressor = for_outputs(regressor, targets.shape[1])
             regressor = regressor.fit(inputs, self._for_regressor(regressor, targets[rows]))
             if preimage is not None:
@@ -263,7 +265,6 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
             if more_X is None:
                 return np.asarray(_fit_transform(x_features, X, flat(targets))), everything
             return np.asarray(x_features.fit(joined(X, more_X)).transform(X)), everything
-        check_supervised(x_features, targets.shape[1])
         n_folds = self._n_folds(X)
         if n_folds is None:
             x_features.fit(X, flat(targets))

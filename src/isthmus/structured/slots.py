@@ -1,8 +1,10 @@
 """The slots of the square: what may stand in them, and what stands there by default."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier, is_outlier_detector
 from sklearn.linear_model import RidgeCV
 from sklearn.multioutput import MultiOutputRegressor
 
@@ -43,6 +45,11 @@ def input_arrows(x_features: Any, regressor: Any) -> tuple[Any, Any]:
     """φ and T, unfitted; φ is None where T takes the inputs as they are."""
     if regressor is not None:
         check_slot("regressor", regressor, "predict")
+        if is_classifier(regressor) or is_outlier_detector(regressor):
+            raise TypeError(
+                "The 'regressor' slot of DependencyEstimator predicts coordinates, which are "
+                f"numbers. Got {shortened(regressor)}, which predicts classes."
+            )
         regressor = clone(regressor)
     if x_features is None or is_kernel(x_features):
         if regressor is None:
@@ -69,6 +76,11 @@ def output_features(y_features: Any) -> Any:
         many = "vectors" in words and "linear" not in words
         return KernelPCA(SHARE_OF_VECTORS if many else None, kernel=y_features)
     check_slot("y_features", y_features, "transform")
+    if "supervised" in provides(y_features):
+        raise TypeError(
+            f"The 'y_features' slot of DependencyEstimator got {shortened(y_features)}, which is "
+            f"'supervised', that is, it asks for {CAPABILITIES['supervised']}: outputs have none."
+        )
     return clone(y_features)
 
 
@@ -104,17 +116,20 @@ def for_outputs(regressor: Any, n_outputs: int) -> Any:
     return MultiOutputRegressor(regressor)
 
 
-def check_supervised(x_features: Any, n_outputs: int) -> None:
-    """Refuse a supervised map that learns from one output where there are several."""
-    tags = getattr(x_features, "__sklearn_tags__", None)
-    if n_outputs == 1 or not callable(tags) or "supervised" not in provides(x_features):
-        return
-    if not tags().target_tags.multi_output:
+@contextmanager
+def learning_from(x_features: Any, n_outputs: int) -> Iterator[None]:
+    """Say what is missing where a map that learns from one output alone is given several."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        tags = getattr(x_features, "__sklearn_tags__", None)
+        if n_outputs == 1 or not callable(tags) or tags().target_tags.multi_output:
+            raise
         raise TypeError(
             f"The 'x_features' slot of DependencyEstimator got {shortened(x_features)}, which does "
-            f"not provide 'several_outputs', that is, {CAPABILITIES['several_outputs']}: it would "
-            f"learn from {n_outputs} output coordinates. Name y_features of one component."
-        )
+            f"not provide 'several_outputs', that is, {CAPABILITIES['several_outputs']}, and was "
+            f"given {n_outputs} output coordinates: {error}"
+        ) from error
 
 
 def is_passthrough(slot: Any) -> bool:
