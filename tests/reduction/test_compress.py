@@ -3,19 +3,22 @@
 import joblib
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from sklearn.datasets import load_digits, load_iris, make_moons
 from sklearn.decomposition import KernelPCA as SklearnKernelPCA
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, NuSVC
 
 from isthmus.coreset import CoreVectorOutlierDetector
 from isthmus.features import KernelPCA
-from isthmus.kernels import Gaussian
+from isthmus.kernels import Expansion, Gaussian
+from isthmus.kernels.points import squared_norms
 from isthmus.reduction import compress
 from isthmus.reduction.compression import best_threshold
 from isthmus.regression import KernelRidgeCV
@@ -85,7 +88,7 @@ def test_all_classes_share_their_points():
     X, y = load_digits(return_X_y=True)
     model = SVC(gamma=0.001, C=10.0).fit(X[:1000], y[:1000])
     small = compress(model, 120)
-    assert small.objects_.shape == (120, 64)
+    assert small.expansion_.objects.shape == (120, 64)
     assert small.coefficients_.shape == (120, 45)
     assert small.score(X[1000:], y[1000:]) > model.score(X[1000:], y[1000:]) - 0.03
 
@@ -144,7 +147,7 @@ def test_our_kernel_pca_stays_one_with_expansions_and_a_way_back(moons):
         small.inverse_transform(coordinates), model.inverse_transform(coordinates), atol=0.15
     )
     np.testing.assert_allclose(
-        small.squared_norms(coordinates), model.squared_norms(coordinates), atol=0.02
+        squared_norms(small, coordinates), squared_norms(model, coordinates), atol=0.02
     )
     with pytest.raises(AttributeError, match="compressed"):
         _ = small.coordinates_
@@ -185,7 +188,7 @@ def test_comes_back_from_disk(moons, tmp_path):
 
 def test_refuses_what_it_cannot_shorten(moons):
     X, y = moons
-    with pytest.raises(TypeError, match=r"compress knows SVC.*Got a fitted LogisticRegression"):
+    with pytest.raises(TypeError, match=r"an expansion_ .*Got a fitted LogisticRegression"):
         compress(LogisticRegression().fit(X, y), 3)
     with pytest.raises(ValueError, match="needs to know how small"):
         compress(SVC().fit(X, y))
@@ -235,3 +238,50 @@ def test_a_model_without_a_score_cannot_be_chosen_by_one(moons):
         compress(detector, X=X, y=y)
     small = compress(detector, tolerance=1e-4)
     np.testing.assert_allclose(small.score_samples(X), detector.score_samples(X), atol=0.01)
+
+
+class Stranger:
+    """A machine by somebody else: one function, held as an expansion."""
+
+    def __init__(self, expansion):
+        self.expansion_ = expansion
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+    def fit(self, X, y=None):
+        return self
+
+    def with_expansion(self, expansion):
+        return Stranger(expansion)
+
+    def predict(self, X):
+        return self.expansion_(X)[:, 0]
+
+
+def test_whatever_holds_an_expansion_is_shortened(rng):
+    X = rng.uniform(size=(80, 2))
+    weights = rng.normal(size=(80, 1))
+    full = Stranger(Expansion(Gaussian(1.0), X, weights, np.array([5.0])))
+    small = compress(full, 12)
+    assert small.n_points_ == 12
+    assert len(small.expansion_.objects) == 12
+    assert_allclose(small.predict(X), full.predict(X), atol=0.05 * np.std(full.predict(X)))
+
+
+def test_a_name_alone_is_no_expansion(rng):
+    lookalike = Stranger(3)
+    with pytest.raises(TypeError, match="Got a fitted Stranger"):
+        compress(lookalike, 5)
+
+
+def test_a_search_is_compressed_at_what_it_found(rng):
+    X = rng.normal(size=(120, 2))
+    y = X[:, 0] * X[:, 1] > 0
+    search = GridSearchCV(make_pipeline(StandardScaler(), SVC()), {"svc__C": [1.0, 10.0]}, cv=2)
+    search.fit(X, y)
+    small = compress(search, 25)
+    assert small.n_points_ == 25
+    assert small.best_params_ == search.best_params_
+    assert small.score(X, y) > search.score(X, y) - 0.1
+    assert len(search.best_estimator_[-1].support_) > 25
