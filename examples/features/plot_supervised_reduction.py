@@ -23,7 +23,7 @@ X = rng.normal(size=(700, 10))
 y = X[:, 0] ** 2 + X[:, 1] + 0.3 * rng.normal(size=700)
 train, test = slice(0, 400), slice(400, None)
 
-projection = DistanceCorrelationReduction(2, solver="gradient", mapping="linear", weight=0.9)
+projection = DistanceCorrelationReduction(2, solver="gradient", mapping="linear", y_weight=0.9)
 methods = {
     "principal components": PCA(2),
     "partial least squares": PLSRegression(2),

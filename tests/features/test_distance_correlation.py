@@ -24,7 +24,11 @@ from isthmus.features.distance_correlation.formulas import (
     monotone_reduction,
     objective,
 )
-from isthmus.features.distance_correlation.mapping import GAUSSIANS, RelevanceRidge, column_weights
+from isthmus.features.distance_correlation.relevance import (
+    GAUSSIANS,
+    RelevanceRidge,
+    column_weights,
+)
 from isthmus.regression import KernelRidgeCV
 
 
@@ -139,14 +143,14 @@ def test_order_of_rows_and_units_of_columns_do_not_matter(table, rng):
 
 def test_no_other_coordinates_are_better(table):
     X, Y = table
-    best = DistanceCorrelationReduction(2, scale=False).fit(X, Y).objective_
+    best = DistanceCorrelationReduction(2, standardize=False).fit(X, Y).objective_
     for peer in (PCA(2).fit_transform(X), PLSRegression(2).fit(X, Y).transform(X)):
         assert both(X, peer, Y) < best
 
 
 def test_weight_zero_is_principal_components(table):
     X, Y = table
-    ours = DistanceCorrelationReduction(2, weight=0.0, scale=False).fit(X, Y)
+    ours = DistanceCorrelationReduction(2, y_weight=0.0, standardize=False).fit(X, Y)
     Z = PCA(2).fit_transform(X)
     assert_allclose(np.abs(ours.transform(X)), np.abs(Z) / Z.std(axis=0).max(), atol=1e-8)
 
@@ -240,13 +244,13 @@ def test_columns_that_were_constant_have_no_say_later(table):
 
 
 def test_many_rows_are_handled_by_landmarks(monkeypatch, table):
-    from isthmus.features.distance_correlation import mapping as maps
+    from isthmus.features.distance_correlation import relevance
 
     X, Y = table
     reduction = DistanceCorrelationReduction(2)
     all_rows = reduction.fit_transform(X, Y)
-    monkeypatch.setattr(maps, "MAX_ROWS", 60)
-    monkeypatch.setattr(maps, "N_LANDMARKS", 40)
+    monkeypatch.setattr(relevance, "MAX_ROWS", 60)
+    monkeypatch.setattr(relevance, "N_LANDMARKS", 40)
     Z = reduction.fit_transform(X, Y)
     assert reduction.regressor_.model_.steps[0][1].n_landmarks == 40
     assert np.corrcoef(Z[:, 0], all_rows[:, 0])[0, 1] > 0.9
@@ -321,7 +325,7 @@ def test_model_comes_back_from_disk(table, tmp_path):
         ),
         ({"n_components": 0}, r"'n_components' .* Got 0 instead"),
         ({"solver": "best"}, "'solver' .* one of 'exact', 'mm', 'gradient', 'published'"),
-        ({"weight": 1.5}, "'weight' .* Got 1.5 instead"),
+        ({"y_weight": 1.5}, "'y_weight' .* Got 1.5 instead"),
         ({"solver": "gradient", "exponent": 2}, "closed form"),
         ({"solver": "gradient", "exponent": 0}, "'exponent'"),
         ({"mapping": "linear"}, "'linear' needs 'gradient'"),
@@ -347,7 +351,7 @@ def test_folds_are_checked(table):
 def test_constant_side_is_refused(table, side):
     sides = list(table)
     sides[side] = np.full_like(sides[side], 0.1)
-    with pytest.raises(ValueError, match=f"needs {'Xy'[side]} that varies"):
+    with pytest.raises(ValueError, match=f"needs {'Xy'[side]} to vary"):
         DistanceCorrelationReduction().fit(*sides)
 
 
@@ -357,5 +361,5 @@ def test_labels_of_another_length_are_refused(table):
 
 
 def test_too_few_steps_are_announced(table):
-    with pytest.warns(ConvergenceWarning, match="solver='mm' did not reach tol=1e-15 in 2 steps"):
+    with pytest.warns(ConvergenceWarning, match="solver='mm' did not reach tol=1e-15 in 2 iter"):
         DistanceCorrelationReduction(solver="mm", max_iter=2, tol=1e-15, random_state=0).fit(*table)

@@ -14,7 +14,7 @@ from isthmus.features.distance_correlation.gradient import (
     wanted_distances,
 )
 from isthmus.features.distance_correlation.published import (
-    _Problem,
+    AnchoredProblem,
     published_reduction,
     published_start,
 )
@@ -77,7 +77,7 @@ def test_linear_map_is_stationary_where_the_climb_ends(table, rng):
 def test_projection_by_true_distance_correlation_finds_what_correlation_cannot(rng):
     X = rng.normal(size=(300, 6))
     y = X[:, 0] ** 2 + 0.1 * rng.normal(size=300)  # uncorrelated with every input
-    model = DistanceCorrelationReduction(1, solver="gradient", mapping="linear", weight=1.0)
+    model = DistanceCorrelationReduction(1, solver="gradient", mapping="linear", y_weight=1.0)
     b = model.fit(X, y).components_[0]
     assert abs(b[0]) > 0.99 * np.linalg.norm(b)
 
@@ -85,7 +85,7 @@ def test_projection_by_true_distance_correlation_finds_what_correlation_cannot(r
 def test_planted_plane_is_found_within_ten_degrees(rng):
     X = rng.normal(size=(500, 10))
     y = X[:, 0] / (0.5 + (X[:, 1] + 1.5) ** 2) + 0.2 * rng.normal(size=500)
-    model = DistanceCorrelationReduction(2, solver="gradient", mapping="linear", weight=0.9)
+    model = DistanceCorrelationReduction(2, solver="gradient", mapping="linear", y_weight=0.9)
     Q = np.linalg.qr(model.fit(X, y).components_.T)[0]
     cosines = np.linalg.svd(Q[:2], compute_uv=False)
     assert cosines.min() > np.cos(np.radians(15))
@@ -135,7 +135,7 @@ def test_inner_step_never_raises_the_inner_objective(table, rng, theta):
     X, Y = table
     A = joint_table(X, Y, 0.5)
     M = published_start(60, 3)
-    problem = _Problem(A, 2**0.25 * A, 2 * np.sum(X**2, axis=1) + 1e-6, M, 1.01, 1, 0.0)
+    problem = AnchoredProblem(A, 2**0.25 * A, 2 * np.sum(X**2, axis=1) + 1e-6, M, 1.01, 1, 0.0)
     step = problem.step(theta)
     for _ in range(20):
         Z = rng.normal(size=(60, 3))

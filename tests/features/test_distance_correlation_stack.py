@@ -9,17 +9,18 @@ from sklearn.model_selection import KFold
 from sklearn.neighbors import KNeighborsRegressor
 
 from isthmus.features import DistanceCorrelationReduction
-from isthmus.features.distance_correlation import mapping as maps
-from isthmus.features.distance_correlation import stack
-from isthmus.features.distance_correlation.mapping import RelevanceRidge
-from isthmus.features.distance_correlation.stack import (
+from isthmus.features.distance_correlation import directions, relevance, stack
+from isthmus.features.distance_correlation.directions import (
     DirectionRidge,
     SlopeRidge,
-    StackedRegression,
-    averaged_weights,
-    convex_weights,
     slope_directions,
     slopes,
+)
+from isthmus.features.distance_correlation.relevance import RelevanceRidge
+from isthmus.features.distance_correlation.stack import (
+    StackedRegression,
+    convex_weights,
+    mean_weights,
 )
 from isthmus.regression import KernelRidgeCV
 
@@ -71,7 +72,7 @@ def test_one_huge_error_does_not_decide_the_weights(rng):
     errors = rng.normal(size=(400, 1, 2)) * (0.1, 1.0)
     errors[7, 0] = 1e3, 1.0
     assert convex_weights(errors[:, 0])[0] < 0.01
-    assert averaged_weights(errors, np.random.default_rng(0))[0] > 0.8
+    assert mean_weights(errors, np.random.default_rng(0))[0] > 0.8
 
 
 def test_a_member_that_only_repeats_what_it_saw_gets_next_to_nothing(rng):
@@ -111,7 +112,7 @@ def test_many_outputs_give_slopes_of_their_leading_combinations(rng):
     X = rng.normal(size=(40, 3))
     Y = np.sin(X[:, :1]) @ rng.normal(size=(1, 12))
     G = slopes(KernelRidgeCV().fit(X, Y), X, Y)
-    assert G.shape == (stack.MAX_OUTPUTS * 40, 3)
+    assert G.shape == (directions.MAX_OUTPUTS * 40, 3)
     assert np.argmax(np.abs(slope_directions(G)[:, 0])) == 0
 
 
@@ -141,9 +142,9 @@ def test_slopes_find_the_one_direction_that_matters(rng):
 
 def test_many_rows_are_handled_in_parts(monkeypatch, problem):
     X, Y = problem
-    monkeypatch.setattr(maps, "MAX_ROWS", 50)
-    monkeypatch.setattr(maps, "N_LANDMARKS", 30)
-    monkeypatch.setattr(maps, "N_SELECTION", 40)
+    monkeypatch.setattr(relevance, "MAX_ROWS", 50)
+    monkeypatch.setattr(relevance, "N_LANDMARKS", 30)
+    monkeypatch.setattr(relevance, "N_SELECTION", 40)
     model = StackedRegression().fit(X, Y)
     assert model.members_[-1].max_samples == 50
     assert model.score(X, Y) > 0.5

@@ -56,7 +56,7 @@ def test_five_components_or_as_many_as_there_are(problem):
 
 def test_given_parts_are_used_and_left_untouched(problem):
     X, y = problem
-    reduction = DistanceCorrelationReduction(2, weight=0.8)
+    reduction = DistanceCorrelationReduction(2, y_weight=0.8)
     model = DistanceCorrelationRegressor(reduction=reduction, regressor=LinearRegression())
     model.fit(X, y)
     assert model.n_components_ == 2

@@ -4,10 +4,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import KFold, cross_val_predict
+from sklearn.model_selection import KFold
 
 from isthmus.kernels.objects import n_objects, take
-from isthmus.typing import Array, Objects, provides
+from isthmus.regression.left_out import flat
+from isthmus.typing import Array, Objects
 
 
 def left_out_inputs(x_features: Any, X: Objects, targets: Array, n_folds: int) -> Array:
@@ -28,25 +29,9 @@ def left_out_inputs(x_features: Any, X: Objects, targets: Array, n_folds: int) -
     return left_out
 
 
-def left_out_predictions(regressor: Any, inputs: Any, targets: Array, n_folds: int) -> Array:
-    """Predictions of every row by a regression that did not see its fold, shape of ``targets``.
-
-    What was chosen on all rows, a kernel or a penalty, is kept where the regressor can say it:
-    choosing anew in each fold buys nothing.
-    """
-    again = regressor.settled() if "settled" in provides(regressor) else clone(regressor)
-    folds = KFold(n_folds, shuffle=True, random_state=0)
-    return np.asarray(cross_val_predict(again, inputs, targets, cv=folds)).reshape(targets.shape)
-
-
 def enough_rows(X: Objects, n_folds: int) -> bool:
     """Whether every fold leaves out at least two."""
     return n_objects(X) >= 2 * n_folds
-
-
-def flat(targets: Array) -> Array:
-    """One column as a vector, which every estimator takes."""
-    return targets[:, 0] if targets.ndim == 2 and targets.shape[1] == 1 else targets
 
 
 def with_constant(Z: Array) -> Array:

@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from isthmus._checks import check_int, former_fit_kept, refusal
 from isthmus.features.distance_correlation.estimator import DistanceCorrelationReduction
-from isthmus.features.distance_correlation.mapping import COORDINATE_ALPHAS, RelevanceRidge
+from isthmus.features.distance_correlation.relevance import COORDINATE_ALPHAS, RelevanceRidge
 from isthmus.structured.dependency import DependencyEstimator
 from isthmus.typing import Array
 
@@ -96,7 +96,7 @@ class DistanceCorrelationRegressor(MultiOutputMixin, RegressorMixin, BaseEstimat
             regressor = self.regressor
             if regressor is None:
                 # Coordinates are scaled by what they are worth already.
-                regressor = RelevanceRidge(powers=(0.0,), alphas=COORDINATE_ALPHAS)
+                regressor = RelevanceRidge(powers=(0.0,), alpha=COORDINATE_ALPHAS)
             square = DependencyEstimator(
                 x_features=self._unfitted_reduction(n_most),
                 y_features="passthrough",

@@ -113,7 +113,7 @@ def planted(settings, seed, progress):
 
 
 def _projection(X, y, d):
-    model = DistanceCorrelationReduction(d, solver="gradient", mapping="linear", weight=0.9)
+    model = DistanceCorrelationReduction(d, solver="gradient", mapping="linear", y_weight=0.9)
     return model.fit(X, y).components_.T
 
 

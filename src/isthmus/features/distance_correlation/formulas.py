@@ -18,10 +18,10 @@ Watch = Callable[[int, float], None]
 
 
 class Reduction(NamedTuple):
-    """Coordinates of the training rows and how a solver came to them.
+    """Coordinates of the training rows and the course of the solver that found them.
 
-    ``loadings`` give ``Z = A @ loadings`` where the coordinates are linear in the joint table,
-    ``values`` the objective after each step.
+    ``loadings`` give ``Z = A @ loadings`` where the coordinates are linear in the joint table;
+    ``values`` holds the objective after each iteration.
     """
 
     Z: Array
@@ -30,8 +30,10 @@ class Reduction(NamedTuple):
     converged: bool
 
 
-def joint_table(X: Array, Y: Array, weight: float, products: "Products | None" = None) -> Array:
-    r"""The two centred tables side by side, weighted so that both count alike.
+def joint_table(
+    X: Array, Y: Array, weight: float, products: "ColumnProducts | None" = None
+) -> Array:
+    r"""The two centred tables side by side, scaled so that both have the same influence.
 
     .. math:: A=\Big[\sqrt{\tfrac{2(1-w)}{\|X^\top X\|_F}}\,X,\
               \sqrt{\tfrac{2w}{\|Y^\top Y\|_F}}\,Y\Big]
@@ -47,28 +49,28 @@ def joint_table(X: Array, Y: Array, weight: float, products: "Products | None" =
 
 
 def block_factors(
-    X: Array, Y: Array, weight: float, products: "Products | None" = None
+    X: Array, Y: Array, weight: float, products: "ColumnProducts | None" = None
 ) -> tuple[float, float]:
     """The factors of the two tables in :func:`joint_table`."""
     of_x, of_y = (products or column_products(X, Y)).norms
     return float(np.sqrt(2 * (1 - weight) / of_x)), float(np.sqrt(2 * weight / of_y))
 
 
-class Products(NamedTuple):
-    """Products of all columns of two tables, None where they are many, and scatter norms."""
+class ColumnProducts(NamedTuple):
+    """ColumnProducts of all columns of two tables, None where they are many, and scatter norms."""
 
     all: Array | None
     norms: tuple[float, float]
 
 
-def column_products(X: Array, Y: Array) -> Products:
-    """All that the closed form needs of long tables, in one pass over their rows."""
+def column_products(X: Array, Y: Array) -> ColumnProducts:
+    """All that the closed form needs to know of long tables, in one pass over their rows."""
     p = X.shape[1]
     if p + Y.shape[1] > len(X):
-        return Products(None, (_scatter_norm(X), _scatter_norm(Y)))
+        return ColumnProducts(None, (_scatter_norm(X), _scatter_norm(Y)))
     both = np.hstack([X, Y])
     P = both.T @ both
-    return Products(P, (float(np.linalg.norm(P[:p, :p])), float(np.linalg.norm(P[p:, p:]))))
+    return ColumnProducts(P, (float(np.linalg.norm(P[:p, :p])), float(np.linalg.norm(P[p:, p:]))))
 
 
 def _scatter_norm(X: Array) -> float:
@@ -86,13 +88,13 @@ def objective(A: Array, Z: Array) -> float:
 
 
 def column_ties(X: Array, Z: Array, norm: float | None = None) -> Array:
-    r"""Shares :math:`\|X^\top z_j\|^2/\|X^\top X\|_F` of the columns of ``Z`` in their tie to X."""
+    r"""Shares :math:`\|X^\top z_j\|^2/\|X^\top X\|_F` of the columns of ``Z`` in the tie to X."""
     norm = _scatter_norm(X) if norm is None else norm
     return np.asarray(np.sum((X.T @ Z) ** 2, axis=0) / norm)
 
 
 def correlations(ties: Array, Z: Array) -> Array:
-    """Squared distance correlations at exponent 2 from :func:`column_ties`, one a row of them.
+    """Squared distance correlations at exponent 2 from :func:`column_ties`, one per row of them.
 
     >>> import numpy as np
     >>> z = np.array([[1.0], [-1.0], [2.0], [-2.0]])
@@ -107,10 +109,10 @@ def exact_reduction(A: Array, n_components: int, gram: Array | None = None) -> R
 
     With :math:`A=U\operatorname{diag}(s)V^\top` it is :math:`Z=U_d\operatorname{diag}(s_d)=AV_d`
     and :math:`f^*=(\sum_{i\le d}s_i^4)^{1/2}`, by the inequalities of von Neumann and Cauchy.
-    O(n(p+q)²), or O(n²(p+q)) where the table is wider than long. ``gram`` is A'A where it is known.
+    O(n(p+q)²), or O(n²(p+q)) where the table is wider than long. ``gram`` is A'A if it is known.
     """
     n, width = A.shape
-    more = min(n_components + 1, n, width)  # one more tells whether the last one is unique
+    more = min(n_components + 1, n, width)  # one more shows whether the last one is unique
     if width <= n:
         gram = A.T @ A if gram is None else gram
         s2, V = linalg.eigh(gram, subset_by_index=[width - more, width - 1])
@@ -120,8 +122,8 @@ def exact_reduction(A: Array, n_components: int, gram: Array | None = None) -> R
         s2, V = s[:more] ** 2, Vt[:more].T
     if more > n_components and 1e-10 * s2[0] < s2[-1] > (1 - 1e-9) * s2[-2]:
         warnings.warn(
-            f"The optimum is not unique: components {n_components} and {more} count alike. "
-            "Another number of components makes it so.",
+            f"The optimum is not unique: components {n_components} and {more} contribute equally. "
+            "Choose another number of components.",
             UserWarning,
             stacklevel=2,
         )
@@ -142,7 +144,7 @@ def monotone_reduction(
     max_iter: int = 500,
     watch: Watch | None = None,
 ) -> Reduction:
-    r"""Ascend to the maximum of :func:`objective` from random coordinates, never down.
+    r"""Ascend monotonically to the maximum of :func:`objective` from random coordinates.
 
     The numerator is convex, so its linearisation at :math:`Z_t` bounds it from below; the
     denominator is a squared Schatten norm. The maximum of the bound is, up to scale,
@@ -150,7 +152,7 @@ def monotone_reduction(
     .. math:: AA^\top Z_t=P\operatorname{diag}(\sigma)Q^\top\ (\text{thin}),\qquad
               Z_{t+1}=P\operatorname{diag}(\sigma^{1/3})Q^\top.
 
-    O(n(p+q)d) a step, no parameter.
+    O(n(p+q)d) per iteration; there is nothing to tune.
     """
     Z = rng.standard_normal((len(A), n_components))
     Z -= Z.mean(axis=0)
@@ -171,6 +173,6 @@ def monotone_reduction(
         if values[-1] - values[-2] <= tol * values[-1]:
             converged = True
             break
-    # The objective is blind to rotations: turn the columns into principal axes.
+    # The objective is invariant under rotations: rotate the columns into principal axes.
     _, _, Rt = linalg.svd(Z, full_matrices=False)
     return Reduction(A @ (C @ Rt.T), C @ Rt.T, values, converged)

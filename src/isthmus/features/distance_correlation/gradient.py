@@ -1,8 +1,8 @@
 r"""Supervised reduction by true distance correlation, exponents below 2.
 
 The objective is :math:`f(Z)=2(1-w)\,\rho_a^2(X,Z)+2w\,\rho_a^2(Z,Y)` with the distance correlation
-of exponent :math:`a`, a measure of every kind of dependence. It has no closed form; a quasi-Newton
-method climbs from given coordinates. O(n²d) a step and two matrices of n × n.
+of exponent :math:`a`, which measures every kind of dependence. It has no closed form; a
+quasi-Newton method climbs from given coordinates. O(n²d) per iteration, and two n × n matrices.
 """
 
 import warnings
@@ -18,7 +18,7 @@ from isthmus.typing import Array
 
 # Distances are smoothed at this share of their scale, so that equal points have a slope.
 SMOOTHING = 1e-12
-# Random starts of a linear map besides the informed one, and steps before the best is chosen.
+# Random starts of a linear map besides the informed one, and iterations before the best is chosen.
 N_STARTS, FIRST_STEPS = 8, 15
 
 Objective = Callable[[Array], tuple[float, Array]]
@@ -84,14 +84,14 @@ def free_reduction(
 
 
 def first_directions(S: Array, X: Array, A: Array, d: int, exponent: float) -> Array:
-    """Directions worth climbing from, (p, d): the best of several after a few steps each.
+    """Directions worth climbing from, (p, d): the best of several after a few iterations each.
 
-    The first are those of least squares to the closed form at exponent 2, which sees no tie but a
-    linear one; hence the others, drawn at random.
+    The first are those of least squares to the closed form at exponent 2, which sees only linear
+    dependence; hence the others, drawn at random.
     """
     rng = np.random.default_rng(0)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # any of equal starts will do
+        warnings.simplefilter("ignore", UserWarning)  # any of several equal starts will do
         Z = exact_reduction(A, d).Z
     starts = [np.linalg.lstsq(X, Z, rcond=None)[0]]
     starts += list(rng.standard_normal((N_STARTS, X.shape[1], d)))
@@ -112,7 +112,7 @@ def linear_reduction(
     max_iter: int = 500,
     watch: Watch | None = None,
 ) -> tuple[Array, Reduction]:
-    """Climb over linear maps ``Z = X B`` from ``start`` of shape (p, d); B and what it gives."""
+    """Climb over linear maps ``Z = X B`` from ``start``, (p, d); return B and the result."""
     f = alignment(S, exponent)
 
     def of_map(B: Array) -> tuple[float, Array]:
@@ -126,7 +126,7 @@ def linear_reduction(
 def _ascend(
     f: Objective, start: Array, *, tol: float, max_iter: int, watch: Watch | None
 ) -> tuple[Array, list[float], bool]:
-    """L-BFGS; f does not depend on the scale, so the gradient is measured against the start."""
+    """Maximise by L-BFGS; f does not depend on scale, so the start is brought to unit size."""
     shape = start.shape
     start = start / np.sqrt(np.mean(start**2))
     values = [f(start)[0]]
@@ -140,7 +140,7 @@ def _ascend(
         if watch is not None:
             watch(len(values) - 1, values[-1])
 
-    # An entry of a typical gradient has the size f / (number of entries)^(1/2).
+    # A typical entry of the gradient has the size f / (number of entries)^(1/2).
     found = minimize(
         negative,
         start.ravel(),

@@ -15,13 +15,14 @@ It is kept for comparison and does not maximise f, for these reasons:
   and not, as claimed, from below.
 * The inner problem is a homogeneous quadratic without a constraint: its minimum is 0 for
   :math:`\theta` up to the smallest generalised eigenvalue and minus infinity beyond, so the golden
-  section compares rounding errors. For larger :math:`\theta` the columns run into one direction.
-* The start has columns that sum to zero in the first d rows alone: rank d - 1, and other rows'
-  order would give another result.
+  section compares rounding errors. For larger :math:`\theta` the columns collapse onto one
+  direction.
+* The start is nonzero in the first d rows only, where its columns sum to zero: it has rank d - 1,
+  and reordering the rows gives another result.
 
-What is printed wrongly is mended: the constant of the golden section, :math:`2MM^\top` for
+Misprints are corrected: the constant of the golden section, :math:`2MM^\top` instead of
 :math:`2M^\top M`, the last midpoint, F at the new point. Columns are centred and scaled after each
-step, which changes no value of f.
+step, which does not change f.
 """
 
 from collections.abc import Callable
@@ -37,14 +38,14 @@ GOLDEN = (np.sqrt(5.0) - 1) / 2
 
 
 class Trace(NamedTuple):
-    """The objective after every inner step, and the numbers of inner steps of the outer ones."""
+    """The objective after every inner step, and for each outer step its last one and its θ."""
 
     values: list[float]
     outer: list[int]
     theta: list[float]
 
 
-class _Inner(NamedTuple):
+class _InnerResult(NamedTuple):
     Z: Array
     F: float
     values: list[float]
@@ -84,14 +85,14 @@ def published_reduction(
     A, X : ndarray of shape (n, p + q) and (n, p)
     n_components : int, at least 2
     theta : float, optional
-        Instead of a search between 0 and the largest generalised eigenvalue of
-        :math:`(L_M,S)`, which the figures of the document point to.
+        Fixed value in place of a search between 0 and the largest generalised eigenvalue of
+        :math:`(L_M,S)`, which the figures of the document suggest.
     inflation : float
-        Factor of the smallest :math:`\gamma^2` for which the inner steps are defined.
+        Factor on the smallest :math:`\gamma^2` for which the inner steps are defined.
     start : ndarray of shape (n, d), optional
-        Instead of :func:`published_start`.
+        Start in place of :func:`published_start`.
     n_inner, max_iter : int
-        Inner and outer steps; the figures of the document show 220 and 4.
+        Numbers of inner and outer steps; the figures of the document show 220 and 4.
     """
     # In the document's scaling S = A A', tr(Z'SZ) / (2^(1/2) |Z'Z|) is the objective.
     A_doc = 2**0.25 * A
@@ -102,7 +103,7 @@ def published_reduction(
     values, converged = [trace.values[0]], False
     for step in range(1, max_iter + 1):
         M = Z
-        problem = _Problem(A, A_doc, D, M, inflation, n_inner, tol)
+        problem = AnchoredProblem(A, A_doc, D, M, inflation, n_inner, tol)
         if theta is None:
             chosen = _golden_section(problem, problem.largest_ratio(), n_probes)
         else:
@@ -123,7 +124,7 @@ def published_reduction(
     return Reduction(Z, None, values, converged), trace
 
 
-class _Problem(NamedTuple):
+class AnchoredProblem(NamedTuple):
     """min over Z of tr Z'(L_M - theta S)Z at the anchor M, by majorisation."""
 
     A: Array
@@ -152,14 +153,14 @@ class _Problem(NamedTuple):
         DA = self.A_doc / (gamma2 * self.D[:, None])
         core = linalg.lu_factor(np.eye(self.A.shape[1]) - theta * self.A_doc.T @ DA)
 
-        def mapped(Z: Array) -> Array:
+        def apply(Z: Array) -> Array:
             R = Z - 2 * self.M @ (self.M.T @ Z) / (gamma2 * self.D[:, None])
             return R + theta * DA @ linalg.lu_solve(core, self.A_doc.T @ R)
 
-        return mapped
+        return apply
 
-    def minimise(self, theta: float, Z: Array) -> _Inner:
-        """Inner steps at ``theta``; F and f are those of coordinates scaled to unit size."""
+    def minimise(self, theta: float, Z: Array) -> _InnerResult:
+        """Take inner steps at ``theta``; F and f are those of coordinates scaled to unit size."""
         step = self.step(theta)
         last, values = self.value(theta, Z), []
         for _ in range(self.n_inner):
@@ -170,13 +171,13 @@ class _Problem(NamedTuple):
             if abs(F - last) < self.tol * abs(F):
                 break
             last = F
-        return _Inner(Z, self.value(theta, Z), values)
+        return _InnerResult(Z, self.value(theta, Z), values)
 
     def value(self, theta: float, Z: Array) -> float:
         return float(2 * np.sum((self.M.T @ Z) ** 2) - theta * np.sum((self.A_doc.T @ Z) ** 2))
 
 
-def _golden_section(problem: _Problem, high: float, n_probes: int) -> float:
+def _golden_section(problem: AnchoredProblem, high: float, n_probes: int) -> float:
     """Where the minimum over Z is closest to zero between 0 and ``high``."""
     low = 0.0
 

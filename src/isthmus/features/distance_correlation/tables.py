@@ -11,8 +11,8 @@ from isthmus._checks import check_choice, check_length
 from isthmus.typing import Array
 
 
-class Table(NamedTuple):
-    """Centred and scaled columns with what that took."""
+class StandardizedTable(NamedTuple):
+    """Centred and scaled columns, and how to repeat that with new rows."""
 
     values: Array
     mean: Array
@@ -20,7 +20,7 @@ class Table(NamedTuple):
 
 
 def as_tables(owner: Any, X: Any, y: Any) -> tuple[Array, Array, Any]:
-    """Inputs, outputs as numbers in two dimensions, and the labels where they were labels."""
+    """Inputs, outputs as a table of numbers, and the classes if the outputs were labels."""
     if y is None:
         raise ValueError(
             f"{type(owner).__name__} requires y to be passed, but the target y is None."
@@ -39,21 +39,21 @@ def as_tables(owner: Any, X: Any, y: Any) -> tuple[Array, Array, Any]:
 
 
 def _are_words(y: Any) -> bool:
-    """Strings and truth values; objects that are all numbers are numbers."""
+    """Whether outputs are strings or booleans; objects that are all numbers are numbers."""
     if y.dtype.kind == "O":
         return any(isinstance(value, (str, bytes, bool)) for value in y.ravel())
     return y.dtype.kind in "USb"
 
 
-def standardised(owner: Any, X: Array, name: str, *, scale: bool) -> Table:
-    """Columns of mean zero and, where asked, variance one; constant columns become zeros."""
+def standardize(owner: Any, X: Array, name: str, *, scale: bool) -> StandardizedTable:
+    """Columns with mean zero and, with ``scale``, variance one; constant columns become zeros."""
     mean = X.mean(axis=0)
     spread = X.std(axis=0)
     varies = spread > 10 * np.finfo(float).eps * np.abs(mean)
     if not varies.any():
         raise ValueError(
-            f"{type(owner).__name__} needs {name} that varies: all of its columns are constant."
+            f"{type(owner).__name__} needs {name} to vary: all of its columns are constant."
         )
-    # Nothing was learned about columns that never moved: new values count as zero as well.
+    # Nothing was learned about constant columns: new values in them count as zero as well.
     divisor = np.where(varies, spread if scale else 1.0, np.inf)
-    return Table((X - mean) / divisor, mean, divisor)
+    return StandardizedTable((X - mean) / divisor, mean, divisor)

@@ -1,0 +1,72 @@
+"""Coordinates of the training rows, by any of the solvers."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from isthmus.features.distance_correlation.formulas import (
+    ColumnProducts,
+    Reduction,
+    Watch,
+    block_factors,
+    exact_reduction,
+    joint_table,
+    monotone_reduction,
+)
+from isthmus.features.distance_correlation.settings import ReductionSettings
+from isthmus.typing import Array
+
+
+def find_coordinates(
+    settings: ReductionSettings,
+    X: Array,
+    Y: Array,
+    products: ColumnProducts,
+    n_components: int,
+    rng: np.random.RandomState,
+    watch: Watch,
+) -> tuple[Array | None, Reduction]:
+    """The directions of a linear map, if one was asked for, and the coordinates."""
+    weight = settings.y_weight
+    A = joint_table(X, Y, weight, products)
+    control: Any = {"tol": settings.tol, "watch": watch}
+    if settings.max_iter is not None:
+        control["max_iter"] = settings.max_iter
+    if settings.solver == "exact":
+        factors = np.repeat(block_factors(X, Y, weight, products), (X.shape[1], Y.shape[1]))
+        gram = None if products.all is None else factors[:, None] * products.all * factors
+        return None, exact_reduction(A, n_components, gram)
+    if settings.solver == "mm":
+        start = np.random.default_rng(rng.randint(2**31))
+        return None, monotone_reduction(A, n_components, start, **control)
+    if settings.solver == "published":
+        from isthmus.features.distance_correlation.published import published_reduction
+
+        return None, published_reduction(A, X, n_components, **control)[0]
+    return _climb(settings, X, Y, A, n_components, control)
+
+
+def _climb(
+    settings: ReductionSettings, X: Array, Y: Array, A: Array, n_components: int, control: Any
+) -> tuple[Array | None, Reduction]:
+    """True distance correlation, by its gradient."""
+    from isthmus.features.distance_correlation.gradient import (
+        first_directions,
+        free_reduction,
+        linear_reduction,
+        wanted_distances,
+    )
+
+    exponent = settings.exponent
+    S = wanted_distances(X, Y, settings.y_weight, exponent)
+    if settings.mapping == "linear":
+        directions = first_directions(S, X, A, n_components, exponent)
+        return linear_reduction(S, X, directions, exponent, **control)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # any of several equal starts will do
+        start = exact_reduction(A, n_components).Z
+    # Columns without signal have no slope either: give them a little of everything.
+    noise = np.random.default_rng(0).standard_normal(start.shape)
+    start = start + 1e-3 * np.sqrt(np.mean(start**2)) * noise
+    return None, free_reduction(S, start, exponent, **control)
