@@ -149,10 +149,10 @@ class SlowFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
     @property
     def provides(self) -> frozenset[str]:
-        """Coordinates; with a kernel, of whatever it compares."""
+        """Coordinates; with a kernel, of whatever it compares. Linear ones can be inverted."""
         words = {"transform"} if self.graph == "time" else {"transform", "supervised"}
         if isinstance(self.expansion, Integral):
-            return frozenset(words | {"vectors"})
+            return frozenset(words | {"vectors"} | ({"inverse"} if self.expansion == 1 else set()))
         return frozenset(words) | (as_kernel(self.expansion).provides & OBJECT_KINDS)
 
     @property
