@@ -10,12 +10,17 @@ from sklearn.exceptions import ConvergenceWarning
 from isthmus.regression import BayesianStiefelRegression, ReducedRankRegression
 from isthmus.regression.rank.bayesian.convergence import bulk_ess, split_rhat
 from isthmus.regression.rank.bayesian.formulas import (
-    Prior,
+    RankPrior,
     Streams,
     laplace_weights,
     orthonormal_factors,
 )
-from isthmus.regression.rank.bayesian.gibbs import GaussianData, LaplaceData, State, gibbs_chains
+from isthmus.regression.rank.bayesian.gibbs import (
+    GaussianData,
+    GibbsState,
+    LaplaceData,
+    gibbs_chains,
+)
 from isthmus.regression.rank.bayesian.published import published_chain, tangent_gaussian_step
 
 BOTH = pytest.mark.parametrize("likelihood", ["gaussian", "laplace"])
@@ -38,7 +43,7 @@ def prior_states(prior, likelihood, shape, streams):
     noise = prior.noise_rate / streams.gamma(prior.noise_shape)
     scale = prior.scale_rate / streams.gamma(prior.scale_shape)
     root = np.sqrt(scale)[:, None, None]
-    return State(
+    return GibbsState(
         root * streams.normal(o, r),
         root * streams.normal(k, r),
         np.zeros((len(streams), o)),
@@ -53,7 +58,7 @@ def test_gibbs_sweeps_leave_prior_times_likelihood_as_it_is(likelihood, rank):
     # Parameters from the prior, outputs from the model: each state is a draw from the posterior
     # given its outputs, and must still be one after any number of sweeps. So over many such
     # states, what was drawn from the prior must keep the law of the prior.
-    prior = Prior(3.0, 2.0, 4.0, 3.0)
+    prior = RankPrior(3.0, 2.0, 4.0, 3.0)
     shape, n, chains = (3, 2, rank), 5, 8000
     rng = np.random.default_rng(0)
     streams = Streams([rng] * chains)
@@ -90,7 +95,7 @@ def test_gibbs_sweeps_leave_prior_times_likelihood_as_it_is(likelihood, rank):
 
 def test_noise_drawn_without_one_factor_keeps_its_law_too():
     # This step is followed by exact ones, behind which an error in it would hide.
-    prior = Prior(3.0, 2.0, 4.0, 3.0)
+    prior = RankPrior(3.0, 2.0, 4.0, 3.0)
     rng = np.random.default_rng(0)
     streams = Streams([rng] * 8000)
     start = prior_states(prior, "gaussian", (3, 2, 1), streams)
@@ -123,7 +128,7 @@ def test_laplace_noise_with_random_weights_is_laplace_noise():
 @BOTH
 def test_gibbs_agrees_with_the_documents_sampler_under_the_same_prior(likelihood):
     X, Y, _ = planted(likelihood, n=8, d=3, o=2, rank=1)
-    prior = Prior(2.0, 1.0, 5e7, 5e7)  # the scale of the factors is one, all but exactly
+    prior = RankPrior(2.0, 1.0, 5e7, 5e7)  # the scale of the factors is one, all but exactly
     common = {"likelihood": likelihood, "prior": prior, "thin": 1}
     gibbs = gibbs_chains(
         X,

@@ -571,14 +571,14 @@ def test_bad_data_are_refused(rng):
         model.predict(X, return_std=True, return_cov=True)
     with pytest.raises(ValueError, match=r"outputs of 1 columns as in fit\. Got 2"):
         model.partial_fit(X, np.column_stack([y, y]))
-    with pytest.raises(TypeError, match="rows of a Gram matrix do not know"):
+    with pytest.raises(TypeError, match="rows of a Gram matrix lack the columns"):
         fixed("precomputed").fit(np.eye(10), y).partial_fit(np.eye(10), y)
     with pytest.raises(TypeError, match="need a process without approximation"):
         fixed(approximation="committee").fit(X, y).loo_predict()
 
 
 def test_too_few_steps_warn(rng):
-    with pytest.warns(ConvergenceWarning, match="ended after max_iter = 1 steps"):
+    with pytest.warns(ConvergenceWarning, match="ended after max_iter = 1 iterations"):
         GaussianProcess("ard", max_iter=1, n_init=1).fit(*waves(rng))
 
 

@@ -165,7 +165,8 @@ class ResidualLoss(Loss):
     def in_units(self, unit: float) -> Self:
         """The loss of residuals that were divided by ``unit``; see ``degree``."""
         given = {name: getattr(self, name) for name in self.lengths}
-        return _replaced(self, {k: v / unit for k, v in given.items() if not _is_open(v)})
+        changes = {k: np.divide(v, unit) for k, v in given.items() if not _is_open(v)}
+        return replace(self, **changes) if changes else self  # type: ignore[type-var]
 
     def _resolved_length(self, name: str, spread: float) -> float:
         value = getattr(self, name)
@@ -176,7 +177,3 @@ class ResidualLoss(Loss):
 
 def _is_open(value: Any) -> bool:
     return value is None or isinstance(value, str)
-
-
-def _replaced(loss: Any, changes: dict[str, Any]) -> Any:
-    return replace(loss, **changes) if changes else loss

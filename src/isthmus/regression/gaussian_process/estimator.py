@@ -62,41 +62,42 @@ class GaussianProcess(FittedProcess):
     Parameters
     ----------
     kernel : kernel or name, default="gaussian"
-        Its parameters are where the search begins. ``"ard"`` has a length scale for each column.
+        The search starts from its parameters. ``"ard"`` has one length scale per column.
     noise : float or None, default=None
         Standard deviation of the noise in units of the outputs; 0 interpolates. None learns it.
     amplitude : float or None, default=None
-        Standard deviation of the function. None learns it, for each output unless a noise is given.
+        Standard deviation of the function. None learns it, one per output unless a noise is given.
     learn_kernel : bool, default=True
-        False leaves the kernel as it is (``"median"`` widths are put in). Kernels that know no
-        derivatives by their parameters (of strings, graphs, functions) are left so anyway.
+        False keeps the kernel as it is (``"median"`` widths are filled in). Kernels without
+        derivatives by their parameters (of strings, graphs, functions) are never learned.
     criterion : {"likelihood", "loo"}, default="likelihood"
-        What is made large: the marginal likelihood, or the density of each output when it is left
-        out, which minds a wrong kernel less. Not through inducing objects.
+        What is maximised: the marginal likelihood, or the density of each output when it is left
+        out, which suffers less from a wrong kernel. Not available with inducing objects.
     approximation : None, {"inducing", "dtc", "committee"}, Inducing or Committee, default=None
         For many rows, see Notes: :class:`Inducing` and :class:`Committee`, or their names. None
         (or ``"exact"``) has none.
     center : bool, default=True
-        Take the mean of the outputs as :math:`b`; False has 0.
+        Take the mean of the outputs as :math:`b`; with False it is 0.
     n_init : int, default=5
-        Starts of the search, all but the first at random, since the likelihood has several tops.
+        Number of starts of the search, all but the first random: the likelihood has several
+        maxima.
     coarse : bool, default=True
-        Search on a part of the rows first (a quarter, a sixteenth, … with at least 250); all
-        rows then need few steps. False runs every start on all rows.
+        Search on part of the rows first (a quarter, a sixteenth, …, at least 250); the search
+        on all rows then takes few iterations. False runs every start on all rows.
     max_iter : int, default=200
         Maximum number of iterations of a search.
     tol : float, default=1e-3
-        The last steps end where less is to be gained in logarithmic likelihood.
+        The search ends when less than this is to be gained in log-likelihood.
     n_jobs : int or None, default=None
-        Processes that share the starts.
+        Number of processes among which the starts are shared.
     random_state : int, RandomState instance or None, default=None
-        Of starts, parts of rows and members.
+        Seed of starts, parts of rows and members.
     verbose : int, default=0
 
     Attributes
     ----------
     kernel_ : Kernel
-        With the parameters found.
+        The kernel with the parameters found.
     noise_, amplitude_ : float, or ndarray of shape (n_outputs,)
         Standard deviations of noise and function.
     log_marginal_likelihood_ : float
@@ -109,7 +110,7 @@ class GaussianProcess(FittedProcess):
     intercept_ : float or ndarray of shape (n_outputs,)
     converged_ : bool
     n_iter_ : int
-        How often the criterion was computed on all rows, or from one start without ``coarse``.
+        Number of evaluations of the criterion on all rows, or from one start without ``coarse``.
 
     See Also
     --------
@@ -220,9 +221,9 @@ class GaussianProcess(FittedProcess):
         mean = Y.mean(axis=0) if self.center else np.zeros(Y.shape[1])
         if self.center and self.amplitude is None and len(Y) > 1 and not np.ptp(Y, axis=0).all():
             warnings.warn(
-                f"{type(self).__name__} got outputs that are all the same: they tell nothing of "
-                "an amplitude, so its deviations vanish and mean nothing. Give amplitude and "
-                "noise.",
+                f"{type(self).__name__} got outputs that are all the same: no amplitude can be "
+                "learned from them, and the standard deviations are meaningless zeros. Give "
+                "amplitude and noise.",
                 UserWarning,
                 stacklevel=2,
             )
@@ -239,7 +240,8 @@ class GaussianProcess(FittedProcess):
         if not fit.converged:
             warnings.warn(
                 f"The search of {type(self).__name__} for parameters ended after max_iter = "
-                f"{self.max_iter} steps. Raise max_iter, or give the kernel, noise or amplitude.",
+                f"{self.max_iter} iterations. Raise max_iter, or give the kernel, "
+                "noise or amplitude.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -315,8 +317,8 @@ class GaussianProcess(FittedProcess):
             return self.fit(X, y)
         if self.kernel_.pairwise:
             raise TypeError(
-                "GaussianProcess.partial_fit needs objects: rows of a Gram matrix do not know the "
-                "new columns. Give the whole matrix to Precomputed(gram), and indices."
+                "GaussianProcess.partial_fit needs objects: rows of a Gram matrix lack the "
+                "columns of new rows. Give the whole matrix to Precomputed(gram), and indices."
             )
         X, Y, flat = self._check_data(X, y, self.kernel_, reset=False)
         if flat != self._flat or Y.shape[1] != len(self._mean):
@@ -357,7 +359,7 @@ class GaussianProcess(FittedProcess):
     def _more_sums(self, X: Any, Y: Array) -> None:
         (member,) = self._members
         if self._sums is None:
-            raise TypeError("This GaussianProcess was compressed and takes in no more rows.")
+            raise TypeError("This GaussianProcess was compressed and cannot take in more rows.")
         # The mean stays: what was summed is relative to it.
         new = inducing_sums(self.kernel_, X, member.objects, Y - self._mean, member.L)
         self._sums = add_sums(self._sums, new)

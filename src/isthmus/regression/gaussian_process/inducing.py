@@ -62,14 +62,14 @@ def inducing_sums(kernel: Kernel, X: Objects, Z: Objects, Y: Array, L: Array) ->
 
     def sums(rows: slice) -> InducingSums:
         some, y = take(X, rows), Y[rows]
-        V = _whitened(L, kernel.gram(some, Z))
+        V = _whiten(L, kernel.gram(some, Z))
         trace = float(np.sum(kernel.diag(some)))
         return InducingSums(V @ V.T, V @ y, np.einsum("ij,ij->j", y, y), trace, len(y))
 
     return merge_all(map(sums, block_slices(len(Y), 2 * len(L))), add_sums)
 
 
-def _whitened(L: Array, K: Array) -> Array:
+def _whiten(L: Array, K: Array) -> Array:
     return linalg.solve_triangular(L, K.T, lower=True, check_finite=False)
 
 
@@ -132,7 +132,7 @@ def inducing_score(
     for rows in block_slices(n, 4 * m):
         some = take(X, rows)
         K = kernel.gram(some, Z)
-        V = _whitened(L, K)
+        V = _whiten(L, K)
         a = (Y[rows] - V.T @ fit.u) / alpha
         a_squares += np.einsum("ij,ij->j", a, a)
         if len(by_kernel):

@@ -34,7 +34,7 @@ class Posterior(NamedTuple):
         """The factor and coefficients as the likelihood takes them."""
         return FactoredPart(self.L, self.dual, 2 * float(np.log(np.diagonal(self.L)).sum()))
 
-    def _settled(self, K: Array) -> tuple[Array, Array | None]:
+    def _explained(self, K: Array) -> tuple[Array, Array | None]:
         V = linalg.solve_triangular(self.L, K.T, lower=True, check_finite=False)
         if self.L_B is None:
             return V, None
@@ -42,7 +42,7 @@ class Posterior(NamedTuple):
 
     def variances(self, prior: Array, K: Array) -> Array:
         """Of the function at some objects, given ``K = k(objects, Z)``."""
-        V, U = self._settled(K)
+        V, U = self._explained(K)
         result = prior - np.einsum("ij,ij->j", V, V)
         if U is not None:
             result += np.einsum("ij,ij->j", U, U)
@@ -59,7 +59,7 @@ class Posterior(NamedTuple):
 
     def covariance(self, prior: Array, K: Array) -> Array:
         """Joint covariance of the function at some objects."""
-        V, U = self._settled(K)
+        V, U = self._explained(K)
         C = prior - V.T @ V
         return C if U is None else C + U.T @ U
 

@@ -55,7 +55,7 @@ class FittedProcess(KernelSmoother, MultiOutputMixin, RegressorMixin, BaseEstima
     @property
     def dual_coef_(self) -> Array:
         """Coefficients of the objects, of shape (n_objects,) or (n_objects, n_outputs)."""
-        return self._shaped(self._members[0].dual)
+        return self._as_given(self._members[0].dual)
 
     @property
     def intercept_(self) -> Any:
@@ -119,14 +119,16 @@ class FittedProcess(KernelSmoother, MultiOutputMixin, RegressorMixin, BaseEstima
         if return_cov:
             mean, C = joint_moments_at(self.kernel_, self._members, X)
             C.flat[:: len(C) + 1] += noise
-            return self._shaped(mean + self._mean), self._shaped(C[..., None] * self._variances)
+            return self._as_given(mean + self._mean), self._as_given(C[..., None] * self._variances)
         if not return_std and len(self._members) == 1:
-            return self._shaped(self.expansion_(X))
+            return self._as_given(self.expansion_(X))
         mean, unit = block_moments(self.kernel_, self._members, X)
         mean += self._mean
         if not return_std:
-            return self._shaped(mean)
-        return self._shaped(mean), self._shaped(np.sqrt((unit + noise)[:, None] * self._variances))
+            return self._as_given(mean)
+        return self._as_given(mean), self._as_given(
+            np.sqrt((unit + noise)[:, None] * self._variances)
+        )
 
     def predict_interval(
         self, X: Any, level: float = 0.9, *, latent: bool = False
@@ -155,7 +157,7 @@ class FittedProcess(KernelSmoother, MultiOutputMixin, RegressorMixin, BaseEstima
         scales = np.sqrt(self._variances)
         noises = 0 * scales if latent else scales * np.sqrt(self._alpha)
         rng = check_random_state(random_state)
-        return self._shaped(draw_samples(mean + self._mean, C, scales, noises, n_samples, rng))
+        return self._as_given(draw_samples(mean + self._mean, C, scales, noises, n_samples, rng))
 
     def sample_prior(self, X: Any, n_samples: int = 1, random_state: Any = None) -> Array:
         """Draw functions at ``X`` as they are expected before any data, shape (n_samples, n).
@@ -173,20 +175,20 @@ class FittedProcess(KernelSmoother, MultiOutputMixin, RegressorMixin, BaseEstima
         prior = draw_samples(
             np.zeros((len(K), len(scale))) + mean, K, scale, 0 * scale, n_samples, rng
         )
-        return self._shaped(prior) if fitted else prior[..., 0]
+        return self._as_given(prior) if fitted else prior[..., 0]
 
     def _needs_spread(self) -> None:
         if not self._members or not len(self._members[0].L):
             raise TypeError(
-                "This GaussianProcess was compressed: it keeps the mean alone, and neither "
-                "deviations nor samples."
+                "This GaussianProcess was compressed: it keeps the mean only, without "
+                "standard deviations and samples."
             )
 
     def _keeps_all_rows(self) -> bool:
         parts = self.approximation_.low_rank or self.approximation_.in_parts
         return self._targets is not None and not parts
 
-    def _shaped(self, Y: Array) -> Array:
+    def _as_given(self, Y: Array) -> Array:
         return Y[..., 0] if self._flat else Y
 
     # Judging ----------------------------------------------------------------------------
@@ -238,8 +240,8 @@ class FittedProcess(KernelSmoother, MultiOutputMixin, RegressorMixin, BaseEstima
         residual, unit = leave_one_out(inverse, part.dual)
         mean = centred - residual + self._mean
         if not return_std:
-            return self._shaped(mean)
-        return self._shaped(mean), self._shaped(np.sqrt(unit[:, None] * self._variances))
+            return self._as_given(mean)
+        return self._as_given(mean), self._as_given(np.sqrt(unit[:, None] * self._variances))
 
     def loo_log_likelihood(self) -> float:
         """Sum of the log densities of training outputs, each when it alone is left out."""

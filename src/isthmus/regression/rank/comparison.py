@@ -34,7 +34,7 @@ def compare_ranks(
     estimators : dict of name to estimator, or sequence of estimators
         Anything with a parameter ``rank`` or ``n_components``, also nested in a pipeline or in
         another slot (``Pipeline([("pca", PCA()), ("ols", LinearRegression())])``); one that has
-        neither is fitted once a fold and shown at every rank, as a baseline.
+        neither is fitted once per fold and shown at every rank, as a baseline.
     ranks : iterable of int
     cv : int or splitter, default=5
 
@@ -61,7 +61,7 @@ def compare_ranks(
     (2, 3)
     """
     pandas = load_extra("pandas", "app", "compare_ranks")
-    named = _named(estimators)
+    named = _name_estimators(estimators)
     ranks = list(ranks)
     if not ranks:
         raise ValueError("compare_ranks needs at least one rank. Got none.")
@@ -86,7 +86,7 @@ def compare_ranks(
     return pandas.DataFrame(rows)
 
 
-def _named(estimators: Any) -> dict[str, BaseEstimator]:
+def _name_estimators(estimators: Any) -> dict[str, BaseEstimator]:
     if isinstance(estimators, Mapping):
         return dict(estimators)
     listed = [estimators] if hasattr(estimators, "fit") else list(estimators)

@@ -250,11 +250,11 @@ class BayesianLinearRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
         X = validate_data(self, X, dtype=np.float64, reset=False)
         mean = X @ np.atleast_2d(self.coef_).T + self.intercept_
         if not return_std:
-            return self._shaped(mean)
+            return self._as_given(mean)
         along = (X - self._center) @ self._root
         unit = np.einsum("ij,ij->i", along, along) + self._intercept_variance
         std = np.sqrt(unit + (not latent))[:, None] * self._noises
-        return self._shaped(mean), self._shaped(std)
+        return self._as_given(mean), self._as_given(std)
 
     def predict_interval(
         self, X: Any, level: float = 0.9, *, latent: bool = False
@@ -285,7 +285,7 @@ class BayesianLinearRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
         unit = ((X - self._center) @ self._root) @ weights + shift
         if not latent:
             unit += rng.standard_normal(unit.shape)
-        return self._shaped(mean + self._noises * unit)
+        return self._as_given(mean + self._noises * unit)
 
-    def _shaped(self, Y: Array) -> Array:
+    def _as_given(self, Y: Array) -> Array:
         return Y[..., 0] if self._flat else Y

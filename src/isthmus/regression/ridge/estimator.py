@@ -36,8 +36,8 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, BaseEstima
     .. math:: \min_{f}\ \sum_i\|y_i-f(x_i)-b\|^2+\alpha\|f\|_{\mathcal F}^2,
               \qquad f(x)=\sum_j c_j\,k(x_j,x).
 
-    scikit-learn has ``RidgeCV`` and ``KernelRidge``, but not the two together, and its
-    ``KernelRidge`` takes vectors. Here one eigendecomposition gives the exact leave-one-out
+    scikit-learn has ``RidgeCV`` and ``KernelRidge`` but no combination of both, and its
+    ``KernelRidge`` takes vectors only. Here one eigendecomposition gives the exact leave-one-out
     error of every penalty, and of every kernel offered; ``X`` is anything the kernel
     can compare.
 

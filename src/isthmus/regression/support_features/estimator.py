@@ -72,7 +72,8 @@ class SupportFeatureMachine(ClassifierMixin, SelectorMixin, BaseEstimator):
         Starts; the first has all features equal, others are drawn at random. The fewest features
         win, then the largest margin.
     max_iter : int, default=30
-        Most linear programs a start (for ``"frank-wolfe"``, for each :math:`\epsilon`).
+        Maximum number of linear programs per start (for ``"frank-wolfe"``, per
+        :math:`\epsilon`).
     random_state : int, RandomState or None
     verbose : int, default=0
 
@@ -85,7 +86,7 @@ class SupportFeatureMachine(ClassifierMixin, SelectorMixin, BaseEstimator):
     n_support_ : ndarray of int, of shape (1,) or (n_classes,)
         How many each hyperplane uses.
     n_iter_ : int
-        Most linear programs that a hyperplane took in its best start.
+        Largest number of linear programs that a hyperplane took in its best start.
     classes_ : ndarray
 
     Notes
@@ -181,7 +182,7 @@ class SupportFeatureMachine(ClassifierMixin, SelectorMixin, BaseEstimator):
                 w, b = found.w / unit[usable], found.b
                 live = np.flatnonzero(w)
                 if self.refit and len(live):
-                    w, b = self._refitted(Z, signs, costs, live)
+                    w, b = self._refit_weights(Z, signs, costs, live)
                     w /= unit[usable]
                 coef[row, usable], intercept[row] = w, b
                 n_iter = max(n_iter, found.n_programs)
@@ -248,7 +249,9 @@ class SupportFeatureMachine(ClassifierMixin, SelectorMixin, BaseEstimator):
         names = classes[labels]
         return compute_class_weight(self.class_weight, classes=classes, y=names)[labels]
 
-    def _refitted(self, X: Array, y: Array, costs: Array, live: IntArray) -> tuple[Array, float]:
+    def _refit_weights(
+        self, X: Array, y: Array, costs: Array, live: IntArray
+    ) -> tuple[Array, float]:
         machine = LinearSVC(
             dual=False,
             fit_intercept=bool(self.fit_intercept),

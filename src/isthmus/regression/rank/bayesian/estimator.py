@@ -1,4 +1,4 @@
-"""Rank-limited regression with everything that is uncertain about it."""
+"""Rank-limited regression with its uncertainty."""
 
 import warnings
 from itertools import pairwise
@@ -51,18 +51,18 @@ class BayesianStiefelRegression(RankLimitedRegressor):
     sampler : {"gibbs", "published"}, default="gibbs"
         See Notes.
     n_chains, n_samples : int, default=4, 250
-        Chains, and draws kept of each.
+        Number of chains, and of draws kept from each.
     n_warmup : int, default=250
-        Draws of each chain to forget, in which it finds its place.
+        Number of draws discarded at the beginning of each chain.
     thin : int or "auto", default="auto"
         Sweeps between two draws. ``"auto"`` is 1, but 4 for ``"gibbs"`` with Laplace noise and 10
         for ``"published"``, in which one sweep takes a chain less far.
     fit_intercept : bool, default=True
         Have a constant :math:`b`, with a flat prior.
     n_jobs : int or None, default=None
-        Processes among which the chains are shared. One process runs all chains at once as
-        products of stacked matrices, which is best unless the problem is large. The result does
-        not depend on it.
+        Number of processes among which the chains are shared. One process runs all chains at once
+        as products of stacked matrices, which is best unless the problem is large. The result
+        does not depend on it.
     random_state : int, RandomState instance or None, default=None
     verbose : int, default=0
         1 shows a progress line on a terminal.
@@ -271,14 +271,14 @@ class BayesianStiefelRegression(RankLimitedRegressor):
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         mean = X @ self.coef_.T + self.intercept_
         if not return_std:
-            return self._shaped(mean)
+            return self._as_given(mean)
         draws = self.samples_
         noise = np.mean(draws["noise"] ** 2) * (1 if self.likelihood == "gaussian" else 2)
         variance = np.full(mean.shape, noise)
         n_draws = len(draws["noise"])
         for some in block_slices(n_draws, mean.size):
             variance += np.sum((self._outputs(X, some) - mean) ** 2, axis=0) / n_draws
-        return self._shaped(mean), self._shaped(np.sqrt(variance).astype(mean.dtype))
+        return self._as_given(mean), self._as_given(np.sqrt(variance).astype(mean.dtype))
 
     def sample(self, X: Any, n_samples: int = 1, random_state: Any = None) -> Array:
         """Draw outputs for the rows of ``X`` as the model expects to see them.
@@ -297,7 +297,7 @@ class BayesianStiefelRegression(RankLimitedRegressor):
         Y = self._outputs(X, which)
         noise = rng.standard_normal if self.likelihood == "gaussian" else rng.laplace
         Y += self.samples_["noise"][which, None, None] * noise(size=Y.shape)
-        return self._shaped(Y.astype(X.dtype, copy=False))
+        return self._as_given(Y.astype(X.dtype, copy=False))
 
     def predict_interval(
         self, X: Any, level: float = 0.9, *, n_samples: int = 1000, random_state: Any = 0
@@ -324,5 +324,5 @@ class BayesianStiefelRegression(RankLimitedRegressor):
         V, s, W, b = (self.samples_[name][which] for name in ("V", "s", "W", "intercept"))
         return ((X @ W) * s[:, None]) @ np.swapaxes(V, 1, 2) + b[:, None]
 
-    def _shaped(self, Y: Array) -> Array:
+    def _as_given(self, Y: Array) -> Array:
         return Y[..., 0] if self._flat else Y

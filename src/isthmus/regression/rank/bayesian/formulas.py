@@ -42,7 +42,7 @@ class Streams:
         return np.array([g.standard_gamma(shape) for g in self.generators])
 
 
-class Prior(NamedTuple):
+class RankPrior(NamedTuple):
     r"""Inverse-gamma laws :math:`p(x)\propto x^{-a-1}e^{-b/x}` of noise and scale.
 
     ``noise_*`` belong to :math:`\tau^2` with Gaussian and to :math:`\tau` with Laplace noise;
@@ -67,7 +67,7 @@ class Draws(NamedTuple):
     log_likelihood: Array
 
 
-def weak_prior(X: Array, Y: Array, rank: int, likelihood: str) -> Prior:
+def weak_prior(X: Array, Y: Array, rank: int, likelihood: str) -> RankPrior:
     """The prior in the units of centred data, with which no result depends on those units.
 
     Expected under the scale ``k0`` is that the map explains about what the outputs vary, but the
@@ -80,7 +80,7 @@ def weak_prior(X: Array, Y: Array, rank: int, likelihood: str) -> Prior:
     k0 = np.sqrt(varies_y / (rank * o * varies_x))
     floor = 1e-3 * np.sqrt(varies_y / o)
     rate = floor**2 / 2 if likelihood == "gaussian" else floor
-    return Prior(0.0, rate, 0.5, k0 / 2)
+    return RankPrior(0.0, rate, 0.5, k0 / 2)
 
 
 def principal_axes(X: Array) -> tuple[Array, Array]:
@@ -104,8 +104,8 @@ def closed_form(X: Array, Y: Array, rank: int) -> tuple[Array, Array, Array]:
     return factors(path.coef(rank), path.basis[:, :rank])
 
 
-def transposed(M: Array) -> Array:
-    """Each matrix of a batch transposed."""
+def transpose_each(M: Array) -> Array:
+    """Each matrix of a batch transpose_each."""
     return np.swapaxes(M, -1, -2)
 
 
@@ -113,8 +113,8 @@ def orthonormal_factors(A: Array, B: Array) -> tuple[Array, Array, Array]:
     """Singular factors ``V, s, W`` of each ``A B'`` in a batch, at the cost of its rank."""
     Q_a, R_a = np.linalg.qr(A)
     Q_b, R_b = np.linalg.qr(B)
-    U, s, Tt = np.linalg.svd(R_a @ transposed(R_b))
-    return Q_a @ U, s, Q_b @ transposed(Tt)
+    U, s, Tt = np.linalg.svd(R_a @ transpose_each(R_b))
+    return Q_a @ U, s, Q_b @ transpose_each(Tt)
 
 
 def log_likelihood(error: Array, count: float, noise: Array, likelihood: str) -> Array:
@@ -151,6 +151,6 @@ def diagnostics(draws: Draws) -> tuple[dict[str, Array], dict[str, Array]]:
     rhat["coef"], ess["coef"] = np.empty((o, d)), np.empty((o, d))
     # Several arrays of the size of all draws are in use at once.
     for rows in block_slices(o, 8 * C * S * d):
-        coef = (draws.V[:, :, rows] * draws.s[:, :, None]) @ transposed(draws.W)
+        coef = (draws.V[:, :, rows] * draws.s[:, :, None]) @ transpose_each(draws.W)
         rhat["coef"][rows], ess["coef"][rows] = convergence(coef)
     return rhat, ess

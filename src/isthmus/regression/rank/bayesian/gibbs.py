@@ -7,7 +7,7 @@ mixture of Gaussians, :math:`\varepsilon\sim N(0,v)`, :math:`v\sim\mathrm{Exp}(2
 the :math:`v`, everything is Gaussian again [ParkCasella2008]_.
 
 All functions work on a batch of chains, the first dimension of every array of a
-:class:`State`; outputs may be the same for all chains or have that dimension too.
+:class:`GibbsState`; outputs may be the same for all chains or have that dimension too.
 """
 
 from collections.abc import Callable
@@ -17,19 +17,19 @@ import numpy as np
 
 from isthmus.regression.rank.bayesian.formulas import (
     Draws,
-    Prior,
+    RankPrior,
     Streams,
     closed_form,
     laplace_weights,
     log_likelihood,
     orthonormal_factors,
     principal_axes,
-    transposed,
+    transpose_each,
 )
 from isthmus.typing import Array
 
 
-class State(NamedTuple):
+class GibbsState(NamedTuple):
     """Factors (C, n_outputs, rank) and (C, k, rank), intercept (C, n_outputs), noise and scale."""
 
     A: Array
@@ -52,18 +52,18 @@ class GaussianData(NamedTuple):
     total: Array
     n_free: int
 
-    def log_likelihood(self, state: State) -> Array:
+    def log_likelihood(self, state: GibbsState) -> Array:
         """Logarithm of the likelihood of each chain but for a constant."""
         return log_likelihood(self.errors(state), self.n_free, state.noise, "gaussian")
 
-    def errors(self, state: State) -> Array:
+    def errors(self, state: GibbsState) -> Array:
         """Sum of squared residuals of each chain."""
-        linear = 2 * np.sum(self.cross * (state.A @ transposed(state.B)), axis=(-2, -1))
-        gram = transposed(self.spectrum[:, None] * state.B) @ state.B
-        squared = np.sum((transposed(state.A) @ state.A) * gram, axis=(-2, -1))
+        linear = 2 * np.sum(self.cross * (state.A @ transpose_each(state.B)), axis=(-2, -1))
+        gram = transpose_each(self.spectrum[:, None] * state.B) @ state.B
+        squared = np.sum((transpose_each(state.A) @ state.A) * gram, axis=(-2, -1))
         return np.maximum(self.total - linear + squared, 0)
 
-    def sweep(self, state: State, prior: Prior, streams: Streams) -> State:
+    def sweep(self, state: GibbsState, prior: RankPrior, streams: Streams) -> GibbsState:
         """One draw of everything given the rest, O(k n_outputs rank) whatever the rows."""
         _, B, intercept, noise, scale = state
         (k, r), o = B.shape[1:], self.cross.shape[-2]
@@ -71,15 +71,15 @@ class GaussianData(NamedTuple):
         ridge = 1 / scale[:, None, None]
 
         # Rows of A share P = B'X'XB / τ² + I/κ.
-        P = precision * (transposed(self.spectrum[:, None] * B) @ B) + ridge * np.eye(r)
-        A = _gaussian_rows(P, precision * (self.cross @ B), transposed(streams.normal(r, o)))
+        P = precision * (transpose_each(self.spectrum[:, None] * B) @ B) + ridge * np.eye(r)
+        A = _gaussian_rows(P, precision * (self.cross @ B), transpose_each(streams.normal(r, o)))
 
         # In the axes of A'A and X'X the entries of B are independent. To stay in them is free,
         # since the law of (A, B) is the same for every rotation of both.
-        strength, axes = np.linalg.eigh(transposed(A) @ A)
+        strength, axes = np.linalg.eigh(transpose_each(A) @ A)
         A = A @ axes
         curvature = self.spectrum[:, None] * strength[:, None, :]
-        target = transposed(self.cross) @ A
+        target = transpose_each(self.cross) @ A
         if 4 * k * r > self.n_free:
             # B follows the outputs so closely that given it the noise could hardly change.
             noise = self._noise_without_B(noise, curvature, target, ridge, prior, streams)
@@ -91,7 +91,7 @@ class GaussianData(NamedTuple):
         error = np.maximum(self.total + fitted, 0)
         shape = prior.noise_shape + self.n_free / 2
         noise = np.sqrt((prior.noise_rate + error / 2) / streams.gamma(shape))
-        return _rescaled(State(A, B, intercept, noise, scale), prior, streams)
+        return _rescale(GibbsState(A, B, intercept, noise, scale), prior, streams)
 
     def _noise_without_B(
         self,
@@ -99,7 +99,7 @@ class GaussianData(NamedTuple):
         curvature: Array,
         target: Array,
         ridge: Array,
-        prior: Prior,
+        prior: RankPrior,
         streams: Streams,
     ) -> Array:
         """The noise after a few Metropolis steps given A alone, B integrated out.
@@ -135,17 +135,17 @@ class LaplaceData(NamedTuple):
     Y: Array
     fit_intercept: bool
 
-    def residuals(self, state: State) -> Array:
+    def residuals(self, state: GibbsState) -> Array:
         """What each chain leaves unexplained, shape (C, n, n_outputs)."""
-        return self.Y - state.intercept[:, None] - (self.X @ state.B) @ transposed(state.A)
+        return self.Y - state.intercept[:, None] - (self.X @ state.B) @ transpose_each(state.A)
 
-    def log_likelihood(self, state: State) -> Array:
+    def log_likelihood(self, state: GibbsState) -> Array:
         """Logarithm of the likelihood of each chain but for a constant."""
         errors = np.abs(self.residuals(state)).sum(axis=(1, 2))
         count = self.Y.shape[-2] * self.Y.shape[-1]
         return log_likelihood(errors, count, state.noise, "laplace")
 
-    def sweep(self, state: State, prior: Prior, streams: Streams) -> State:
+    def sweep(self, state: GibbsState, prior: RankPrior, streams: Streams) -> GibbsState:
         """One draw of everything given the rest, O(n rank (k² + n_outputs rank))."""
         _, B, intercept, _, scale = state
         (n, k), r = self.X.shape, B.shape[2]
@@ -165,16 +165,16 @@ class LaplaceData(NamedTuple):
             penalty = np.concatenate([penalty, np.zeros((len(Z), 1))], axis=1)
         q = Z.shape[2]
         products = (Z[:, :, :, None] * Z[:, :, None, :]).reshape(len(Z), n, q * q)
-        P = (transposed(weights) @ products).reshape(len(Z), o, q, q)
+        P = (transpose_each(weights) @ products).reshape(len(Z), o, q, q)
         P += penalty[:, None, :, None] * np.eye(q)
-        H = transposed(weights * self.Y) @ Z
+        H = transpose_each(weights * self.Y) @ Z
         A = _gaussian_rows(P, H[:, :, None, :], streams.normal(o, 1, q))[:, :, 0]
         if self.fit_intercept:
             A, intercept = A[:, :, :r], A[:, :, r]
 
         # One column of B after the other, in the axes of A'A, where they are least entangled. In
         # row i, the weighted sums over outputs are all that matters: G = A'wA and U = A'w(y - b).
-        _, axes = np.linalg.eigh(transposed(A) @ A)
+        _, axes = np.linalg.eigh(transpose_each(A) @ A)
         A, B = A @ axes, B @ axes
         squares = (A[:, :, :, None] * A[:, :, None, :]).reshape(len(A), o, r * r)
         G = (weights @ squares).reshape(len(A), n, r, r)
@@ -184,22 +184,24 @@ class LaplaceData(NamedTuple):
         for j in range(r):
             own = G[:, :, j, j, None]
             others = np.sum(G[:, :, j] * XB, axis=2, keepdims=True) - own * XB[:, :, j, None]
-            P = transposed(self.X * own) @ self.X + ridge[:, :, None] * np.eye(k)
-            h = transposed(U[:, :, j, None] - others) @ self.X
+            P = transpose_each(self.X * own) @ self.X + ridge[:, :, None] * np.eye(k)
+            h = transpose_each(U[:, :, j, None] - others) @ self.X
             B[:, :, j] = _gaussian_rows(P, h, normal[:, j])[:, 0]
             XB[:, :, j] = (self.X @ B[:, :, j, None])[:, :, 0]
-        return _rescaled(State(A, B, intercept, noise, scale), prior, streams)
+        return _rescale(GibbsState(A, B, intercept, noise, scale), prior, streams)
 
 
 def _gaussian_rows(P: Array, H: Array, Z: Array) -> Array:
     """Rows drawn from N(P⁻¹h, P⁻¹) for the rows h of ``H``, by standard normal rows ``Z``."""
     L = np.linalg.cholesky(P)
-    return transposed(
-        np.linalg.solve(transposed(L), np.linalg.solve(L, transposed(H)) + transposed(Z))
+    return transpose_each(
+        np.linalg.solve(
+            transpose_each(L), np.linalg.solve(L, transpose_each(H)) + transpose_each(Z)
+        )
     )
 
 
-def _rescaled(state: State, prior: Prior, streams: Streams) -> State:
+def _rescale(state: GibbsState, prior: RankPrior, streams: Streams) -> GibbsState:
     r"""Move along what the likelihood cannot see, then draw the scale of the factors.
 
     Columns :math:`e^{u/2}a` and :math:`e^{-u/2}b` have the same product, and with little noise
@@ -238,7 +240,7 @@ def _rescaled(state: State, prior: Prior, streams: Streams) -> State:
     squares = np.sum(A * A, axis=(1, 2)) + np.sum(B * B, axis=(1, 2))
     shape = prior.scale_shape + (o + k) * r / 2
     scale = (prior.scale_rate + squares / 2) / streams.gamma(shape)
-    return State(A, B, intercept, noise, scale)
+    return GibbsState(A, B, intercept, noise, scale)
 
 
 def gibbs_chains(
@@ -247,7 +249,7 @@ def gibbs_chains(
     *,
     rank: int,
     likelihood: str,
-    prior: Prior,
+    prior: RankPrior,
     fit_intercept: bool,
     n_warmup: int,
     n_samples: int,
@@ -266,7 +268,7 @@ def gibbs_chains(
     else:
         data = LaplaceData(Z, Y, fit_intercept)
     state = _start(Z, Y, rank, prior, streams)
-    kept: list[State] = []
+    kept: list[GibbsState] = []
     fits = []
     for sweep in range(n_warmup + thin * n_samples):
         state = data.sweep(state, prior, streams)
@@ -286,7 +288,7 @@ def gibbs_chains(
     return Draws(*orthonormal_factors(A, B), intercept, noise, np.stack(fits, axis=1))
 
 
-def _start(Z: Array, Y: Array, rank: int, prior: Prior, streams: Streams) -> State:
+def _start(Z: Array, Y: Array, rank: int, prior: RankPrior, streams: Streams) -> GibbsState:
     """Factors of the closed form, spread out by the scale of the prior."""
     k, o = Z.shape[1], Y.shape[1]
     V, s, W = closed_form(Z, Y, min(rank, k, o))
@@ -299,7 +301,7 @@ def _start(Z: Array, Y: Array, rank: int, prior: Prior, streams: Streams) -> Sta
     # Outputs that are met exactly leave none, but the prior keeps the noise from zero.
     residual = max(residual, np.sqrt(prior.noise_rate))
     chains = len(streams)
-    return State(
+    return GibbsState(
         A,
         B,
         np.zeros((chains, o)),

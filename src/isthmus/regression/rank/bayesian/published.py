@@ -13,7 +13,7 @@ import numpy as np
 from isthmus.optimize.stiefel_geometry import geodesic
 from isthmus.regression.rank.bayesian.formulas import (
     Draws,
-    Prior,
+    RankPrior,
     Streams,
     closed_form,
     log_likelihood,
@@ -46,7 +46,7 @@ def published_chain(
     start: tuple[Array, Array, Array, float],
     *,
     likelihood: str,
-    prior: Prior,
+    prior: RankPrior,
     count: int,
     bounds: tuple[float, float],
     n_warmup: int,
@@ -109,7 +109,7 @@ def published_chains(
     *,
     rank: int,
     likelihood: str,
-    prior: Prior,
+    prior: RankPrior,
     fit_intercept: bool,
     n_warmup: int,
     n_samples: int,

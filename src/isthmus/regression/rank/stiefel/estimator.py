@@ -83,7 +83,7 @@ class StiefelRegression(RankLimitedRegressor):
     tol : float, default=1e-5
         Required optimality, see ``optimality_``.
     max_iter : int, default=1000
-        Iterations, for each stage where the loss is approached in stages.
+        Maximum number of iterations, per stage where the loss is approached in stages.
     verbose : int, default=0
         One line of progress on a terminal.
 
@@ -97,8 +97,8 @@ class StiefelRegression(RankLimitedRegressor):
     loss_ : Loss
         The loss with its numbers, such as the width of the Huber loss.
     optimality_ : float
-        Length of the gradient along the matrices of this rank, relative to the slopes of the loss
-        where nothing is explained; zero for the closed form, by construction.
+        Length of the gradient on the manifold of matrices of this rank, relative to the slopes of
+        the loss where nothing is explained; zero for the closed form, by construction.
     n_iter_ : int
     loss_path_ : ndarray
         The value on the way; it never rises within a stage.
@@ -108,7 +108,7 @@ class StiefelRegression(RankLimitedRegressor):
     Notes
     -----
     An output that is NaN is missing and has weight zero; a row without any outputs is dropped.
-    The iteration costs O(n(d + o)r) a step. Outliers among the *inputs* are not guarded against.
+    An iteration costs O(n(d + o)r). Outliers among the *inputs* are not guarded against.
 
     Examples
     --------

@@ -32,7 +32,7 @@ RELATIVE_DECREASE = 1e-9
 MAX_HALVINGS = 40
 
 
-class Gradients(NamedTuple):
+class FactorGradients(NamedTuple):
     """Value and gradients in the factors and the intercept."""
 
     value: float
@@ -44,10 +44,10 @@ class Gradients(NamedTuple):
 
 def squared_objective(
     S_xx: Array, S_yx: Array, yy: float, alpha: float
-) -> Callable[[FixedRank], Gradients]:
+) -> Callable[[FixedRank], FactorGradients]:
     """Squared loss from moments alone: the data are not looked at again."""
 
-    def at(point: FixedRank) -> Gradients:
+    def at(point: FixedRank) -> FactorGradients:
         V, s, W, b = point
         XW, YW = S_xx @ W, S_yx @ W
         WXW, VYW = W.T @ XW, V.T @ YW
@@ -56,17 +56,17 @@ def squared_objective(
         # Of G_V the part V S W'S_xx W S is normal to the manifold and left out.
         G_W = 2 * (XW * s - S_yx.T @ V) * s
         g_s = 2 * (np.diagonal(WXW) * s - cross + alpha * s)
-        return Gradients(float(value), -2 * YW * s, g_s, G_W, np.zeros_like(b))
+        return FactorGradients(float(value), -2 * YW * s, g_s, G_W, np.zeros_like(b))
 
     return at
 
 
 def loss_objective(
     X: Array, Y: Array, weights: Array, loss: Loss, alpha: float, *, fit_intercept: bool
-) -> Callable[[FixedRank], Gradients]:
+) -> Callable[[FixedRank], FactorGradients]:
     """Any loss, from the rows; the intercept descends along."""
 
-    def at(point: FixedRank) -> Gradients:
+    def at(point: FixedRank) -> FactorGradients:
         V, s, W, b = point
         XW = X @ W
         value, M = weighted_loss(loss, Y, (XW * s) @ V.T + b, weights)
@@ -74,7 +74,7 @@ def loss_objective(
         g_b = M.sum(axis=0) if fit_intercept else np.zeros_like(b)
         g_s = np.einsum("or,or->r", V, MXW) + 2 * alpha * s
         total = float(value.sum() + alpha * s @ s)
-        return Gradients(total, MXW * s, g_s, (X.T @ (M @ V)) * s, g_b)
+        return FactorGradients(total, MXW * s, g_s, (X.T @ (M @ V)) * s, g_b)
 
     return at
 
@@ -119,7 +119,7 @@ def descend_in_stages(
     return FixedRankResult(end, slope.value, optimality, n_iter, converged, path), path
 
 
-def geodesic_step(point: FixedRank, gradients: Gradients, t: float) -> FixedRank:
+def geodesic_step(point: FixedRank, gradients: FactorGradients, t: float) -> FixedRank:
     """Move for a time ``t`` downhill: geodesics for the bases, straight for the rest."""
     return FixedRank(
         geodesic(point.V, -canonical_gradient(point.V, gradients.V), t),
@@ -130,7 +130,7 @@ def geodesic_step(point: FixedRank, gradients: Gradients, t: float) -> FixedRank
 
 
 def geodesic_descent(
-    fun: Callable[[FixedRank], Gradients],
+    fun: Callable[[FixedRank], FactorGradients],
     start: FixedRank,
     *,
     max_iter: int,
@@ -164,7 +164,7 @@ def geodesic_descent(
     return point, path, False
 
 
-def _squared_length(point: FixedRank, gradients: Gradients) -> float:
+def _squared_length(point: FixedRank, gradients: FactorGradients) -> float:
     """Rate at which the value falls along the step at its start."""
     return float(
         np.vdot(gradients.V, canonical_gradient(point.V, gradients.V))
