@@ -36,6 +36,7 @@ _FAMILIES = (
     "smoothers",
     "sparse",
     "structured",
+    "testing",
 )
 
 __all__ = ["__version__", *_FAMILIES]

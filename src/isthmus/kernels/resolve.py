@@ -18,6 +18,7 @@ from isthmus.kernels.vectors.gaussian import Gaussian
 from isthmus.kernels.vectors.histogram import HistogramIntersection
 from isthmus.kernels.vectors.laplacian import Laplacian
 from isthmus.kernels.vectors.stationary import Matern
+from isthmus.typing import provides
 
 NAMES: dict[str, Callable[[], Kernel]] = {
     "linear": Linear,
@@ -43,7 +44,8 @@ def as_kernel(kernel: Any) -> Kernel:
     ----------
     kernel : str, Kernel, scikit-learn kernel or callable
         A name, a kernel, a kernel object of ``sklearn.gaussian_process``, or a function of
-        two collections that returns their Gram matrix.
+        two collections that returns their Gram matrix. It may say that it compares rows of numbers
+        by ``provides = {"vectors"}``.
 
     Examples
     --------
@@ -68,7 +70,7 @@ def as_kernel(kernel: Any) -> Kernel:
     if isinstance(kernel, SklearnKernel):
         return FunctionKernel(kernel, on_vectors=True)
     if callable(kernel) and not isinstance(kernel, type):
-        return FunctionKernel(kernel)
+        return FunctionKernel(kernel, on_vectors="vectors" in provides(kernel))
     hint = f" Call it: {kernel.__name__}()." if isinstance(kernel, type) else ""
     raise TypeError(
         "A kernel must be a name, a Kernel, a scikit-learn kernel or a function of two "

@@ -1,0 +1,10 @@
+from isthmus.testing.estimators import PublicEstimator as PublicEstimator
+from isthmus.testing.estimators import all_estimators as all_estimators
+from isthmus.testing.expansion import check_expansion_holder as check_expansion_holder
+from isthmus.testing.feature_map import check_feature_map as check_feature_map
+from isthmus.testing.kernel import check_kernel as check_kernel
+from isthmus.testing.latent_map import check_latent_map as check_latent_map
+from isthmus.testing.loss import check_loss as check_loss
+from isthmus.testing.preimage import check_preimage as check_preimage
+from isthmus.testing.report import CheckReport as CheckReport
+from isthmus.testing.smoother import check_smoother as check_smoother
