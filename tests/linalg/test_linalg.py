@@ -190,12 +190,9 @@ def test_the_compiled_factor_grows_by_rows_that_add_something(rng):
     A = np.vstack([A, A[0] - 2 * A[1]])
     M = A @ A.T
     L = np.zeros((4, 4))
-    kept = []
+    chosen, n = np.zeros(4, dtype=int), 0
     for j in (0, 1, 3, 2):
-        n = len(kept)
-        L[n, :n] = M[j, kept]
-        if append_row(L, n, M[j, j], 1e-10):
-            kept.append(j)
-    assert kept == [0, 1, 2]
+        n += append_row(L, n, M, chosen, j, 1e-10)
+    assert list(chosen[:n]) == [0, 1, 2]
     assert_allclose(np.tril(L[:3, :3]), np.linalg.cholesky(M[:3, :3]), rtol=1e-8)
     assert not cholesky(M.copy(), 4, 1e-10)

@@ -5,22 +5,23 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def append_row(L, n, diagonal, smallest):
-    """Add row ``n`` to a lower factor of n rows; False where it depends on them.
+def append_row(L, n, G, chosen, j, smallest):
+    """Add row ``j`` of a Gram matrix to the factor of ``chosen[:n]``; False where it is dependent.
 
-    ``L[n, :n]`` holds the products with the earlier rows, ``diagonal`` the product with itself.
-    The row counts as dependent where its pivot is at most ``smallest`` times the diagonal.
+    It is where its pivot is at most ``smallest`` times its diagonal entry; else j is now
+    ``chosen[n]``.
     """
-    pivot = diagonal
+    pivot, row = G[j, j], L[n]
     for a in range(n):
-        total = L[n, a]
+        total = G[j, chosen[a]]
         for c in range(a):
-            total -= L[n, c] * L[a, c]
-        L[n, a] = total / L[a, a]
-        pivot -= L[n, a] * L[n, a]
-    if not pivot > smallest * diagonal:
+            total -= row[c] * L[a, c]
+        row[a] = total / L[a, a]
+        pivot -= row[a] * row[a]
+    if not pivot > smallest * G[j, j]:
         return False
-    L[n, n] = np.sqrt(pivot)
+    row[n] = np.sqrt(pivot)
+    chosen[n] = j
     return True
 
 
@@ -30,9 +31,17 @@ def cholesky(C, n, smallest):
 
     A pivot of at most ``smallest`` times its diagonal entry counts as zero.
     """
-    for a in range(n):  # noqa: SIM110
-        if not append_row(C, a, C[a, a], smallest):
+    for a in range(n):
+        pivot = C[a, a]
+        for b in range(a):
+            total = C[a, b]
+            for c in range(b):
+                total -= C[a, c] * C[b, c]
+            C[a, b] = total / C[b, b]
+            pivot -= C[a, b] * C[a, b]
+        if not pivot > smallest * C[a, a]:
             return False
+        C[a, a] = np.sqrt(pivot)
     return True
 
 
@@ -40,10 +49,12 @@ def cholesky(C, n, smallest):
 def cholesky_solve(L, n, x):
     """Solve L L' z = x in place, for a lower factor of n rows."""
     for a in range(n):
+        total = x[a]
         for c in range(a):
-            x[a] -= L[a, c] * x[c]
-        x[a] /= L[a, a]
+            total -= L[a, c] * x[c]
+        x[a] = total / L[a, a]
     for a in range(n - 1, -1, -1):
+        total = x[a]
         for c in range(a + 1, n):
-            x[a] -= L[c, a] * x[c]
-        x[a] /= L[a, a]
+            total -= L[c, a] * x[c]
+        x[a] = total / L[a, a]

@@ -49,13 +49,10 @@ def _factor(G, passive, L, index):
     for j in range(G.shape[0]):
         if not passive[j]:
             continue
-        for a in range(size):
-            L[size, a] = G[j, index[a]]
-        if not append_row(L, size, G[j, j], DEPENDENT):
+        if append_row(L, size, G, index, j, DEPENDENT):
+            size += 1
+        else:
             passive[j] = False
-            continue
-        index[size] = j
-        size += 1
     return size
 
 

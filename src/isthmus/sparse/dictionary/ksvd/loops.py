@@ -104,7 +104,7 @@ def refit(X, D, G, support, coef):
     s_max = support.shape[1]
     L = np.empty((s_max, s_max))
     b = np.empty(s_max)
-    kept = np.empty(s_max, dtype=np.int64)
+    atoms, places = np.empty(s_max, dtype=np.int64), np.empty(s_max, dtype=np.int64)
     for i in range(X.shape[0]):
         chosen = support[i]
         a = coef[i]
@@ -114,12 +114,10 @@ def refit(X, D, G, support, coef):
         size = 0
         for t in range(count):
             a[t] = 0.0
-            for s in range(size):
-                L[size, s] = G[chosen[t], chosen[kept[s]]]
-            if append_row(L, size, G[chosen[t], chosen[t]], PIVOT):
+            if append_row(L, size, G, atoms, chosen[t], PIVOT):
                 b[size] = dot(D[chosen[t]], X[i])
-                kept[size] = t
+                places[size] = t
                 size += 1
         cholesky_solve(L, size, b)
         for s in range(size):
-            a[kept[s]] = b[s]
+            a[places[s]] = b[s]
