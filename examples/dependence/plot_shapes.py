@@ -56,7 +56,7 @@ with style():
 # The width of a kernel is a choice
 # ---------------------------------
 
-narrow = Gaussian(scale=0.5)
+narrow = Gaussian(width_factor=0.5)
 wave = independence_test(
     *shapes["wave"], x_kernel=narrow, y_kernel=narrow, n_permutations=999, random_state=0
 )

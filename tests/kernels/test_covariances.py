@@ -168,7 +168,7 @@ def test_ard_does_not_depend_on_the_units_of_columns(rng):
         (Matern(0.0), ValueError, r"'nu' parameter of Matern must be a float in \(0.0, 50.0\]"),
         (Matern(length_scale=-1.0), ValueError, "'length_scale' parameter of Matern"),
         (Matern(length_scale="mean"), ValueError, "must be a positive float or 'median'"),
-        (RationalQuadratic(0.0), ValueError, "'alpha' parameter of RationalQuadratic"),
+        (RationalQuadratic(0.0), ValueError, "'exponent' parameter of RationalQuadratic"),
         (GammaExponential(2.5), ValueError, r"'exponent' .* \(0.0, 2.0\]. Got 2.5"),
         (NeuralNetwork(-1.0), ValueError, "'weight' parameter of NeuralNetwork"),
         (ARD(Gaussian(), length_scales=(1.0,)), ValueError, "each of 2 columns. Got 1"),

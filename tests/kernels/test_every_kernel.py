@@ -215,7 +215,7 @@ def test_distances_come_back(kernel, rng):
     ],
 )
 def test_what_a_kernel_lacks_is_named(kernel, call):
-    with pytest.raises(TypeError, match=type(kernel).__name__ + r".* has not "):
+    with pytest.raises(TypeError, match=type(kernel).__name__ + r".* has no "):
         call(kernel, np.ones((3, 3)))
 
 
@@ -289,9 +289,9 @@ def test_a_zero_vector_is_similar_to_nothing():
 
 
 def test_width_and_gamma_conventions(points):
-    half = Gaussian(scale=0.5).resolve(points)
+    half = Gaussian(width_factor=0.5).resolve(points)
     assert half.gamma == pytest.approx(4 * Gaussian().resolve(points).gamma)
-    assert repr(Gaussian(scale=0.5)) == "Gaussian(gamma='median', scale=0.5)"
+    assert repr(Gaussian(width_factor=0.5)) == "Gaussian(gamma='median', width_factor=0.5)"
     assert Gaussian.from_width(2.0).gamma == pytest.approx(1 / 8)
     with pytest.raises(ValueError, match="width of a Gaussian must be positive"):
         Gaussian.from_width(0.0)

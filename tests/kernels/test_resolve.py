@@ -53,7 +53,7 @@ def test_nested_parameters_are_read_and_set():
     k.set_params(left__base__right__gamma=5.0, right__degree=3)
     assert k.left.base.right.gamma == 5.0
     assert k.right.degree == 3
-    with pytest.raises(ValueError, match=r"'gama' for Gaussian.*\['gamma', 'scale'\]"):
+    with pytest.raises(ValueError, match=r"'gama' for Gaussian.*\['gamma', 'width_factor'\]"):
         Gaussian().set_params(gama=1)
 
 

@@ -14,7 +14,7 @@ from isthmus.kernels import (
     Linear,
     Precomputed,
     SpectrumRepair,
-    repaired_spectrum,
+    repair_spectrum,
 )
 from isthmus.kernels.algebra.spectrum_repair import METHODS
 from isthmus.series import local_alignment_matrix
@@ -28,7 +28,7 @@ def indefinite(rng, n=12):
 @pytest.mark.parametrize("method", METHODS)
 def test_the_repaired_matrix_is_positive(method, rng):
     G = indefinite(rng)
-    K, W = repaired_spectrum(G, method)
+    K, W = repair_spectrum(G, method)
     assert np.linalg.eigvalsh(K).min() > -1e-10
     if method != "shift":
         assert_allclose(G @ W @ G, K, atol=1e-10)
@@ -37,7 +37,7 @@ def test_the_repaired_matrix_is_positive(method, rng):
 def test_clip_and_flip_by_eigenvalues(rng):
     G = indefinite(rng)
     l, U = np.linalg.eigh(G)  # noqa: E741
-    clipped, flipped = (repaired_spectrum(G, m)[0] for m in ("clip", "flip"))
+    clipped, flipped = (repair_spectrum(G, m)[0] for m in ("clip", "flip"))
     assert_allclose(clipped, (U * np.maximum(l, 0)) @ U.T, atol=1e-10)
     assert_allclose(flipped, (U * np.abs(l)) @ U.T, atol=1e-10)
     # Rows of training objects through P = U C U', as new rows go.
@@ -47,7 +47,7 @@ def test_clip_and_flip_by_eigenvalues(rng):
 
 def test_clipping_is_the_nearest_positive_matrix(rng):
     G = indefinite(rng)
-    K = repaired_spectrum(G, "clip")[0]
+    K = repair_spectrum(G, "clip")[0]
     for _ in range(50):
         B = rng.normal(size=(12, 12))
         other = K + 0.1 * B @ B.T
@@ -121,7 +121,7 @@ def test_a_repaired_kernel_clones(rng):
 def test_bad_input_is_named():
     with pytest.raises(ValueError, match="'method' parameter of SpectrumRepair must be one of"):
         SpectrumRepair(Linear(), method="mend")(np.eye(2))
-    with pytest.raises(ValueError, match="'method' parameter of repaired_spectrum"):
-        repaired_spectrum(np.eye(2), "mend")
-    with pytest.raises(TypeError, match=r"give the matrix of all of them to Precomputed\(gram\)"):
+    with pytest.raises(ValueError, match="'method' parameter of repair_spectrum"):
+        repair_spectrum(np.eye(2), "mend")
+    with pytest.raises(TypeError, match=r"give the matrix of all of them to Precomputed\(matrix\)"):
         SpectrumRepair(Precomputed())(np.eye(2))

@@ -151,7 +151,7 @@ def test_a_convolution_of_vectors_is_positive(rng):
         (lambda: Spectrum(0)(["a"]), "'length' parameter of Spectrum"),
         (lambda: Subsequence(2, decay=1.5)(["a"]), "'decay' parameter of Subsequence"),
         (lambda: Subsequence(2)(["a", ""]), "sequence 1 of X. Got an empty sequence"),
-        (lambda: Tensor((Delta(), Delta()))([("a",)]), "objects of 2 parts, one a kernel"),
+        (lambda: Tensor((Delta(), Delta()))([("a",)]), "objects of 2 parts, one per kernel"),
         (
             lambda: FisherKernel(HiddenMarkovModel(1), information="none")([[1.0]]),
             "'information' parameter of FisherKernel",

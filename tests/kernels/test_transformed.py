@@ -66,7 +66,7 @@ def test_all_degrees_are_kernels_on_a_sphere_exactly_from_the_index_of_its_dimen
 @pytest.mark.parametrize(("r", "valid"), [(3, True), (10, False)])
 def test_the_condition_says_what_the_spectrum_shows(r, valid, rng):
     X = sphere(rng, 200, r)
-    kernel = Transformed(Linear(), (0.0, 1.0), basis="gegenbauer", lam=0.5, scale="raw")
+    kernel = Transformed(Linear(), (0.0, 1.0), basis="gegenbauer", lam=0.5, scaling="raw")
     kernel.validity = "ignore"
     smallest = np.linalg.eigvalsh(kernel(X)).min()
     if valid:
@@ -119,7 +119,7 @@ def test_powers_of_a_gaussian_are_narrower_gaussians(points):
 
 
 def test_raw_scale_multiplies_by_the_value_at_one(points):
-    raw = Transformed(Gaussian(1.0), (1.0,), basis="gegenbauer", lam=0.51, scale="raw")
+    raw = Transformed(Gaussian(1.0), (1.0,), basis="gegenbauer", lam=0.51, scaling="raw")
     assert_allclose(raw(points), 1.02 * Gaussian(1.0)(points))
 
 
@@ -169,7 +169,7 @@ def test_works_on_gram_matrices_and_other_bases(points):
         (Transformed(Gaussian(1.0), basis="legendre"), "'basis' parameter of Transformed"),
         (Transformed(Gaussian(1.0), validity="hope"), "'validity' parameter of Transformed"),
         (Transformed(Linear(), basis="gegenbauer", lam=-1.0), "'lam' parameter of Transformed"),
-        (Transformed(Linear(), basis="gegenbauer", lam=1.0), "needs a base of unit diagonal"),
+        (Transformed(Linear(), basis="gegenbauer", lam=1.0), "needs a base with unit diagonal"),
     ],
 )
 def test_what_is_wrong_is_named(kernel, message, points):

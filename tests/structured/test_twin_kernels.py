@@ -129,7 +129,7 @@ def test_degrees_are_chosen_by_left_out_alignment(s_shape):
 
 
 def test_gegenbauer_of_a_gaussian_is_refused_clipped_or_let_through(s_shape):
-    with pytest.raises(ValueError, match="no kernel on features of unbounded dimension"):
+    with pytest.raises(ValueError, match="not a kernel on features of unbounded dimension"):
         fitted(s_shape, basis="gegenbauer", x_degree=5, y_degree=5, validity="refuse")
     with pytest.warns(UserWarning, match="does not make a kernel of Gaussian: only"):
         clipped = fitted(s_shape, basis="gegenbauer", x_degree=5, y_degree=5)

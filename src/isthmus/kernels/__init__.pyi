@@ -10,7 +10,7 @@ from isthmus.kernels.algebra.operations import Scaled as Scaled
 from isthmus.kernels.algebra.operations import Sum as Sum
 from isthmus.kernels.algebra.precomputed import Precomputed as Precomputed
 from isthmus.kernels.algebra.spectrum_repair import SpectrumRepair as SpectrumRepair
-from isthmus.kernels.algebra.spectrum_repair import repaired_spectrum as repaired_spectrum
+from isthmus.kernels.algebra.spectrum_repair import repair_spectrum as repair_spectrum
 from isthmus.kernels.algebra.to_sklearn import ToSklearn as ToSklearn
 from isthmus.kernels.algebra.transformed import Transformed as Transformed
 from isthmus.kernels.base import Kernel as Kernel

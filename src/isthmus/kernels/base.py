@@ -18,29 +18,29 @@ from isthmus.typing import Array, Objects
 class Kernel(Piece, ABC):
     r"""A positive semi-definite similarity :math:`k(x,z)=\langle\varphi(x),\varphi(z)\rangle`.
 
-    A new kernel is a dataclass with :meth:`gram` and :meth:`diag`; where it is
-    differentiable in vectors, :meth:`_weighted_gradient` and :meth:`diag_gradient` too. What it
-    can do beyond its values it says in ``offers``. One that compares something other than rows of
-    an array sets ``vectors = False``, and one with parameters that can be learned names them in
+    A new kernel is a dataclass with :meth:`gram` and :meth:`diag`; if it is differentiable in
+    vectors, also with :meth:`_weighted_gradient` and :meth:`diag_gradient`. What it can do beyond
+    its values it declares in ``offers``. A kernel that compares something other than rows of an
+    array sets ``vectors = False``, and one with parameters that can be learned names them in
     ``learned``. A kernel made of others names them as ``parts``, and in ``inherits`` the words that
-    it has where all of its parts have them.
+    it has if all of its parts have them.
     """
 
     __module__ = "isthmus.kernels"
 
     #: What the kernel can do, in words of :data:`isthmus.typing.CAPABILITIES`.
     offers: ClassVar[frozenset[str]] = frozenset()
-    #: Words that a kernel made of others has where all of its parts have them.
+    #: Words that a kernel made of others has if all of its parts have them.
     inherits: ClassVar[frozenset[str]] = frozenset()
-    #: True where objects are rows of a two-dimensional numeric array.
+    #: Whether objects are rows of a two-dimensional numeric array.
     vectors = True
-    #: True where an object is its row of a Gram matrix.
+    #: Whether an object is its row of a Gram matrix.
     pairwise = False
-    #: True where ``k(x, z)`` depends on ``x - z`` alone.
+    #: Whether ``k(x, z)`` depends on ``x - z`` alone.
     stationary = False
-    #: Names of positive parameters that can be learned, that of the width first.
+    #: Names of positive parameters that can be learned, the width first.
     learned: ClassVar[tuple[str, ...]] = ()
-    #: The inputs enter as ``width ** width_power * x``; 0 where no parameter is a width.
+    #: The inputs enter as ``width ** width_power * x``; 0 if no parameter is a width.
     width_power: ClassVar[float] = 0.0
 
     @property
@@ -78,7 +78,7 @@ class Kernel(Piece, ABC):
         return self.resolve(Z).gram(X, Z)
 
     def check(self, X: Objects) -> Objects:
-        """Return ``X`` in the form that the kernel computes with, or say what is wrong."""
+        """Return ``X`` in the form that the kernel computes with, or raise what is wrong."""
         if self.vectors:
             refuse_text(X, type(self).__name__, self)
             return check_array(
@@ -97,7 +97,7 @@ class Kernel(Piece, ABC):
         return X, Z
 
     def reference(self, X: Objects, indices: Any = None) -> Objects:
-        """What to keep of ``X``, or of some of it, as second argument of later calls."""
+        """What to keep of ``X``, or of part of it, as second argument of later calls."""
         return X if indices is None else take(X, indices)
 
     def resolve(self, X: Objects) -> "Kernel":
@@ -107,7 +107,7 @@ class Kernel(Piece, ABC):
     def blocks(
         self, X: Objects, Z: Objects = None, *, block_size: int | None = None
     ) -> Iterator[tuple[slice, Array]]:
-        """Yield ``(rows, K[rows])``, so that nobody needs the whole Gram matrix."""
+        """Yield ``(rows, K[rows])``, so that the whole Gram matrix is never needed."""
         X, Z = self._checked_pair(X, Z)
         kernel = self.resolve(Z)
         for rows in block_slices(n_objects(X), n_objects(Z), block_size=block_size):
@@ -119,7 +119,7 @@ class Kernel(Piece, ABC):
         r"""Row :math:`i` is :math:`\sum_j W_{ij}\,\partial k(x_i,z_j)/\partial x_i`.
 
         The sum over :math:`j` is a matrix product, so the (n, m, d) array of all
-        gradients is never formed. ``K`` is ``k(X, Z)`` where it is known already.
+        gradients is never formed. ``K`` is ``k(X, Z)`` if it is already known.
         """
         kernel = self.resolve(Z)
         return kernel._weighted_gradient(X, Z, W, kernel.gram(X, Z) if K is None else K)
@@ -139,15 +139,15 @@ class Kernel(Piece, ABC):
     def values_and_slopes(self, X: Array, B: Array) -> Callable[[Array], tuple[Array, Array]]:
         r"""The functions :math:`\sum_jB_{ji}k(x_j,z)` with their Jacobians, as one function.
 
-        It takes points ``Z`` (m, d) to values (m, r) and Jacobians (m, r, d); a kernel that knows a
-        faster way overrides it.
+        It maps points ``Z`` (m, d) to values (m, r) and Jacobians (m, r, d); a kernel with a faster
+        way overrides it.
         """
         r = B.shape[1]
 
         def model(Z: Array) -> tuple[Array, Array]:
             m, d = Z.shape
             K = self.gram(Z, X)
-            # One row for each pair of a point and a function, so that one call gives all gradients.
+            # One row per pair of a point and a function, so that one call gives all gradients.
             J = self.weighted_gradient(
                 np.repeat(Z, r, axis=0), X, np.tile(B.T, (m, 1)), np.repeat(K, r, axis=0)
             )
@@ -163,7 +163,7 @@ class Kernel(Piece, ABC):
         raise TypeError(self._lacks("gradient of its diagonal"))
 
     def radial_weights(self, X: Array, Z: Array, K: Array | None = None) -> Array:
-        r"""Matrix of :math:`-\partial k/\partial\|x-z\|^2` for kernels of the distance alone."""
+        r"""Matrix of :math:`-\partial k/\partial\|x-z\|^2` for kernels of the distance."""
         raise TypeError(self._lacks("form k(‖x - z‖²)"))
 
     def inverse_inner_product(self, values: Array) -> Array:
@@ -175,7 +175,7 @@ class Kernel(Piece, ABC):
         raise TypeError(self._lacks("formula for input distances from kernel values"))
 
     def explicit_features(self, X: Objects) -> Array | None:
-        """Finite vectors whose inner product is the kernel, where that is the cheap way."""
+        """Finite vectors whose inner product is the kernel, if that is cheaper; else None."""
         return None
 
     def _lacks(self, what: str) -> str:
@@ -185,7 +185,7 @@ class Kernel(Piece, ABC):
 
     @property
     def _names(self) -> list[str]:
-        # A parameter of zero has no logarithm: it was put to zero to stay there.
+        # A parameter that is zero has no logarithm: it stays zero.
         return [name for name in self.learned if getattr(self, name) > 0]
 
     def log_parameters(self) -> Array:
@@ -201,7 +201,7 @@ class Kernel(Piece, ABC):
         r"""Derivatives of :math:`\sum_{ij}W_{ij}k(x_i,z_j)` by the logarithms of the parameters.
 
         Sums of matrix products: the (n, m, p) array of all derivatives is never formed. ``Z is X``
-        says that ``W`` is symmetric; ``K`` is ``k(X, Z)`` where it is known already.
+        says that ``W`` is symmetric; ``K`` is ``k(X, Z)`` if it is already known.
         """
         if not self._names:
             return np.empty(0)
@@ -234,7 +234,7 @@ class Kernel(Piece, ABC):
         It is :math:`\sum_ix_{ic}\,\partial/\partial x_{ic}+\sum_jz_{jc}\,\partial/\partial z_{jc}`,
         so what a kernel knows about its inputs is enough to learn all length scales.
         """
-        if self.stationary:  # then any origin will do: near the points nothing cancels
+        if self.stationary:  # any origin will do: close to the points nothing cancels
             origin, same = X.mean(axis=0), Z is X
             X = X - origin
             Z = X if same else Z - origin

@@ -29,8 +29,7 @@ class Expansion:
     offset : array of shape (p,) or None, default=None
         :math:`b`; None is zero.
     gram : array of shape (p, p) or None, default=None
-        The inner products of the functions where they are known; None computes them when they are
-        asked for.
+        The inner products of the functions, if they are known; None computes them on demand.
 
     Examples
     --------
@@ -60,7 +59,7 @@ class Expansion:
         self.offset = np.zeros(weights.shape[1], dtype=weights.dtype) if offset is None else offset
         self._gram = gram
 
-    # What is made on the way is neither compared nor written to disk --------------------
+    # Cached results are neither compared nor written to disk ----------------------------
 
     def __getstate__(self) -> dict[str, Any]:
         kept = ("kernel", "objects", "weights", "offset")
@@ -100,7 +99,7 @@ class Expansion:
         return np.concatenate(values) + self.offset
 
     def _primal(self) -> Array | None:
-        r""":math:`\Phi^\top A` where features are explicit: then no kernel against all objects."""
+        r""":math:`\Phi^\top A` if features are explicit, so that no kernel values are needed."""
         if "_weights_in_features" not in self.__dict__:
             F = self.kernel.explicit_features(self.objects)
             self._weights_in_features = None if F is None else F.T @ self.weights
@@ -125,8 +124,8 @@ class Expansion:
     def then(self, matrix: Array, offset: Any = None) -> "Expansion":
         r"""The functions followed by a linear map, :math:`x\mapsto f(x)M+c`, as one expansion.
 
-        Its error is then that of the whole: compressed before the map, small errors of functions
-        with little weight would be blown up by it.
+        When it is compressed its error is that of the whole; compressed before the map, small
+        errors of functions with little weight could be amplified by it.
         """
         shift = self.offset @ matrix
         return Expansion(

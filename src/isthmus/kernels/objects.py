@@ -1,4 +1,4 @@
-"""Collections of objects: the one place that knows arrays from lists."""
+"""Collections of objects: the one place that tells arrays from lists."""
 
 from collections.abc import Collection
 from numbers import Number
@@ -13,12 +13,12 @@ from isthmus.typing import Objects
 
 
 def n_objects(X: Objects) -> int:
-    """How many objects there are in ``X``."""
+    """Number of objects in ``X``."""
     return int(_num_samples(X))
 
 
 def take(X: Objects, indices: Any) -> Objects:
-    """The objects of ``X`` at ``indices`` (numbers, a mask or a slice).
+    """The objects of ``X`` at ``indices`` (integers, a mask or a slice).
 
     >>> take(["a", "b", "c"], [2, 0])
     ['c', 'a']
@@ -31,7 +31,7 @@ def take(X: Objects, indices: Any) -> Objects:
 
 
 def check_list(X: Objects, owner: str) -> Objects:
-    """A non-empty collection of objects: arrays stay, anything else becomes a list."""
+    """A non-empty collection of objects: arrays stay as they are, all else becomes a list."""
     if isinstance(X, (str, bytes)) or not hasattr(X, "__len__"):
         raise TypeError(
             f"{owner} expected a collection of objects (a list or an array). "
@@ -45,10 +45,10 @@ def check_list(X: Objects, owner: str) -> Objects:
 
 
 def check_objects(estimator: Any, X: Objects, kernel: Any, *, reset: bool) -> Objects:
-    """Check what an estimator is given, as its kernel wants it.
+    """Check what an estimator is given, as its kernel requires.
 
-    Arrays go through scikit-learn's ``validate_data``, which keeps the number and names
-    of features; anything else through the kernel.
+    Arrays go through scikit-learn's ``validate_data``, which records the number and names of
+    features; anything else is checked by the kernel.
     """
     if kernel.vectors:
         refuse_text(X, type(estimator).__name__, kernel)
@@ -67,11 +67,11 @@ def check_collection(
     kinds: Collection[str] = (),
     reset: bool | None,
 ) -> Objects:
-    """Check inputs or outputs of an estimator whose parts may be anyone's.
+    """Check inputs or outputs of an estimator whose parts may be of any class.
 
-    With a kernel, as the kernel wants it; without one, tables of numbers as scikit-learn does
-    and anything else as a list. ``kinds`` are the words by which the parts say what an object is
-    (see :mod:`isthmus.typing`); where they say nothing the data decide. ``reset=None`` is for
+    With a kernel, as the kernel requires; without one, tables of numbers as scikit-learn does and
+    anything else as a list. ``kinds`` are the words by which the parts declare what an object is
+    (see :mod:`isthmus.typing`); if they declare nothing, the data decide. ``reset=None`` is for
     outputs: they leave the estimator's ``n_features_in_`` alone, and one number per object becomes
     a column.
     """
@@ -101,7 +101,7 @@ def check_collection(
 
 
 def refuse_text(X: Objects, owner: str, kernel: Any) -> None:
-    """Say what to do where a kernel of vectors is given words."""
+    """Refuse text that is given to a kernel of vectors, and say what to do."""
     if _holds_text(X):
         raise ValueError(
             f"{owner} got text, but its kernel {kernel!r} compares vectors. Name a kernel for "
@@ -113,10 +113,10 @@ def _holds_text(X: Objects) -> bool:
     return isinstance(X, (list, tuple)) and len(X) > 0 and isinstance(X[0], (str, bytes))
 
 
-def joined(X: Objects, Z: Objects) -> Objects:
+def concatenate(X: Objects, Z: Objects) -> Objects:
     """The objects of ``X``, then those of ``Z``.
 
-    >>> joined(["a"], ["b", "c"])
+    >>> concatenate(["a"], ["b", "c"])
     ['a', 'b', 'c']
     """
     if isinstance(X, np.ndarray) and isinstance(Z, np.ndarray):
@@ -125,7 +125,7 @@ def joined(X: Objects, Z: Objects) -> Objects:
 
 
 def looks_like_table(X: Objects, *, flat: bool = False) -> bool:
-    """Whether ``X`` is a table of numbers (with ``flat``, also one number an object)."""
+    """Whether ``X`` is a table of numbers (with ``flat``, also one number per object)."""
     if issparse(X):
         return True
     if hasattr(X, "iloc"):
@@ -144,7 +144,7 @@ def looks_like_table(X: Objects, *, flat: bool = False) -> bool:
 def object_array(items: Any) -> np.ndarray:
     """One-dimensional array whose entries are the objects, whatever their length.
 
-    It slices by index arrays and concatenates, which lists of unequal series do not.
+    It can be indexed by arrays and concatenated, unlike a list of series of different lengths.
 
     >>> object_array([[1, 2], [3]]).shape
     (2,)

@@ -16,7 +16,7 @@ def squared_norms(feature_map: Any, coordinates: Array) -> Array:
     r"""Squared lengths :math:`\|\Psi\|^2` of the points with these coordinates, (n,).
 
     Coordinates are :math:`\langle v_i,\varphi(x)-\bar\varphi\rangle`, so the offsets of the axes
-    are their inner products with the origin, but for the sign.
+    are their inner products with the origin, up to the sign.
     """
     origin = float(feature_map.origin_.squared_norms()[0])
     return origin - 2 * coordinates @ feature_map.axes_.offset + _in_axes(feature_map, coordinates)
@@ -24,6 +24,7 @@ def squared_norms(feature_map: Any, coordinates: Array) -> Array:
 
 def squared_distances(feature_map: Any, X: Objects, coordinates: Array) -> Array:
     r"""Squared distances :math:`\|\varphi(x_i)-\Psi_i\|^2` of images from points, (n,)."""
+    X = feature_map.axes_.kernel.check(X)
     values = axes_and_origin(feature_map)(X)  # the kernel once for both
     along = np.einsum("ij,ij->i", values[:, :-1], coordinates)
     spread = _from_origin(feature_map, X, values[:, -1])
@@ -31,10 +32,11 @@ def squared_distances(feature_map: Any, X: Objects, coordinates: Array) -> Array
 
 
 def residual_norms(feature_map: Any, X: Objects, coordinates: Array) -> Array:
-    """Squared lengths of what of the images of ``X`` lies outside the axes, (n,).
+    """Squared lengths of the parts of the images of ``X`` that lie outside the axes, (n,).
 
     ``coordinates`` are those of ``X``.
     """
+    X = feature_map.axes_.kernel.check(X)
     along = np.einsum("ij,ij->i", coordinates, coordinates)
     spread = _from_origin(feature_map, X, feature_map.origin_(X)[:, 0])
     return spread - 2 * along + _in_axes(feature_map, coordinates)
@@ -55,7 +57,7 @@ def _from_origin(feature_map: Any, X: Objects, inner: Array) -> Array:
 
 
 def _in_axes(feature_map: Any, coordinates: Array) -> Array:
-    """Squared lengths of combinations of the axes, which are orthonormal where no Gram is told."""
+    """Squared lengths of combinations of the axes, which are orthonormal if no Gram is given."""
     gram = feature_map.axes_gram_
     image = coordinates if gram is None else coordinates @ gram
     return np.einsum("ij,ij->i", coordinates, image)

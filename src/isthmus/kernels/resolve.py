@@ -1,4 +1,4 @@
-"""One function that makes a kernel of whatever was given."""
+"""Make a kernel from whatever was given."""
 
 from collections.abc import Callable
 from difflib import get_close_matches
@@ -44,8 +44,8 @@ def as_kernel(kernel: Any) -> Kernel:
     ----------
     kernel : str, Kernel, scikit-learn kernel or callable
         A name, a kernel, a kernel object of ``sklearn.gaussian_process``, or a function of
-        two collections that returns their Gram matrix. It may say that it compares rows of numbers
-        by ``provides = {"vectors"}``.
+        two collections that returns their Gram matrix. A function declares that it compares rows
+        of numbers by an attribute ``provides = {"vectors"}``.
 
     Examples
     --------

@@ -32,7 +32,7 @@ def _sequence_pair(a, b, q, c, D, S):
 
 @njit(cache=True, parallel=True)
 def sequence_gram(x, x_starts, x_stop, z, z_starts, z_stop, rows, symmetric, K):
-    """Fill ``K`` with the kernel of sequences, which stand one after another in ``x``, ``z``.
+    """Fill ``K`` with the kernel of sequences, which follow one another in ``x`` and ``z``.
 
     ``rows`` is the order of rows: neighbours in it share a thread.
     """
@@ -59,19 +59,19 @@ def sequence_diagonal(x, starts, stop, diagonal):
         diagonal[i] = _sequence_pair(a, a, stop[i] ** 2, (1.0 - stop[i]) ** 2, D, S)
 
 
-# Tables of pairs of nodes are flat, row by row, and arcs are read in place: slices of arrays would
-# take numba many times as long to compile.
+# Tables of pairs of nodes are flat, row by row, and arcs are read in place: array slices would take
+# numba many times as long to compile.
 
 
 @njit(cache=True)
 def _step(u, y, Y, mask, n, m, x, a, a_stop, z, b, b_stop):
     """One step of both walks: y = mask o sum_e P_e u P_e'^T, edge label by edge label.
 
-    The product graph is never made: for each label the second walk steps (into ``Y``), then the
+    The product graph is never formed: for each label the second walk steps (into ``Y``), then the
     first one, whole rows at a time. Arcs ``a`` to ``a_stop`` of ``x`` and ``b`` to ``b_stop`` of
     ``z`` are sorted by their label.
     """
-    # Unsigned places spare the question whether they count from the end.
+    # Unsigned indices need no check whether they count from the end.
     size, width = np.uintp(n * m), np.uintp(m)
     x_from, x_to, x_edge, x_weight = x[4], x[5], x[6], x[7]
     z_from, z_to, z_edge, z_weight = z[4], z[5], z[6], z[7]
@@ -105,7 +105,7 @@ def _step(u, y, Y, mask, n, m, x, a, a_stop, z, b, b_stop):
 
 @njit(cache=True)
 def _solve_fixed_point(u, y, Y, r, mask, n, m, x, a, a_stop, z, b, b_stop, tol, max_iter):
-    """Iterate u = r + T u from u = r; the change shrinks by (1 - stop)^2 a sweep."""
+    """Iterate u = r + T u from u = r; the change shrinks by (1 - stop)^2 per sweep."""
     scale = 0.0
     for k in range(n * m):
         u[k] = r[k]

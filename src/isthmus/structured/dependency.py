@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from isthmus._checks import check_int, check_length, former_fit_kept
 from isthmus.kernels.expansion import Expansion
-from isthmus.kernels.objects import check_collection, joined, n_objects
+from isthmus.kernels.objects import check_collection, concatenate, n_objects
 from isthmus.kernels.resolve import as_kernel
 from isthmus.regression.expansion import ExpansionRegressor
 from isthmus.regression.left_out import flat, left_out_predictions
@@ -140,7 +140,7 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
             more_X = None if unlabelled is None else self._check_inputs(unlabelled, reset=False)
             more_Y = Y
             if unlabelled_outputs is not None:
-                more_Y = joined(Y, self._check_outputs(unlabelled_outputs, y_features)[0])
+                more_Y = concatenate(Y, self._check_outputs(unlabelled_outputs, y_features)[0])
 
             # The square: coordinates of outputs, coordinates of inputs, T between them, and back.
             targets = _output_coordinates(y_features, Y, more_Y)
@@ -264,7 +264,7 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
         if "supervised" not in words:
             if more_X is None:
                 return np.asarray(_fit_transform(x_features, X, flat(targets))), everything
-            return np.asarray(x_features.fit(joined(X, more_X)).transform(X)), everything
+            return np.asarray(x_features.fit(concatenate(X, more_X)).transform(X)), everything
         n_folds = self._n_folds(X)
         if n_folds is None:
             x_features.fit(X, flat(targets))

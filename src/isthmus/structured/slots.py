@@ -21,7 +21,7 @@ from isthmus.typing import CAPABILITIES, OBJECT_KINDS, missing, needs, provides,
 PASSTHROUGH = "passthrough"
 SHARE_OF_VECTORS = 0.99
 # The median distance is often too wide a kernel for inputs of some dimension: offer narrower.
-GAUSSIANS = tuple(Gaussian(scale=scale) for scale in (1.0, 0.5, 0.25))
+GAUSSIANS = tuple(Gaussian(width_factor=scale) for scale in (1.0, 0.5, 0.25))
 
 
 def input_kernel(x_features: Any, regressor: Any) -> Kernel | None:

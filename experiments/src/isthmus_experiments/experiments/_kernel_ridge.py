@@ -8,4 +8,4 @@ WIDTHS = (1.0, 0.5, 0.25)
 
 def kernel_ridge():
     """An unfitted kernel ridge regression with a choice of three Gaussians."""
-    return KernelRidgeCV(tuple(Gaussian(scale=scale) for scale in WIDTHS))
+    return KernelRidgeCV(tuple(Gaussian(width_factor=scale) for scale in WIDTHS))

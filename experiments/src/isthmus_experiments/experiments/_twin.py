@@ -43,7 +43,7 @@ def gain(base, mapped):
 
 def learner(basis, degrees):
     """Gegenbauer polynomials as published: raw, index 0.51 and 0.52, kernel or not."""
-    loose = {"scale": "raw", "validity": "ignore"} if basis == "gegenbauer" else {}
+    loose = {"scaling": "raw", "validity": "ignore"} if basis == "gegenbauer" else {}
     return TwinKernelLearner(x_degree=degrees[0], y_degree=degrees[1], basis=basis, **loose)
 
 

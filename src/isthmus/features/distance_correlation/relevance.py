@@ -15,7 +15,7 @@ from isthmus.regression.ridge.estimator import DEFAULT_ALPHAS, KernelRidgeCV
 from isthmus.typing import Array
 
 # Gaussians around the median distance, of which leave-one-out takes the best.
-GAUSSIANS = tuple(Gaussian(scale=factor) for factor in (2.0, 1.0, 0.5, 0.25))
+GAUSSIANS = tuple(Gaussian(width_factor=factor) for factor in (2.0, 1.0, 0.5, 0.25))
 POWERS = (0.0, 0.5, 1.0, 2.0)
 # Beyond this many rows a Gram matrix costs more than it gains over landmarks.
 MAX_ROWS = 4000

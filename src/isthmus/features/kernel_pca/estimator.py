@@ -22,7 +22,7 @@ from isthmus.features.kernel_pca.decomposition import (
 )
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.expansion import Expansion
-from isthmus.kernels.objects import check_objects, joined, n_objects
+from isthmus.kernels.objects import check_objects, concatenate, n_objects
 from isthmus.kernels.points import axes_and_origin, residual_norms
 from isthmus.kernels.resolve import as_kernel
 
@@ -157,7 +157,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         if not self._is_nystroem:
             self._require_objects("way to add to fewer than n_landmarks of them")
             with former_fit_kept(self):
-                self._fit_resolved(self.kernel_, joined(self.objects_, X))
+                self._fit_resolved(self.kernel_, concatenate(self.objects_, X))
             return self
         self._diagonal += float(np.sum(self.kernel_.diag(X)))
         self._set_nystroem(merge(self._moments, self._landmark_moments(X)))

@@ -12,7 +12,7 @@ from isthmus.typing import Array, IntArray, Objects
 
 
 class _OfParts(Kernel):
-    """Kernels of which each compares one part of the objects, ``x[0]``, ``x[1]`` and so on."""
+    """Several kernels, each of which compares one part of the objects: ``x[0]``, ``x[1]``, …"""
 
     kernels: tuple[Kernel, ...]
     vectors = False
@@ -28,7 +28,7 @@ class _OfParts(Kernel):
         for i, x in enumerate(X):
             if isinstance(x, str) or not hasattr(x, "__len__") or len(x) != len(self.kernels):
                 raise ValueError(
-                    f"{type(self).__name__} expected objects of {len(self.kernels)} parts, one a "
+                    f"{type(self).__name__} expected objects of {len(self.kernels)} parts, one per "
                     f"kernel. Got {x!r:.60} as object {i} instead."
                 )
             parts.append(x[d])
@@ -52,12 +52,12 @@ class _OfParts(Kernel):
 class Tensor(_OfParts):
     r"""Tensor product of kernels, :math:`k((x_1,x_2),(z_1,z_2))=k_1(x_1,z_1)\,k_2(x_2,z_2)`.
 
-    Objects are tuples of any number of parts, of any kinds: alike in all of them.
+    Objects are tuples of any number of parts of any kind; similar objects agree in all of them.
 
     Parameters
     ----------
     kernels : tuple of kernels
-        One a part.
+        One per part.
 
     Examples
     --------
@@ -85,12 +85,12 @@ class Tensor(_OfParts):
 class DirectSum(_OfParts):
     r"""Direct sum of kernels, :math:`k((x_1,x_2),(z_1,z_2))=k_1(x_1,z_1)+k_2(x_2,z_2)`.
 
-    Objects are tuples of any number of parts, of any kinds: alike in one of them.
+    Objects are tuples of any number of parts of any kind; similar objects agree in some of them.
 
     Parameters
     ----------
     kernels : tuple of kernels
-        One a part.
+        One per part.
 
     Examples
     --------
@@ -128,7 +128,7 @@ class Convolution(Kernel):
 
     Examples
     --------
-    All ways to cut a word in two, alike in beginning and end:
+    All ways to cut a word in two, compared by beginning and end:
 
     >>> from isthmus.kernels import Convolution, Delta, Tensor
     >>> def cuts(word):

@@ -1,4 +1,4 @@
-"""The kernel of equality."""
+"""The kernel that compares for equality."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ class Delta(Kernel):
     r"""Equality :math:`k(x,z)=1` if :math:`x=z`, else 0, of labels or any hashable objects.
 
     As output kernel it encodes the zero-one loss: :math:`\|\varphi(y)-\varphi(y')\|^2`
-    is 2 where the labels differ and 0 where they agree.
+    is 2 if the labels differ and 0 if they agree.
 
     >>> from isthmus.kernels import Delta
     >>> Delta()(["a", "b"], ["b", "b", "c"])

@@ -1,4 +1,4 @@
-"""Kernels given as functions, and those of scikit-learn."""
+"""Kernels given as functions, and kernels of scikit-learn."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ class FunctionKernel(Kernel):
         ``function(x, z)`` gives one number.
     pairwise_calls : bool, default=False
     on_vectors : bool, default=False
-        Whether objects are rows of a numeric array, to be checked as such.
+        Whether objects are rows of a numeric array, and are checked as such.
 
     Examples
     --------
@@ -46,7 +46,7 @@ class FunctionKernel(Kernel):
     def gram(self, X: Objects, Z: Objects) -> Array:
         if self.pairwise_calls:
             return np.array([[float(self.function(x, z)) for z in Z] for x in X])
-        # A copy: the function may hand out a matrix of its own, which callers would overwrite.
+        # A copy: the function may return a matrix of its own, which callers would overwrite.
         K = np.array(self.function(X, Z), dtype=np.float64)
         expected = (n_objects(X), n_objects(Z))
         if K.shape != expected:

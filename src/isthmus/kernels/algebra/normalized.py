@@ -1,4 +1,4 @@
-"""Kernels of unit diagonal."""
+"""Kernels with unit diagonal."""
 
 from dataclasses import dataclass, replace
 
@@ -37,7 +37,7 @@ class Normalized(Kernel):
         if self.base.pairwise:
             raise TypeError(
                 "Normalized cannot scale rows of a Gram matrix, whose own diagonal is not known "
-                "for new objects: give the matrix to Precomputed(gram) and indices as objects."
+                "for new objects: give the matrix to Precomputed(matrix), and indices as objects."
             )
         return self.base.check(X)
 

@@ -22,7 +22,7 @@ class _Pair(Kernel):
 
     @property
     def _judge(self) -> Kernel:
-        # A constant accepts anything, so the other one knows what an object is.
+        # A constant accepts anything, so the other kernel decides what an object is.
         return self.right if isinstance(self.left, Constant) else self.left
 
     @property
@@ -152,7 +152,7 @@ class Product(_Pair):
 
 @dataclass
 class Scaled(Kernel):
-    """``factor * k`` with a factor that is not negative.
+    """``factor * k`` with a non-negative factor.
 
     >>> from isthmus.kernels import Linear
     >>> (2 * Linear())([[1.0]])

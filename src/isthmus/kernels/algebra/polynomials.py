@@ -1,4 +1,4 @@
-r"""Polynomials on [-1, 1] that keep a Gram matrix one: powers and Gegenbauer polynomials.
+r"""Polynomials on [-1, 1] that map kernels to kernels: powers and Gegenbauer polynomials.
 
 Gegenbauer polynomials are scaled to one at :math:`t=1` throughout, so that the index
 :math:`\lambda=0` gives Chebyshev's and :math:`\lambda\to\infty` the powers :math:`t^i`.
@@ -126,7 +126,7 @@ def _powers_of_gegenbauer(degree: int, lam: float) -> Any:
 
 
 def is_kernel(coefficients: tuple[float, ...], lam: float | None, dimension: float) -> bool:
-    """Whether the polynomial makes kernels of all kernels with so many dimensions.
+    """Whether the polynomial of any kernel with this many dimensions is a kernel.
 
     >>> is_kernel((0.0, 1.0), 0.5, 3), is_kernel((0.0, 1.0), 0.5, 10)
     (True, False)

@@ -1,4 +1,4 @@
-"""Gram matrices made elsewhere."""
+"""Gram matrices computed elsewhere."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +11,7 @@ from isthmus.typing import Array, Objects
 
 
 class GramColumns:
-    """Training objects of a precomputed kernel: positions of columns of later rows."""
+    """Training objects of a precomputed kernel: column indices into the rows of new objects."""
 
     def __init__(self, indices: Any, n_columns: int):
         self.indices = np.asarray(indices)
@@ -30,15 +30,15 @@ class GramColumns:
 
 @dataclass(eq=False)
 class Precomputed(Kernel):
-    """A kernel whose values are known already.
+    """A kernel whose values are already known.
 
     Parameters
     ----------
     matrix : ndarray of shape (n, n), optional
-        The matrix of all objects, seen and unseen; then an object is its index in it, and
-        everything that needs only kernel values works (landmarks, candidates, folds).
-        Without it the scikit-learn convention holds: ``X`` is the square matrix of the
-        training objects in ``fit``, and later the rows of new objects against them.
+        The matrix of all objects, seen and unseen; an object is then its index in it, and
+        everything that needs only kernel values works (landmarks, candidates, folds). Without it
+        the scikit-learn convention holds: ``X`` is the square matrix of the training objects in
+        ``fit``, and later the rows of new objects against them.
 
     Examples
     --------
@@ -105,7 +105,7 @@ class Precomputed(Kernel):
         if self.matrix is not None:
             return np.asarray(self.matrix, dtype=np.float64)[np.ix_(X, Z)]
         if isinstance(X, GramColumns):
-            raise TypeError("Precomputed() cannot compare training objects anew: give their rows.")
+            raise TypeError("Precomputed() cannot compare training objects again: give their rows.")
         columns = Z if isinstance(Z, GramColumns) else GramColumns(np.arange(len(Z)), len(Z))
         if X.shape[1] != columns.n_columns:
             raise ValueError(
@@ -122,7 +122,7 @@ class Precomputed(Kernel):
             return np.asarray(self.matrix, dtype=np.float64)[X, X]
         if X.shape[0] != X.shape[1]:
             raise ValueError(
-                "Precomputed() knows k(x, x) of the training objects alone, as the diagonal of "
+                "Precomputed() knows k(x, x) only for the training objects, as the diagonal of "
                 f"their square Gram matrix. Got shape {X.shape} instead."
             )
         return np.diag(X).copy()

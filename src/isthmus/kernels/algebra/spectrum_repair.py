@@ -1,4 +1,4 @@
-"""Kernels from similarities whose spectrum is partly negative."""
+"""Kernels from similarities with negative eigenvalues."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
@@ -17,8 +17,8 @@ METHODS = ("clip", "flip", "shift", "square")
 NO_SIGNAL = 1e-12
 
 
-def repaired_spectrum(G: Array, method: str = "clip") -> tuple[Array, Array]:
-    r"""A positive semi-definite matrix from a symmetric one, and the map for new rows.
+def repair_spectrum(G: Array, method: str = "clip") -> tuple[Array, Array]:
+    r"""Make a symmetric matrix positive semi-definite; return it and the weights for new rows.
 
     With :math:`G=U\Lambda U^\top`:
 
@@ -31,10 +31,11 @@ def repaired_spectrum(G: Array, method: str = "clip") -> tuple[Array, Array]:
     square  :math:`GG^\top`                 :math:`I`
     ======  ==============================  ==========================================
 
-    With rows :math:`g_x` of similarities to the training objects the kernel of two new objects is
-    :math:`g_xWg_z^\top`: on the training objects the repaired matrix, between a new and a training
-    object :math:`g_xP` with :math:`P=WG`, the projection (clip) or reflection (flip). Clipping
-    is the nearest positive semi-definite matrix. A shift has no such extension.
+    With rows :math:`g_x` of similarities to the training objects, the kernel of two new objects is
+    :math:`g_xWg_z^\top`. On the training objects this is the repaired matrix; between a new and a
+    training object it is :math:`g_xP` with :math:`P=WG`, the projection (clip) or reflection
+    (flip). Clipping gives the nearest positive semi-definite matrix. A shift has no such
+    extension.
 
     Returns
     -------
@@ -44,14 +45,14 @@ def repaired_spectrum(G: Array, method: str = "clip") -> tuple[Array, Array]:
     Examples
     --------
     >>> import numpy as np
-    >>> from isthmus.kernels import repaired_spectrum
-    >>> repaired_spectrum(np.array([[0.0, 2.0], [2.0, 0.0]]), "clip")[0]
+    >>> from isthmus.kernels import repair_spectrum
+    >>> repair_spectrum(np.array([[0.0, 2.0], [2.0, 0.0]]), "clip")[0]
     array([[1., 1.],
            [1., 1.]])
     """
     if method not in METHODS:
         raise ValueError(
-            "The 'method' parameter of repaired_spectrum must be one of "
+            "The 'method' parameter of repair_spectrum must be one of "
             f"{', '.join(map(repr, METHODS))}. Got {method!r} instead."
         )
     if method == "square":
@@ -70,12 +71,12 @@ def repaired_spectrum(G: Array, method: str = "clip") -> tuple[Array, Array]:
 
 @dataclass
 class SpectrumRepair(Kernel):
-    r"""A kernel from a similarity that is none: negative eigenvalues are taken out.
+    r"""A kernel made from a similarity that is not one: negative eigenvalues are removed.
 
-    Similarities made of alignments (:class:`DTWKernel`, local alignment scores) have Gram matrices
-    with negative eigenvalues. On the training objects the spectrum is repaired; new objects are
-    mapped accordingly, see :func:`repaired_spectrum`, so that training and new objects
-    live in one feature space.
+    Similarities based on alignments (:class:`DTWKernel`, local alignment scores) have Gram matrices
+    with negative eigenvalues. The spectrum is repaired on the training objects; new objects are
+    mapped accordingly, see :func:`repair_spectrum`, so that training and new objects live in one
+    feature space.
 
     Parameters
     ----------
@@ -83,11 +84,11 @@ class SpectrumRepair(Kernel):
         The similarity, symmetric.
     method : {"clip", "flip", "shift", "square"}, default="clip"
         Set negative eigenvalues to zero, make them positive, add a constant to all, or square the
-        matrix. A shift adds :math:`|\lambda_{\min}|` where two objects are equal and is
-        no kernel on new objects.
+        matrix. A shift adds :math:`|\lambda_{\min}|` if two objects are equal, and does not give
+        a kernel on new objects.
     center : bool, default=False
-        Centre the similarity with the means of the training objects first, as distances need
-        (:class:`DistanceKernel` with ``form="squared"``).
+        Centre the similarity with the means of the training objects first, as is needed for
+        distances (:class:`DistanceKernel` with ``form="squared"``).
 
     Notes
     -----
@@ -124,7 +125,7 @@ class SpectrumRepair(Kernel):
         if self.base.pairwise:
             raise TypeError(
                 "SpectrumRepair needs similarities between any two objects: give the matrix of all "
-                "of them to Precomputed(gram) and indices as objects."
+                "of them to Precomputed(matrix), and indices as objects."
             )
         return self.base.check(X)
 
@@ -140,7 +141,7 @@ class SpectrumRepair(Kernel):
         if self.center:
             G = G - means - means[:, None] + means.mean()
         return RepairedKernel(
-            base, self.method, self.center, X, means, repaired_spectrum(G, self.method)[1]
+            base, self.method, self.center, X, means, repair_spectrum(G, self.method)[1]
         )
 
     def gram(self, X: Objects, Z: Objects) -> Array:
@@ -154,7 +155,7 @@ class SpectrumRepair(Kernel):
 
 @dataclass(eq=False, repr=False)
 class RepairedKernel(Kernel):
-    """What :class:`SpectrumRepair` becomes when it has seen the training objects."""
+    """A :class:`SpectrumRepair` that has seen its training objects."""
 
     base: Kernel
     method: str
@@ -190,12 +191,12 @@ class RepairedKernel(Kernel):
 
     def gram(self, X: Objects, Z: Objects) -> Array:
         if self.method == "shift":
-            return self._shifted(X, Z)
+            return self._shift(X, Z)
         left = self._rows(X, self.objects)
         right = left if Z is X else self._rows(Z, self.objects)
         return left @ self.weights @ right.T
 
-    def _shifted(self, X: Objects, Z: Objects) -> Array:
+    def _shift(self, X: Objects, Z: Objects) -> Array:
         K = self.base.gram(X, Z)
         if self.center:
             K = K - self._means_of(X)[:, None] - self._means_of(Z) + self.means.mean()

@@ -1,4 +1,4 @@
-"""Our kernels where scikit-learn wants one of its own."""
+"""Our kernels as kernels of scikit-learn."""
 
 from typing import Any
 
@@ -11,16 +11,16 @@ from isthmus.typing import Array, Objects
 
 
 class ToSklearn(SklearnKernel):
-    """A kernel of ours as one of ``sklearn.gaussian_process``, on any objects.
+    """A kernel of this library as a kernel of ``sklearn.gaussian_process``, on any objects.
 
     ``GaussianProcessClassifier`` then classifies strings and graphs by Laplace's approximation.
-    The parameters of the kernel are fixed; what scikit-learn puts around it is learned, such
-    as the amplitude in ``ConstantKernel() * ToSklearn(kernel)``.
+    The parameters of the kernel are fixed; those of scikit-learn's kernels around it are learned,
+    such as the amplitude in ``ConstantKernel() * ToSklearn(kernel)``.
 
     Parameters
     ----------
     kernel : kernel or name
-        One whose width is a number, or was resolved.
+        Its width must be a number, or have been resolved.
 
     Examples
     --------
@@ -39,7 +39,7 @@ class ToSklearn(SklearnKernel):
         self.kernel = kernel
 
     def __call__(self, X: Objects, Y: Objects = None, eval_gradient: bool = False) -> Any:
-        """Gram matrix, and with ``eval_gradient`` no derivatives besides it."""
+        """Gram matrix; with ``eval_gradient`` also its derivatives, of which there are none."""
         kernel = as_kernel(self.kernel)
         K = np.asarray(kernel(X) if Y is None else kernel(X, Y), dtype=np.float64)
         return (K, np.empty((*K.shape, 0))) if eval_gradient else K

@@ -26,30 +26,30 @@ BASES = ("monomial", "gegenbauer")
 class Transformed(Kernel):
     r"""A polynomial of a kernel, :math:`\phi(k(x,z))=\sum_{i\ge1}a_iP_i(k(x,z))`.
 
-    With powers, :math:`P_i(t)=t^i`, and :math:`a_i\ge0` it is a kernel for every base. Of a
-    Gaussian it is a sum of Gaussians of widths :math:`\gamma,2\gamma,\dots,d\gamma`. Gegenbauer
-    polynomials want values in [-1, 1] and make a kernel only of points on a sphere of few
-    dimensions: of index :math:`\lambda` on the unit sphere of :math:`\mathbb R^r` where
-    :math:`\lambda\ge(r-2)/2` [Schoenberg1942]_. The features of a Gaussian have no such
-    bound; there, hardly any Gegenbauer polynomial is one.
+    With powers, :math:`P_i(t)=t^i`, and :math:`a_i\ge0` it is a kernel for every base. For a
+    Gaussian it is a sum of Gaussians with :math:`\gamma,2\gamma,\dots,d\gamma`. Gegenbauer
+    polynomials take values in [-1, 1] and give a kernel only for points on a sphere of few
+    dimensions: those of index :math:`\lambda` on the unit sphere of :math:`\mathbb R^r` if
+    :math:`\lambda\ge(r-2)/2` [Schoenberg1942]_. The dimension of a Gaussian's features is not
+    bounded, and hardly any Gegenbauer polynomial of a Gaussian is a kernel.
 
     Parameters
     ----------
     base : Kernel
-        Of unit diagonal for Gegenbauer polynomials: Gaussian, Laplacian, ``Normalized(...)``.
+        With unit diagonal for Gegenbauer polynomials: Gaussian, Laplacian, ``Normalized(...)``.
     coefficients : sequence of float, default=(1.0,)
-        Of the degrees 1, 2, …; a constant term would be an intercept, ``+ Constant``.
+        One per degree 1, 2, …; a constant term would be an intercept, ``+ Constant``.
     basis : {"monomial", "gegenbauer"}, default="monomial"
     lam : float or None, default=None
-        Index of the Gegenbauer polynomials. None takes :math:`(r-2)/2`, the smallest that is
-        right, where the base is an inner product of vectors; elsewhere it must be given.
-    scale : {"unit", "raw"}, default="unit"
+        Index of the Gegenbauer polynomials. None takes :math:`(r-2)/2`, the smallest valid one, if
+        the base is an inner product of vectors; for other bases it must be given.
+    scaling : {"unit", "raw"}, default="unit"
         Gegenbauer polynomials that are one at one, or as they are usually written.
     validity : {"refuse", "clip", "ignore"}, default="refuse"
-        What to do where the polynomial makes no kernel of this base, by the exact condition on
-        its coefficients: refuse; keep the positive part of its spectrum on the
-        objects it is fitted on, :math:`k_+(x,z)=k(x,X)U_+\Lambda_+^{-1}U_+^\top k(X,z)`; or
-        compute on, as published.
+        What to do if the polynomial of this base is not a kernel, by the exact condition on its
+        coefficients: refuse it; keep the positive part of its spectrum on the objects it is
+        fitted on, :math:`k_+(x,z)=k(x,X)U_+\Lambda_+^{-1}U_+^\top k(X,z)`; or use it all the
+        same, as published.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class Transformed(Kernel):
     coefficients: Any = (1.0,)
     basis: str = field(default="monomial", kw_only=True)
     lam: float | None = field(default=None, kw_only=True)
-    scale: str = field(default="unit", kw_only=True)
+    scaling: str = field(default="unit", kw_only=True)
     validity: str = field(default="refuse", kw_only=True)
     inherits = frozenset({"gradient", "radial", "sequences", "series", "graphs"})
 
@@ -93,18 +93,18 @@ class Transformed(Kernel):
 
     def resolve(self, X: Objects) -> Kernel:
         check_choice(self.basis, "basis", self, BASES)
-        check_choice(self.scale, "scale", self, ("unit", "raw"))
+        check_choice(self.scaling, "scaling", self, ("unit", "raw"))
         check_choice(self.validity, "validity", self, ("refuse", "clip", "ignore"))
         self._check_coefficients()
         dimension = _sphere_dimension(self.base, X)
         fixed = replace(self, base=self.base.resolve(X), lam=self._index(dimension))
         if self.basis == "gegenbauer":
             _check_unit_diagonal(self, fixed.base, X)
-        if self.validity == "ignore" or is_kernel(*fixed._polynomial(), dimension):
+        if self.validity == "ignore" or is_kernel(*fixed.unit_coefficients(), dimension):
             return fixed
         if self.validity == "clip":
             return positive_part_of(replace(fixed, validity="ignore"), X)
-        raise ValueError(fixed._refusal(dimension))
+        raise ValueError(_refusal(fixed, dimension))
 
     def _check_coefficients(self) -> None:
         values = np.asarray(self.coefficients, dtype=np.float64)
@@ -126,35 +126,20 @@ class Transformed(Kernel):
             )
         return max((dimension - 2) / 2, 0.0)
 
-    def _polynomial(self) -> tuple[tuple[float, ...], float | None]:
+    def unit_coefficients(self) -> tuple[tuple[float, ...], float | None]:
         """Coefficients of polynomials that are one at one, and their index."""
         values = tuple(float(a) for a in self.coefficients)
         if self.basis == "monomial":
             return values, None
         lam = float(self.lam)  # type: ignore[arg-type]
-        if self.scale == "raw":
+        if self.scaling == "raw":
             values = tuple(a * gegenbauer_at_one(i, lam) for i, a in enumerate(values, start=1))
         return values, lam
 
-    def _refusal(self, dimension: float) -> str:
-        found = schoenberg_coefficients(*self._polynomial(), dimension)
-        degree = int(np.argmin(found))
-        if np.isinf(dimension):
-            where, needed = "features of unbounded dimension", "in powers of the base"
-        else:
-            where = f"the unit sphere of {dimension:g} dimensions"
-            needed = f"in Gegenbauer polynomials of index {max((dimension - 2) / 2, 0):g}"
-        return (
-            f"This Transformed is no kernel on {where}: its coefficient {needed} is "
-            f"{found[degree]:.3g} at degree {degree}, expected none below 0. Use powers with "
-            'coefficients >= 0, a larger lam, validity="clip" to keep the positive part of the '
-            'spectrum, or validity="ignore" to compute on.'
-        )
-
     def _values(self, T: Array, function: Any) -> Array:
-        coefficients, lam = self._polynomial()
+        coefficients, lam = self.unit_coefficients()
         if lam is not None:
-            # Rounding carries values past 1, where these polynomials grow fast.
+            # Rounding can give values beyond 1, where these polynomials grow fast.
             T = np.clip(T, -1, 1)
         result = np.empty_like(T)
         # Rows that stay in the cache from one degree to the next.
@@ -169,7 +154,7 @@ class Transformed(Kernel):
 
     def diag(self, X: Objects) -> Array:
         if self.basis == "gegenbauer" and self.lam is None:
-            return self.resolve(X).diag(X)  # the index belongs to the objects' dimension
+            return self.resolve(X).diag(X)  # the index depends on the dimension of the objects
         return self._values(self.base.diag(X), polynomial)
 
     def _weighted_gradient(self, X: Array, Z: Array, W: Array, K: Array) -> Array:
@@ -234,11 +219,27 @@ def positive_part_of(kernel: Kernel, X: Objects) -> PositivePart:
     if kernel.pairwise:
         raise TypeError(
             "The spectrum of rows of a Gram matrix cannot be clipped for new objects: give the "
-            "matrix to Precomputed(gram) and indices as objects."
+            "matrix to Precomputed(matrix), and indices as objects."
         )
     eigenvalues, U = linalg.eigh(kernel.gram(X, X))
     keep = eigenvalues > 1e-10 * eigenvalues[-1]
     return PositivePart(kernel, kernel.reference(X), U[:, keep] / np.sqrt(eigenvalues[keep]))
+
+
+def _refusal(kernel: Transformed, dimension: float) -> str:
+    found = schoenberg_coefficients(*kernel.unit_coefficients(), dimension)
+    degree = int(np.argmin(found))
+    if np.isinf(dimension):
+        where, needed = "features of unbounded dimension", "in powers of the base"
+    else:
+        where = f"the unit sphere of {dimension:g} dimensions"
+        needed = f"in Gegenbauer polynomials of index {max((dimension - 2) / 2, 0):g}"
+    return (
+        f"This Transformed is not a kernel on {where}: its coefficient {needed} is "
+        f"{found[degree]:.3g} at degree {degree}, expected none below 0. Use powers with "
+        'coefficients >= 0, a larger lam, validity="clip" to keep the positive part of the '
+        'spectrum, or validity="ignore" to use it all the same.'
+    )
 
 
 def _sphere_dimension(base: Kernel, X: Objects) -> float:
@@ -252,6 +253,6 @@ def _check_unit_diagonal(owner: Kernel, base: Kernel, X: Objects) -> None:
     worst = float(diagonal[np.argmax(np.abs(diagonal - 1))])
     if abs(worst - 1) > 1e-5:
         raise ValueError(
-            f"{type(owner).__name__} with Gegenbauer polynomials needs a base of unit diagonal. "
+            f"{type(owner).__name__} with Gegenbauer polynomials needs a base with unit diagonal. "
             f"Got k(x, x) = {worst:.6g} from {base!r:.80}: use Normalized(...)."
         )

@@ -1,4 +1,4 @@
-"""Labelled graphs: a light class of our own, and the way from networkx and back."""
+"""Labelled graphs: a light class, and conversion from and to networkx."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
@@ -19,18 +19,18 @@ class LabelledGraph:
     Parameters
     ----------
     labels : sequence of hashable objects
-        One label a node; nodes are numbered from 0.
+        One label per node; nodes are numbered from 0.
     edges : array of int, shape (n_edges, 2), default=()
         Pairs of nodes, each edge once. An edge from a node to itself is allowed.
     edge_labels : sequence of hashable objects or None, default=None
-        One label an edge; None gives all edges the label None.
+        One label per edge; None gives all edges the label None.
     directed : bool, default=False
         Whether an edge leads from its first node to its second only.
 
     Notes
     -----
-    Two graphs are equal if they agree node by node; that one is a renumbering of the other is
-    another question. A graph cannot be changed, so it may be shared.
+    Two graphs are equal if they agree node by node; whether one is a renumbering of the other is
+    not checked. A graph is immutable, so it can be shared.
 
     Examples
     --------
@@ -105,22 +105,23 @@ class LabelledGraph:
 
     @cached_property
     def is_connected(self) -> bool:
-        """Whether every node can be reached from every other, edges taken both ways."""
+        """Whether every node can be reached from every other, ignoring directions."""
         n = self.n_nodes
         pairs = coo_array((np.ones(len(self.edges)), tuple(self.edges.T)), shape=(n, n))
         return n > 0 and int(connected_components(pairs, directed=False)[0]) == 1
 
     @cached_property
-    def _key(self) -> tuple[Any, ...]:
+    def key(self) -> tuple[Any, ...]:
+        """Everything that makes two graphs equal, hashable."""
         pairs = map(tuple, self.edges.tolist())
         edges = frozenset(zip(pairs, self.edge_labels or (), strict=True))
         return self.labels, edges, self.directed
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, LabelledGraph) and self._key == other._key
+        return isinstance(other, LabelledGraph) and self.key == other.key
 
     def __hash__(self) -> int:
-        return hash(self._key)
+        return hash(self.key)
 
     def __repr__(self) -> str:
         kind = ", directed" if self.directed else ""
@@ -128,9 +129,9 @@ class LabelledGraph:
 
     @classmethod
     def from_networkx(cls, graph: Any) -> "LabelledGraph":
-        """The same graph, from networkx; labels are the attributes ``label``.
+        """The same graph, from networkx; labels are the ``label`` attributes.
 
-        Where no node (or no edge) has the attribute, all are alike; where only some have it,
+        If no node (or no edge) has the attribute, all have the same label; if only some have it,
         that is an error. Nodes are numbered in the order of ``graph.nodes``.
         """
         if graph.is_multigraph():
@@ -155,7 +156,7 @@ class LabelledGraph:
 
 
 def _all_or_none(items: Any, kind: str) -> list[Hashable]:
-    """The labels of nodes or edges, which all have one or none has."""
+    """The labels of nodes or edges; either all of them have one or none has."""
     found = [(item, "label" in attributes, attributes.get("label")) for item, attributes in items]
     if any(has for _, has, _ in found):
         for item, has, _ in found:
@@ -172,7 +173,7 @@ def split_graphs(
     Parameters
     ----------
     node_graph : array of int, shape (n_nodes,)
-        The graph of each node, from 0; nodes of a graph stand together.
+        The graph of each node, from 0; the nodes of a graph are contiguous.
     node_labels : array of shape (n_nodes,)
     edges : array of int, shape (n_edges, 2)
         Pairs of rows of the node table, each edge once.
@@ -188,7 +189,10 @@ def split_graphs(
     node_labels = np.asarray(node_labels)
     of_edge = node_graph[edges[:, 0]]
     if (of_edge != node_graph[edges[:, 1]]).any() or (np.diff(node_graph) < 0).any():
-        raise ValueError("split_graphs: nodes of a graph must stand together, edges join them.")
+        raise ValueError(
+            "split_graphs: the nodes of a graph must be contiguous, and edges join nodes of one "
+            "graph."
+        )
     graphs = []
     for g in range(int(node_graph.max()) + 1):
         nodes, own = np.flatnonzero(node_graph == g), of_edge == g
@@ -201,7 +205,7 @@ def split_graphs(
 
 
 def as_graphs(X: Objects, owner: str) -> list[LabelledGraph]:
-    """Every object as a :class:`LabelledGraph`, or a word about the first that is none."""
+    """Every object as a :class:`LabelledGraph`; an error names the first that is not a graph."""
     graphs = []
     for position, item in enumerate(X):
         if not isinstance(item, LabelledGraph):

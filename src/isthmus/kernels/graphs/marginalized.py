@@ -18,7 +18,7 @@ from isthmus.typing import Array, Objects
 class MarginalizedGraph(Kernel):
     r"""Expected agreement of two random walks on two labelled graphs [Kashima2003]_.
 
-    A walk starts at any node, at each stops with probability :math:`\lambda` and otherwise goes
+    A walk starts at any node, at each stops with probability :math:`\lambda` and otherwise moves
     on to a neighbour. The kernel is the probability that both walks read the same labels, of
     nodes and of edges, and stop. With :math:`P_e` the probabilities of steps along edges labelled
     :math:`e` and :math:`\Delta_{ij}` one where node labels agree,
@@ -30,20 +30,20 @@ class MarginalizedGraph(Kernel):
     Parameters
     ----------
     stop : float in (0, 1], default=0.1
-        :math:`\lambda`: small values look at large parts of the graph, 1 at single nodes.
+        :math:`\lambda`: small values compare large parts of the graphs, 1 single nodes.
     solver : {"auto", "conjugate_gradients", "fixed_point"}, default="auto"
-        The equation is symmetric for undirected graphs, where conjugate gradients need
-        about the square root of the sweeps of the fixed point; directed graphs need the latter.
+        For undirected graphs the equation is symmetric, and conjugate gradients need about the
+        square root of the number of sweeps of the fixed point; directed graphs need the latter.
     tol : float, default=1e-10
-        Relative residual at which the solver ends.
+        Relative residual at which the solver stops.
 
     Notes
     -----
     Objects are :class:`LabelledGraph` or networkx graphs with the attribute ``label`` on nodes and
-    edges. They come back as :class:`LabelledGraph`. The product graph is never made: a sweep costs
-    O(nm' + n'm) for m and m' edges, and memory is O(nn') a thread. A walk at a node without
-    neighbours is lost unless it stops there. Two disjoint copies of a graph are the same to the
-    kernel as one.
+    edges. They are returned as :class:`LabelledGraph`. The product graph is never formed: a sweep
+    costs O(nm' + n'm) for m and m' edges, and memory is O(nn') per thread. A walk at a node without
+    neighbours does not count unless it stops there. The kernel cannot tell two disjoint copies of a
+    graph from one.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def pack_graphs(
     Arcs of a graph are sorted by the code of their label. A step has the weight
     :math:`(1-\lambda)/d_i`, or :math:`(1-\lambda)/\sqrt{d_id_j}` in the ``symmetric`` form, whose
     unknowns are those of the equation times :math:`\sqrt{d_id'_j}`. ``codes`` holds the numbers
-    of node and edge labels and grows.
+    of node and edge labels, and is extended.
     """
     node_codes, edge_codes = codes
     sizes = [graph.n_nodes for graph in graphs]

@@ -1,4 +1,4 @@
-"""The Fisher kernel: objects compared by what they would change in a model."""
+"""The Fisher kernel: objects compared by how they would change a model."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,20 +19,20 @@ INFORMATION = ("empirical", "identity")
 class FisherKernel(Kernel):
     r"""Fisher kernel :math:`k(x,z)=U_x^\top F^{-1}U_z` of a probabilistic model [Jaakkola1999]_.
 
-    :math:`U_x=\nabla_\theta\log p(x|\theta)` is the score of an object: in which direction it
-    would move the parameters of the model. The model makes sequences and series of any
-    length comparable in time linear in their length.
+    :math:`U_x=\nabla_\theta\log p(x|\theta)` is the score of an object: the direction in which it
+    would move the parameters of the model. The model makes sequences and series of any length
+    comparable, in time linear in their length.
 
     Parameters
     ----------
     model : object with ``fit(X)`` and ``scores(X)``
-        Such as :class:`~isthmus.series.HiddenMarkovModel`. ``scores`` returns one row an
-        object. A copy is fitted on the training objects; a model that is fitted already (it has
-        ``log_likelihoods_``) is taken as it is.
+        Such as :class:`~isthmus.series.HiddenMarkovModel`. ``scores`` returns one row per
+        object. A copy is fitted on the training objects; a model that is already fitted (it has
+        ``log_likelihoods_``) is used as it is.
     information : {"empirical", "identity"}, default="empirical"
         F is the mean of :math:`UU^\top` over the training objects with a ridge, or the identity.
     ridge : float, default=1e-3
-        Added to the diagonal of F, as share of its mean.
+        Added to the diagonal of F, as a share of its mean.
     per_element : bool, default=True
         Divide scores by the length of the object, so that long ones do not count more.
 
@@ -78,7 +78,7 @@ class FisherKernel(Kernel):
 
 @dataclass(eq=False)
 class FittedFisherKernel(Kernel):
-    """What :class:`FisherKernel` becomes when its model and information are known."""
+    """A :class:`FisherKernel` whose model and information are known."""
 
     model: Any
     per_element: bool

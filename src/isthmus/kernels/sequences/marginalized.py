@@ -17,7 +17,7 @@ class MarginalizedSequence(Kernel):
     r"""Expected agreement of two random walks along two sequences [Kashima2003]_.
 
     A walk starts at any of the :math:`m` symbols, at each stops with probability
-    :math:`\lambda` and otherwise goes on to the next; the kernel is the probability that both
+    :math:`\lambda` and otherwise moves on to the next; the kernel is the probability that both
     walks read the same symbols and stop,
 
     .. math::
@@ -25,23 +25,23 @@ class MarginalizedSequence(Kernel):
         k(a,b)=\frac1{mn}\sum_{ij}D_{ij}.
 
     It counts common substrings, each with the weight :math:`(1-\lambda)^2` to the power of its
-    length. A walk that runs off the end is lost. O(mn) for a pair.
+    length. A walk that runs off the end does not count. O(mn) per pair.
 
     Parameters
     ----------
     stop : float in (0, 1] or "length", default=0.1
-        :math:`\lambda`: small values look at long substrings, 1 at single symbols.
-        ``"length"`` is one over the length of each sequence.
+        :math:`\lambda`: small values compare long substrings, 1 single symbols. ``"length"`` is
+        one over the length of each sequence.
     alphabet : collection of symbols, "training" or None, default=None
-        Symbols that are allowed; any other one is an error that says where it stands.
-        ``"training"`` allows what an estimator was fitted on. None allows everything: a symbol
-        that was never seen is like no other.
+        Symbols that are allowed; any other one is an error that says where it occurs.
+        ``"training"`` allows the symbols an estimator was fitted on. None allows everything: a
+        symbol that was never seen matches no other.
 
     Notes
     -----
     Objects are strings, lists or tuples of hashable symbols, or integer arrays; a table of integers
-    holds one sequence a row. Long sequences are not more alike than short ones, since the start is
-    spread over them: the kernel does not know the length.
+    holds one sequence per row. Long sequences are not more similar than short ones, since the start
+    is uniform over the sequence: the kernel does not depend on the length.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def _is_training(alphabet: Any) -> bool:
 
 
 def check_sequence(item: Any, position: int, owner: str) -> None:
-    """Refuse what is no sequence of symbols, by its position."""
+    """Refuse an object that is not a sequence of symbols, and name its position."""
     if isinstance(item, np.ndarray):
         if item.ndim != 1 or item.dtype.kind not in "iubUSO":
             raise TypeError(
@@ -124,7 +124,7 @@ def check_sequence(item: Any, position: int, owner: str) -> None:
 
 
 def alphabet_of(X: Objects) -> tuple[Hashable, ...]:
-    """All symbols of the sequences, sorted where they can be, else as they first appear."""
+    """All symbols of the sequences, sorted if possible, else in order of appearance."""
     symbols = dict.fromkeys(symbol for item in X for symbol in _symbols(item))
     try:
         return tuple(sorted(symbols))
@@ -133,7 +133,7 @@ def alphabet_of(X: Objects) -> tuple[Hashable, ...]:
 
 
 def refuse_foreign(X: Objects, alphabet: set[Any], owner: str) -> None:
-    """Refuse symbols outside ``alphabet``, by name and position."""
+    """Refuse symbols outside ``alphabet``, and name symbol and position."""
     for number, item in enumerate(X):
         for place, symbol in enumerate(_symbols(item)):
             if symbol not in alphabet:
@@ -148,13 +148,13 @@ def _symbols(item: Any) -> Any:
 
 
 def balanced_rows(n: int) -> IntArray:
-    """Rows in the order 0, n-1, 1, n-2, ...: threads then get equal parts of a triangle."""
+    """Rows in the order 0, n-1, 1, n-2, ..., so that threads get equal parts of a triangle."""
     ends = np.column_stack([np.arange(n), np.arange(n)[::-1]]).ravel()
     return np.ascontiguousarray(ends[:n])
 
 
 def encode(collections: list[Objects]) -> tuple[list[IntArray], list[IntArray]]:
-    """Integer codes of all symbols, one flat array a collection, and where sequences start.
+    """Integer codes of all symbols, one flat array per collection, and where sequences start.
 
     Equal symbols have equal codes in all collections.
     """
@@ -163,7 +163,7 @@ def encode(collections: list[Objects]) -> tuple[list[IntArray], list[IntArray]]:
         for X in collections
     ]
     if all(isinstance(item, str) for X in collections for item in X):
-        # Letters are numbers already.
+        # Characters are already numbers.
         texts = ["".join(X).encode("utf-32-le", "surrogatepass") for X in collections]
         letters: list[IntArray] = [np.frombuffer(t, np.uint32).astype(np.int64) for t in texts]
         return letters, starts

@@ -16,7 +16,7 @@ from isthmus.typing import Array, IntArray, Objects
 
 
 class SequenceKernel(Kernel):
-    """A kernel of sequences; with an alphabet, a symbol outside of it is an error."""
+    """A kernel of sequences; with an alphabet, a symbol outside it is an error."""
 
     alphabet: Sequence[Hashable] | None
     vectors = False
@@ -36,16 +36,16 @@ class SequenceKernel(Kernel):
 class Spectrum(SequenceKernel):
     r"""Spectrum kernel :math:`k(s,t)=\sum_u|s|_u|t|_u` over all words u of ``length`` symbols.
 
-    :math:`|s|_u` counts the places at which u stands in s without gaps [Leslie2002]_. Linear in
-    the lengths. A sequence shorter than ``length`` is similar to nothing; wrap it in
-    :class:`Normalized` where long sequences should not count more.
+    :math:`|s|_u` counts how often u occurs in s without gaps [Leslie2002]_. Linear in the lengths.
+    A sequence shorter than ``length`` is similar to nothing; wrap the kernel in
+    :class:`Normalized` if long sequences should not count more.
 
     Parameters
     ----------
     length : int, default=3
     alphabet : sequence of symbols or None, default=None
-        Where given, a symbol outside of it is an error that names the place; otherwise
-        unknown symbols are only unlike all others.
+        If given, a symbol outside it is an error that names the position; otherwise unknown
+        symbols match no others.
 
     Examples
     --------
@@ -80,10 +80,10 @@ class Spectrum(SequenceKernel):
         return np.asarray(C.multiply(C).sum(axis=1), dtype=np.float64).ravel()
 
     def _counts(self, *collections: Packed) -> list[sparse.csr_array]:
-        """How often each word stands in each sequence, with the same columns in all."""
+        """How often each word occurs in each sequence, with the same columns in all."""
         codes = [c.values[:, 0].astype(np.int64) for c in collections]
         n_symbols = 1 + max(int(c.max()) for c in codes)
-        # Words as numbers, longer and longer; numbered anew each time, so that none overflows.
+        # Words as numbers, longer and longer; renumbered each time, so that none overflows.
         words = codes
         for step in range(1, self.length):
             words = [
@@ -99,7 +99,7 @@ class Spectrum(SequenceKernel):
 
 def _count(packed: Packed, words: IntArray, length: int, n_words: int) -> sparse.csr_array:
     owner = np.repeat(np.arange(len(packed)), packed.lengths)
-    # A word that would run into the next sequence is none.
+    # A word that would run into the next sequence does not count.
     inside = owner[: len(words)] == owner[length - 1 :][: len(words)]
     entries = (np.ones(int(inside.sum())), (owner[: len(words)][inside], words[inside]))
     return sparse.csr_array(sparse.coo_array(entries, shape=(len(packed), n_words)))
@@ -111,20 +111,19 @@ class Subsequence(SequenceKernel):
 
     .. math:: \varphi_u(s)=\sum_{i:\,s[i]=u}\lambda^{\,i_p-i_1+1},\qquad |u|=p,
 
-    over all ways to find u in s with gaps, each weighted by the span it takes
-    [Lodhi2002]_. O(p n m) by dynamic programming. Wrap it in :class:`Normalized`, so that long
-    sequences do not count more.
+    over all occurrences of u in s with gaps, each weighted by its span [Lodhi2002]_. O(p n m) by
+    dynamic programming. Wrap it in :class:`Normalized`, so that long sequences do not count more.
 
     Parameters
     ----------
     length : int, default=4
-        p.
+        Number of symbols p.
     decay : float in (0, 1], default=0.5
-        :math:`\lambda`; 1 does not mind gaps.
+        :math:`\lambda`; with 1, gaps cost nothing.
     alphabet : sequence of symbols or None, default=None
-        Where given, a symbol outside of it is an error that names the place.
+        If given, a symbol outside it is an error that names the position.
     n_jobs : int or None, default=None
-        Threads; None is as many as numba may use.
+        Number of threads; None is as many as numba may use.
 
     Examples
     --------

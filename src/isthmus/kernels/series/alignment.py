@@ -13,12 +13,12 @@ from isthmus.series.collection import Packed, pack, pack_both
 from isthmus.series.pairs import n_lanes, pair_matrix
 from isthmus.typing import Array, IntArray, Objects
 
-# w e / (a - b w e): the similarities of elements from which alignments are made.
+# w e / (a - b w e): local similarities, of which alignments are products.
 LOCALS = {"geometric": (2.0, 1.0), "exponential": (1.0, 0.0)}
 
 
 class SeriesKernel(Kernel):
-    """A kernel of time series: lists of arrays of any lengths, or arrays of equal ones."""
+    """A kernel of time series: lists of arrays of any lengths, or arrays of equal lengths."""
 
     vectors = False
     offers = frozenset({"series"})
@@ -36,30 +36,29 @@ class GlobalAlignment(SeriesKernel):
         k(x,z)=\sum_{\pi}\prod_{(i,j)\in\pi}\kappa(x_i,z_j),\qquad
         \kappa=\frac{e}{2-e},\quad e=\exp(-\gamma\|x_i-z_j\|^2),
 
-    where :math:`\pi` runs over all paths that dynamic time warping chooses the best of. Unlike
+    where :math:`\pi` runs over all paths from which dynamic time warping chooses the best. Unlike
     :class:`DTWKernel` it is positive semi-definite, since :math:`\kappa=s/(1-s)` for the kernel
-    :math:`s=e/2`. Sums are kept in units of powers of two, so series may be thousands
-    of elements long.
+    :math:`s=e/2`. Sums are scaled by powers of two, so series may have thousands of elements.
 
     Parameters
     ----------
     gamma : float or "median", default="median"
         Width of the local similarity. ``"median"`` is :math:`1/(2\sigma^2)` with
         :math:`\sigma` the median distance of elements times the root of the median length.
-    scale : float, default=1.0
-        Multiple of that :math:`\sigma`; without effect where ``gamma`` is a number.
+    width_factor : float, default=1.0
+        The width as a multiple of that :math:`\sigma`; no effect if ``gamma`` is a number.
     triangle : int or None, default=None
         T of the triangular kernel: :math:`e` is multiplied by
-        :math:`\max(0,1-|i-j|/T)`, so that elements T or more steps apart do not meet, in
-        O(T) instead of O(m) an element. Series whose lengths differ by T or more have k = 0.
+        :math:`\max(0,1-|i-j|/T)`, so that elements T or more steps apart are not matched, at
+        O(T) instead of O(m) per element. Series whose lengths differ by T or more have k = 0.
     local : {"geometric", "exponential"}, default="geometric"
-        ``"exponential"`` is :math:`\kappa=e`, as often printed: then k need not be
-        positive semi-definite.
+        ``"exponential"`` is :math:`\kappa=e`, as often printed; k is then not always positive
+        semi-definite.
     normalize : bool, default=True
-        Whether to return :math:`k(x,z)/\sqrt{k(x,x)k(z,z)}`, formed from logarithms. The plain
-        value leaves the range of numbers after some 400 elements.
+        Whether to return :math:`k(x,z)/\sqrt{k(x,x)k(z,z)}`, computed from logarithms. The plain
+        value overflows beyond some 400 elements.
     n_jobs : int or None, default=None
-        Threads; None is as many as numba may use.
+        Number of threads; None is as many as numba may use.
 
     Examples
     --------
@@ -73,7 +72,7 @@ class GlobalAlignment(SeriesKernel):
     __module__ = "isthmus.kernels"
 
     gamma: Any = "median"
-    scale: float = field(default=1.0, kw_only=True)
+    width_factor: float = field(default=1.0, kw_only=True)
     triangle: int | None = field(default=None, kw_only=True)
     local: str = field(default="geometric", kw_only=True)
     normalize: bool = field(default=True, kw_only=True)
@@ -87,10 +86,11 @@ class GlobalAlignment(SeriesKernel):
             check_float(self.gamma, "gamma", self, include_low=False)
             return self
         check_choice(self.gamma, "gamma", self, ("median",))
-        check_float(self.scale, "scale", self, include_low=False)
+        check_float(self.width_factor, "width_factor", self, include_low=False)
         packed = pack(X, owner="GlobalAlignment")
-        width = self.scale * median_distance(packed.values) * np.sqrt(np.median(packed.lengths))
-        params = self.get_params(deep=False) | {"gamma": float(0.5 / width**2), "scale": 1.0}
+        sigma = median_distance(packed.values) * np.sqrt(np.median(packed.lengths))
+        gamma = float(0.5 / (self.width_factor * sigma) ** 2)
+        params = self.get_params(deep=False) | {"gamma": gamma, "width_factor": 1.0}
         return GlobalAlignment(**params)
 
     def gram(self, X: Objects, Z: Objects) -> Array:
@@ -98,21 +98,21 @@ class GlobalAlignment(SeriesKernel):
         logs = self._logarithms(left, right)
         if not self.normalize:
             return self._values(logs)
-        x_logs = np.diag(logs) if left is right else self._own_logarithms(left)
-        z_logs = x_logs if left is right else self._own_logarithms(right)
+        x_logs = np.diag(logs) if left is right else self.log_diag(left)
+        z_logs = x_logs if left is right else self.log_diag(right)
         return np.exp(logs - x_logs[:, None] / 2 - z_logs / 2)
 
     def diag(self, X: Objects) -> Array:
         packed = pack(X, owner="GlobalAlignment")
         if self.normalize:
             return np.ones(len(packed))
-        return self._values(self.resolve(X)._own_logarithms(packed))
+        return self._values(self.resolve(X).log_diag(packed))
 
     def _values(self, logs: Array) -> Array:
         if logs.max() > np.log(np.finfo(np.float64).max):
             raise ValueError(
-                "GlobalAlignment(normalize=False) leaves the range of numbers: k = "
-                f"exp({logs.max():.0f}). Set normalize=True, or take shorter series."
+                "GlobalAlignment(normalize=False) overflows: k = "
+                f"exp({logs.max():.0f}). Set normalize=True, or use shorter series."
             )
         return np.exp(logs)
 
@@ -121,7 +121,8 @@ class GlobalAlignment(SeriesKernel):
         compute = self._compute(left, right)
         return pair_matrix(left.lengths, z_lengths, compute, n_jobs=self.n_jobs, title="alignment")
 
-    def _own_logarithms(self, packed: Packed) -> Array:
+    def log_diag(self, packed: Packed) -> Array:
+        """Logarithms of ``k(x, x)`` before normalisation."""
         order = np.argsort(packed.lengths, kind="stable")
         logs = np.empty(len(packed))
         logs[order] = self._compute(packed, packed)(order, order)

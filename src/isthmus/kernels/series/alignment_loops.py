@@ -1,10 +1,9 @@
 """Compiled recurrence of the global alignment kernel.
 
-Sums over all alignments leave the range of numbers after a few hundred elements. The slow form
-adds logarithms. The fast one keeps every column of the table in units of its own power of two, so
-that a cell costs one multiplication more instead of three exponentials and a logarithm, and
-works on many pairs side by side; a pair for which a number comes near the ends of the range all the
-same is given to the slow form.
+Sums over all alignments overflow after a few hundred elements. The slow form adds logarithms. The
+fast one scales every column of the table by its own power of two, so that a cell costs one more
+multiplication instead of three exponentials and a logarithm, and works on many pairs side by side;
+a pair for which a number still comes close to the limits is left to the slow form.
 """
 
 import numpy as np
@@ -19,17 +18,17 @@ MAGIC = 1.5 * 2.0**52
 LOG2 = np.log(2.0)
 # A double is mantissa and exponent: 52 bits, then the exponent plus 1023.
 MANTISSA, BIAS, END = (1 << 52) - 1, 1023, 2047
-# Columns are put into units of their own every so many rows. In between a number shrinks by
-# at most 2^(4 * 240), and so stays in the range.
+# Columns are rescaled after this many rows. In between a number shrinks by at most 2^(4 * 240), and
+# so stays in range.
 ROWS_BETWEEN_UNITS = 4
 LOWEST = -240.0
-# Local similarities are computed for so many columns at once: few enough for the cache.
+# Local similarities are computed for this many columns at once: few enough for the cache.
 TILE = 16
 
 
 @njit(cache=True, nogil=True)
 def log_alignment(x, z, gamma, triangle, local):
-    """Logarithm of the kernel of two series, the slow and plain form.
+    """Logarithm of the kernel of two series, in the slow and obvious form.
 
     ``triangle`` is T, infinite for none.
     ``local = (a, b)`` makes the local similarity ``w e / (a - b w e)``: (2, 1) or (1, 0).
@@ -123,7 +122,7 @@ def _take_unit(cell, exponent):
 
 @njit(cache=True, nogil=True)
 def _units_between(before, exponent, ratio):
-    """The bits of 2^(before - exponent), as far as there are such numbers."""
+    """The bits of 2^(before - exponent), limited to numbers that exist."""
     for b in range(ratio.shape[0]):
         power = before[b] - exponent[b]
         power = power if power > -BIAS else -BIAS
@@ -141,7 +140,7 @@ def _mark_outside(cell, bad):
 
 @njit(cache=True, nogil=True)
 def _new_units(row, exponents, ratios, start, stop, bad):
-    """Put the columns of a row into new units."""
+    """Rescale the columns of a row."""
     for j in range(start, stop):
         _mark_outside(row[j + 1], bad)
         _take_unit(row[j + 1], exponents[j + 1])
@@ -168,7 +167,7 @@ def _lanes(x, z, lengths, gamma, triangle, local, work, work_bits, out, bad):
     for i in range(n):
         above, row = rows[i % 2], rows[(i + 1) % 2]
         start, stop = max(0, i - reach + 1), min(m, i + reach)
-        # Columns from here on are met for the first time.
+        # Columns from here on appear for the first time.
         fresh = 0 if i == 0 else min(m, i - 1 + reach)
         for b in range(n_lanes):
             row[start, b] = 0.0
@@ -178,7 +177,7 @@ def _lanes(x, z, lengths, gamma, triangle, local, work, work_bits, out, bad):
             known = min(max(fresh, tile), end)
             _cells(parts, tile, tile, known, i, triangle, local, above, row, ratios)
             for j in range(known, end):
-                # Begin with the unit of the neighbour.
+                # Start with the unit of the neighbour.
                 for b in range(n_lanes):
                     exponents[j + 1, b] = exponents[j, b]
                     ratios[j, b] = 1.0

@@ -1,4 +1,4 @@
-"""Similarities made of distances between objects of any kind."""
+"""Similarities from distances between objects of any kind."""
 
 from abc import abstractmethod
 from collections.abc import Callable
@@ -8,18 +8,19 @@ from typing import Any
 import numpy as np
 
 from isthmus._checks import check_choice, check_float
+from isthmus.blocks.sampling import sample_rows
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.objects import n_objects, take
 from isthmus.kernels.series.alignment import SeriesKernel
 from isthmus.series.warping import dtw_matrix
 from isthmus.typing import Array, Objects
 
-MAX_OBJECTS = 200  # on which a median distance is taken
+MAX_OBJECTS = 200  # number of objects on which the median distance is taken
 FORMS = ("exponential", "squared")
 
 
-class _OfDistances(Kernel):
-    """What follows from a matrix of distances."""
+class _DistanceBased(Kernel):
+    """A kernel computed from a matrix of distances."""
 
     gamma: Any
     vectors = False
@@ -31,30 +32,28 @@ class _OfDistances(Kernel):
 
     def _median_gamma(self, X: Objects) -> float:
         check_choice(self.gamma, "gamma", self, ("median",))
-        n = n_objects(X)
-        if n > MAX_OBJECTS:
-            X = take(X, np.sort(np.random.default_rng(0).choice(n, MAX_OBJECTS, replace=False)))
-        D = self._distances(X, X)
+        part = take(X, sample_rows(n_objects(X), MAX_OBJECTS))
+        D = self._distances(part, part)
         positive = D[D > 0]
         median = float(np.median(D[np.triu_indices(len(D), 1)])) if len(D) > 1 else 0.0
         return 1 / (median or (float(positive.mean()) if len(positive) else 1.0))
 
 
 @dataclass
-class DTWKernel(SeriesKernel, _OfDistances):
+class DTWKernel(SeriesKernel, _DistanceBased):
     r"""Similarity :math:`k(x,z)=\exp(-\gamma\,D(x,z))` with dynamic time warping D.
 
-    It follows the best alignment alone. It is not positive semi-definite, and kernel methods
-    say so: wrap it in :class:`SpectrumRepair`, or take :class:`GlobalAlignment`.
+    Only the best alignment counts. It is not positive semi-definite, and kernel methods complain
+    about that: wrap it in :class:`SpectrumRepair`, or use :class:`GlobalAlignment`.
 
     Parameters
     ----------
     gamma : float or "median", default="median"
-        ``"median"`` is one over the median distance, on at most 200 series.
+        ``"median"`` is one over the median distance of at most 200 series.
     window, step, local :
         As in :func:`isthmus.series.dtw`.
     n_jobs : int or None, default=None
-        Threads; None is as many as numba may use.
+        Number of threads; None is as many as numba may use.
 
     Examples
     --------
@@ -95,11 +94,11 @@ class DTWKernel(SeriesKernel, _OfDistances):
 
 
 @dataclass
-class DistanceKernel(_OfDistances):
+class DistanceKernel(_DistanceBased):
     r"""Similarity from any distance: :math:`\exp(-\gamma d)`, or :math:`-\frac12d^2`.
 
     The second form, centred, is the inner product that belongs to the distance:
-    :math:`-\frac12HD^{(2)}H`. Neither need be positive semi-definite: see
+    :math:`-\frac12HD^{(2)}H`. Neither is always positive semi-definite: see
     :class:`SpectrumRepair`.
 
     Parameters
@@ -108,7 +107,7 @@ class DistanceKernel(_OfDistances):
         ``distance(X, Z)`` returns the (n, m) matrix of distances of two collections, such as
         :func:`isthmus.series.edit_matrix`.
     gamma : float or "median", default="median"
-        ``"median"`` is one over the median distance, on at most 200 objects; without effect on
+        ``"median"`` is one over the median distance of at most 200 objects; no effect with
         ``form="squared"``.
     form : {"exponential", "squared"}, default="exponential"
 

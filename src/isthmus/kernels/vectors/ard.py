@@ -13,8 +13,8 @@ from isthmus.typing import Array
 class ARD(Kernel):
     r"""Any kernel of vectors on columns with length scales of their own, :math:`k(x/\ell,z/\ell)`.
 
-    With learned length scales this is automatic relevance determination: a column that says
-    nothing about the targets gets a long one, and :math:`1/\ell_c` is the relevance of column
+    With learned length scales this is automatic relevance determination: a column that carries no
+    information about the targets gets a long one, and :math:`1/\ell_c` is the relevance of column
     :math:`c`. ``ARD(Gaussian(0.5))`` is
     :math:`\exp(-\frac12\sum_c(x_c-z_c)^2/\ell_c^2)`, ``ARD(Linear())`` is
     :math:`\sum_cx_cz_c/\ell_c^2`.
@@ -22,11 +22,11 @@ class ARD(Kernel):
     Parameters
     ----------
     base : Kernel
-        A kernel that compares vectors. Where the length scales are learned, its own width stays
-        as it is; other parameters of it are learned too.
+        A kernel that compares vectors. When the length scales are learned, its own width stays
+        fixed and its other parameters are learned too.
     length_scales : sequence of float or "std", default="std"
-        One for each column. ``"std"`` takes the standard deviations of the columns at fit time (1
-        for a constant one), so that the kernel does not depend on their units.
+        One per column. ``"std"`` takes the standard deviations of the columns at fit time (1 for
+        a constant column), so that the kernel does not depend on their units.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class ARD(Kernel):
                 f"ARD needs one length scale for each of {X.shape[1]} columns. Got {len(scales)}."
             )
         fixed = replace(self, length_scales=scales)
-        return replace(fixed, base=self.base.resolve(fixed._stretched(X)))
+        return replace(fixed, base=self.base.resolve(fixed.stretch(X)))
 
     def _refusal(self) -> str:
         return (
@@ -82,12 +82,13 @@ class ARD(Kernel):
             f"each column, or 'std'. Got {self.length_scales!r} instead."
         )
 
-    def _stretched(self, X: Array) -> Array:
+    def stretch(self, X: Array) -> Array:
+        """Rows in units of the length scales."""
         return X / np.asarray(self.length_scales, dtype=X.dtype)
 
     def _both(self, X: Array, Z: Array) -> tuple[Array, Array]:
-        U = self._stretched(X)
-        return U, U if Z is X else self._stretched(Z)
+        U = self.stretch(X)
+        return U, U if Z is X else self.stretch(Z)
 
     def gram(self, X: Array, Z: Array) -> Array:
         return self.base.gram(*self._both(X, Z))
@@ -95,16 +96,16 @@ class ARD(Kernel):
     def diag(self, X: Array) -> Array:
         X = self.check(X)
         kernel = self.resolve(X)
-        return kernel.base.diag(kernel._stretched(X))
+        return kernel.base.diag(kernel.stretch(X))
 
     def _weighted_gradient(self, X: Array, Z: Array, W: Array, K: Array) -> Array:
-        return self._stretched(self.base._weighted_gradient(*self._both(X, Z), W, K))
+        return self.stretch(self.base.weighted_gradient(*self._both(X, Z), W, K))
 
     def diag_gradient(self, X: Array) -> Array:
-        return self._stretched(self.base.diag_gradient(self._stretched(X)))
+        return self.stretch(self.base.diag_gradient(self.stretch(X)))
 
     def explicit_features(self, X: Array) -> Array | None:
-        return self.base.explicit_features(self._stretched(X))
+        return self.base.explicit_features(self.stretch(X))
 
     # The width of the base is one of the length scales already.
 
@@ -135,7 +136,7 @@ class ARD(Kernel):
         return np.concatenate([by_scale, rest])
 
     def diag_parameter_gradient(self, X: Any, w: Array) -> Array:
-        U = self._stretched(X)
+        U = self.stretch(X)
         by_scale = -(w @ (U * self.base.diag_gradient(U)))
         rest = self.base.diag_parameter_gradient(U, w)[self._n_widths :]
         return np.concatenate([by_scale, rest])

@@ -1,4 +1,4 @@
-"""A kernel that looks at some columns of a table only."""
+"""A kernel of some of the columns of a table."""
 
 from dataclasses import dataclass, field, replace
 
@@ -11,10 +11,10 @@ from isthmus.typing import Array
 
 @dataclass
 class Columns(Kernel):
-    r"""Apply a kernel to neighbouring columns: :math:`k(x,z)=k_0(x_{a:b},z_{a:b})`.
+    r"""Apply a kernel to a range of columns: :math:`k(x,z)=k_0(x_{a:b},z_{a:b})`.
 
-    Sums of them compare rows that hold several descriptions side by side, each by its own kernel
-    and with its own weight.
+    Sums of them compare rows that hold several descriptions side by side, each with its own kernel
+    and its own weight.
 
     Parameters
     ----------
@@ -69,12 +69,12 @@ class Columns(Kernel):
         return self.base.diag(self._part(np.asarray(X)))
 
     def _weighted_gradient(self, X: Array, Z: Array, W: Array, K: Array) -> Array:
-        return self._padded(X, self.base.weighted_gradient(self._part(X), self._part(Z), W, K))
+        return self._pad(X, self.base.weighted_gradient(self._part(X), self._part(Z), W, K))
 
     def diag_gradient(self, X: Array) -> Array:
-        return self._padded(X, self.base.diag_gradient(self._part(X)))
+        return self._pad(X, self.base.diag_gradient(self._part(X)))
 
-    def _padded(self, X: Array, gradient: Array) -> Array:
+    def _pad(self, X: Array, gradient: Array) -> Array:
         whole = np.zeros_like(X)
         whole[:, self.start : self.stop] = gradient
         return whole

@@ -20,11 +20,10 @@ class Gaussian(Kernel):
     ----------
     gamma : float or "median", default="median"
         ``"median"`` means :math:`1/(2\sigma^2)` with :math:`\sigma` the median distance
-        between training points, taken on a subsample when the kernel is fitted. A kernel
-        that is called before takes it from its second argument.
-    scale : float, default=1.0
-        Multiple of the median distance to take as width; without effect where ``gamma`` is a
-        number.
+        between training points, taken on a subsample when the kernel is fitted. A kernel that
+        is called without having been fitted takes it from its second argument.
+    width_factor : float, default=1.0
+        The width as a multiple of the median distance; no effect if ``gamma`` is a number.
 
     Examples
     --------
@@ -40,7 +39,7 @@ class Gaussian(Kernel):
     __module__ = "isthmus.kernels"
 
     gamma: Any = "median"
-    scale: float = field(default=1.0, kw_only=True)
+    width_factor: float = field(default=1.0, kw_only=True)
     stationary = True
     learned = ("gamma",)
     width_power = 0.5
@@ -54,7 +53,8 @@ class Gaussian(Kernel):
         return cls(1.0 / (2.0 * float(sigma) ** 2))
 
     def __repr__(self) -> str:
-        shown = f", scale={self.scale!r}" if self.scale != 1 and self.gamma == "median" else ""
+        wider = self.width_factor != 1 and self.gamma == "median"
+        shown = f", width_factor={self.width_factor!r}" if wider else ""
         return f"Gaussian(gamma={self.gamma!r}{shown})"
 
     def resolve(self, X: Array) -> "Gaussian":
@@ -64,8 +64,8 @@ class Gaussian(Kernel):
                     "The 'gamma' parameter of Gaussian must be a positive float or 'median'. "
                     f"Got {self.gamma!r} instead."
                 )
-            check_float(self.scale, "scale", self, include_low=False)
-            return Gaussian(0.5 / (self.scale * median_distance(X)) ** 2)
+            check_float(self.width_factor, "width_factor", self, include_low=False)
+            return Gaussian(0.5 / (self.width_factor * median_distance(X)) ** 2)
         check_float(self.gamma, "gamma", self, include_low=False)
         return self
 
@@ -106,7 +106,7 @@ class Gaussian(Kernel):
         return kernel.gamma * (kernel.gram(X, Z) if K is None else K)
 
     def squared_distances_from(self, K: Array, x_diag: Array, z_diag: Array) -> Array:
-        # Feature vectors of norm one: only the angle counts, so a shrunken point still has
-        # the distances of the direction it points in.
+        # Feature vectors have unit norm: only the angle counts, so a point that is too short
+        # still has the distances of the direction it points in.
         cosine = K / np.sqrt(np.maximum(x_diag * z_diag, np.finfo(K.dtype).tiny))
         return -np.log(np.clip(cosine, 1e-12, 1.0)) / self.gamma

@@ -33,7 +33,7 @@ class HistogramIntersection(Kernel):
         return X
 
     def gram(self, X: Array, Z: Array) -> Array:
-        # Imported here: numba takes a good part of a second, and few need this kernel.
+        # Imported here: loading numba takes a good part of a second, and few need this kernel.
         from isthmus.kernels.vectors.histogram_loops import intersections
 
         K = np.empty((len(X), len(Z)), dtype=np.result_type(X, Z))

@@ -1,4 +1,4 @@
-"""Sums of minima: they leave no matrix product, so the loop is compiled."""
+"""Sums of minima, which are no matrix product: a compiled loop."""
 
 from numba import njit, prange
 

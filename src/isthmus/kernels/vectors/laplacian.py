@@ -16,7 +16,7 @@ from isthmus.typing import Array
 class Laplacian(Kernel):
     r"""Laplacian kernel :math:`k(x,z)=\exp(-\gamma\|x-z\|_1)`.
 
-    ``gamma="median"`` takes the inverse of the median :math:`\ell_1` distance. At ``x = z``
+    ``gamma="median"`` is the inverse of the median :math:`\ell_1` distance. At ``x = z``
     the gradient is taken to be zero.
 
     >>> import numpy as np

@@ -17,8 +17,8 @@ class NeuralNetwork(Kernel):
               \qquad p(x,z)=b+w\,x^\top z ,
 
     where :math:`w` is the prior variance of the weights into the hidden units and :math:`b` that
-    of their biases. It is not stationary: functions level off far from the origin. ``ARD`` of it
-    has a variance for every input.
+    of their biases. It is not stationary: functions level off far from the origin. Wrapped in
+    ``ARD`` it has one variance per input.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class NeuralNetwork(Kernel):
         return (2 / np.pi) * np.arcsin((norms - 1) / norms)
 
     def _slope(self, T: Array) -> Array:
-        # |t| < 1, but long vectors come near it.
+        # |t| < 1, but long vectors come close to it.
         return (2 / np.pi) / np.sqrt(np.maximum(1 - T * T, np.finfo(T.dtype).eps))
 
     def _weighted_gradient(self, X: Array, Z: Array, W: Array, K: Array) -> Array:

@@ -14,10 +14,10 @@ from isthmus.kernels.vectors.width import median_distance
 from isthmus.typing import Array
 
 
-class OfDistance(Kernel):
+class RadialKernel(Kernel):
     r"""Kernels :math:`k(x,z)=F(\|x-z\|^2/\ell^2)` with :math:`F(0)=1`.
 
-    One of them is its profile :meth:`_profile` and minus the slope of that, :meth:`_slope`.
+    A subclass gives the profile :math:`F` and its negative slope.
     """
 
     length_scale: Any
@@ -27,12 +27,12 @@ class OfDistance(Kernel):
     offers = frozenset({"gradient", "radial"})
 
     @abstractmethod
-    def _profile(self, s: Array) -> Array:
-        """F at squared distances in units of the length scale."""
+    def profile(self, s: Array) -> Array:
+        """F at squared distances in units of the length scale; ``s`` may be overwritten."""
 
     @abstractmethod
-    def _slope(self, s: Array) -> Array:
-        """-F' at them; zero at ``s = 0`` where the kernel has a kink."""
+    def slope(self, s: Array) -> Array:
+        """-F' at squared distances; zero at ``s = 0`` if the kernel has a kink there."""
 
     def _check_shape(self) -> None:
         """Refuse shape parameters out of range."""
@@ -49,9 +49,9 @@ class OfDistance(Kernel):
         check_float(self.length_scale, "length_scale", self, include_low=False)
         return self
 
-    def _squares(self, X: Array, Z: Array) -> Array:
+    def squares(self, X: Array, Z: Array) -> Array:
         """Squared distances in units of the length scale."""
-        # Distances are differences of large numbers: take the common offset out first.
+        # Distances are differences of large numbers: remove the common offset first.
         origin = Z.mean(axis=0)
         scale = X.dtype.type(1 / self.length_scale)
         left = (X - origin) * scale
@@ -67,11 +67,11 @@ class OfDistance(Kernel):
 
     def gram(self, X: Array, Z: Array) -> Array:
         if len(X) * len(Z) <= 2**20:
-            return self._profile(self._squares(X, Z))
+            return self.profile(self.squares(X, Z))
         K = np.empty((len(X), len(Z)), dtype=np.result_type(X, Z))
         # Blocks that stay in the cache from the distances to the profile.
         for rows in block_slices(len(X), len(Z), block_size=max(1, 2**18 // len(Z))):
-            K[rows] = self._profile(self._squares(X[rows], Z))
+            K[rows] = self.profile(self.squares(X[rows], Z))
         if Z is X:
             np.fill_diagonal(K, 1)
         return K
@@ -81,7 +81,7 @@ class OfDistance(Kernel):
 
     def radial_weights(self, X: Array, Z: Array, K: Array | None = None) -> Array:
         kernel: Any = self.resolve(Z)
-        M = kernel._slope(kernel._squares(X, Z))
+        M = kernel.slope(kernel.squares(X, Z))
         M *= X.dtype.type(kernel.length_scale**-2)
         return M
 
@@ -96,8 +96,8 @@ class OfDistance(Kernel):
 
 
 @dataclass
-class Matern(OfDistance):
-    r"""Matérn covariance: functions that have :math:`\lceil\nu\rceil-1` derivatives.
+class Matern(RadialKernel):
+    r"""Matérn covariance, whose functions have :math:`\lceil\nu\rceil-1` derivatives.
 
     .. math:: k(x,z)=\frac{2^{1-\nu}}{\Gamma(\nu)}u^\nu K_\nu(u),\qquad
               u=\sqrt{2\nu}\,\|x-z\|/\ell ,
@@ -129,10 +129,10 @@ class Matern(OfDistance):
 
     def _check_shape(self) -> None:
         if self.nu != np.inf:
-            # Beyond, the Bessel functions overflow; the Gaussian is closer than 0.01 there.
+            # Beyond this the Bessel functions overflow, and the Gaussian differs by less than 0.01.
             check_float(self.nu, "nu", self, high=50.0, include_low=False)
 
-    def _profile(self, s: Array) -> Array:
+    def profile(self, s: Array) -> Array:
         nu = float(self.nu)
         if nu == np.inf:
             return np.exp(np.multiply(s, -0.5, out=s), out=s)
@@ -145,7 +145,7 @@ class Matern(OfDistance):
             return (1 + u + u * u / 3) * np.exp(-u)
         return _bessel_power(u, nu, nu) * u.dtype.type(2)
 
-    def _slope(self, s: Array) -> Array:
+    def slope(self, s: Array) -> Array:
         nu = float(self.nu)
         if nu == np.inf:
             return 0.5 * np.exp(-0.5 * s)
@@ -161,14 +161,14 @@ class Matern(OfDistance):
 
 
 def _bessel_power(u: Array, order: float, nu: float) -> Array:
-    r""":math:`2^{-\nu}u^{order}K_{order}(u)/\Gamma(\nu)`, by its limit at zero."""
+    r""":math:`2^{-\nu}u^{order}K_{order}(u)/\Gamma(\nu)`, with its limit at zero."""
     result = np.zeros_like(u)
     some = u > 1e-10 if order > 0 else u > 0
     v = u[some].astype(np.float64)
     log_value = order * np.log(v) - v - nu * np.log(2) - gammaln(nu)
     with np.errstate(over="ignore", invalid="ignore"):
         values = np.exp(log_value) * kve(abs(order), v)
-    # Near zero the Bessel function overflows before the power can tame it.
+    # Near zero the Bessel function overflows before the power makes up for it.
     limit = _limit(order, nu)
     values[~np.isfinite(values)] = limit
     result[some] = values
@@ -184,17 +184,17 @@ def _limit(order: float, nu: float) -> float:
 
 
 @dataclass
-class RationalQuadratic(OfDistance):
-    r"""Rational quadratic covariance: Gaussians of many widths at once.
+class RationalQuadratic(RadialKernel):
+    r"""Rational quadratic covariance, a mixture of Gaussians of many widths.
 
-    .. math:: k(x,z)=\Big(1+\frac{\|x-z\|^2}{2\alpha\ell^2}\Big)^{-\alpha} ,
+    .. math:: k(x,z)=\Big(1+\frac{\|x-z\|^2}{2a\ell^2}\Big)^{-a} ,
 
-    which is the Gaussian :math:`e^{-\|x-z\|^2/2\ell^2}` for :math:`\alpha\to\infty`.
+    which is the Gaussian :math:`e^{-\|x-z\|^2/2\ell^2}` for :math:`a\to\infty`.
 
     Parameters
     ----------
-    alpha : float, default=1.0
-        Small for many widths.
+    exponent : float, default=1.0
+        :math:`a`; the smaller it is, the more the widths differ.
     length_scale : float or "median", default="median"
 
     Examples
@@ -207,32 +207,32 @@ class RationalQuadratic(OfDistance):
 
     __module__ = "isthmus.kernels"
 
-    alpha: float = 1.0
+    exponent: float = 1.0
     length_scale: Any = field(default="median", kw_only=True)
-    learned = ("length_scale", "alpha")
+    learned = ("length_scale", "exponent")
 
     def _check_shape(self) -> None:
-        check_float(self.alpha, "alpha", self, include_low=False)
+        check_float(self.exponent, "exponent", self, include_low=False)
 
-    def _profile(self, s: Array) -> Array:
-        return np.exp(-self.alpha * np.log1p(s / (2 * self.alpha)))
+    def profile(self, s: Array) -> Array:
+        return np.exp(-self.exponent * np.log1p(s / (2 * self.exponent)))
 
-    def _slope(self, s: Array) -> Array:
-        return 0.5 * np.exp(-(self.alpha + 1) * np.log1p(s / (2 * self.alpha)))
+    def slope(self, s: Array) -> Array:
+        return 0.5 * np.exp(-(self.exponent + 1) * np.log1p(s / (2 * self.exponent)))
 
     def _shape_gradient(self, X: Array, Z: Array, W: Array, K: Array) -> Array:
-        # d log k / d log α = -α log(1+q) + α q/(1+q),  q = s/2α
-        q = self._squares(X, Z) / (2 * self.alpha)
-        return np.array([self.alpha * np.vdot(W, K * (q / (1 + q) - np.log1p(q)))])
+        # d log k / d log a = -a log(1+q) + a q/(1+q),  q = s/2a
+        q = self.squares(X, Z) / (2 * self.exponent)
+        return np.array([self.exponent * np.vdot(W, K * (q / (1 + q) - np.log1p(q)))])
 
 
 @dataclass
-class GammaExponential(OfDistance):
+class GammaExponential(RadialKernel):
     r"""Gamma-exponential covariance :math:`k(x,z)=\exp(-(\|x-z\|/\ell)^g)`, :math:`0<g\le2`.
 
     For :math:`g=1` it is ``Matern(0.5)``, for :math:`g=2` a Gaussian with
-    :math:`\gamma=1/\ell^2`; in between, functions are rough (they have no derivative below 2).
-    The exponent is not learned: compare a few by their likelihood.
+    :math:`\gamma=1/\ell^2`; in between, functions are rough (below 2 they have no derivative).
+    The exponent is not learned: compare a few values by their likelihood.
 
     Parameters
     ----------
@@ -255,10 +255,10 @@ class GammaExponential(OfDistance):
     def _check_shape(self) -> None:
         check_float(self.exponent, "exponent", self, high=2.0, include_low=False)
 
-    def _profile(self, s: Array) -> Array:
+    def profile(self, s: Array) -> Array:
         return np.exp(-(s ** (self.exponent / 2)))
 
-    def _slope(self, s: Array) -> Array:
+    def slope(self, s: Array) -> Array:
         half = self.exponent / 2
         power = np.power(s, half - 1, out=np.zeros_like(s), where=s > 0)
         if half == 1:

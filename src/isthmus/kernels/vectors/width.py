@@ -3,6 +3,7 @@
 import numpy as np
 from scipy.spatial.distance import pdist
 
+from isthmus.blocks.sampling import sample_rows
 from isthmus.typing import Array
 
 MAX_ROWS = 1000
@@ -11,16 +12,15 @@ MAX_ROWS = 1000
 def median_distance(X: Array, metric: str = "euclidean") -> float:
     """Median distance between rows, on at most 1000 rows drawn from a fixed seed.
 
-    Where more than half of the pairs coincide, the mean of the distances that are not zero;
-    1 where all rows are equal.
+    If more than half of the pairs coincide it is the mean of the nonzero distances, and 1 if all
+    rows are equal.
 
     >>> import numpy as np
     >>> median_distance(np.array([[0.0], [1.0], [3.0]]))
     2.0
     """
-    if len(X) > MAX_ROWS:
-        X = X[np.random.default_rng(0).choice(len(X), MAX_ROWS, replace=False)]
-    distances = pdist(np.asarray(X, dtype=np.float64), metric)
+    rows = sample_rows(len(X), MAX_ROWS, sort=False)
+    distances = pdist(np.asarray(X[rows], dtype=np.float64), metric)
     median = float(np.median(distances)) if len(distances) else 0.0
     if median > 0:
         return median

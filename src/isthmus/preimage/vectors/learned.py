@@ -15,7 +15,7 @@ from isthmus.regression.selection import Selection
 from isthmus.typing import Array, Objects
 
 # Coordinates of a narrow kernel hardly vary: inverting them may take a wide one.
-GAUSSIANS = tuple(Gaussian(scale=scale) for scale in (0.5, 1.0, 2.0, 4.0))
+GAUSSIANS = tuple(Gaussian(width_factor=scale) for scale in (0.5, 1.0, 2.0, 4.0))
 
 
 class LearnedPreimage(BasePreimage):

@@ -42,7 +42,7 @@ def kernel_or_gaussian(slot: Any, scale: float | None = None) -> Kernel:
     """The kernel that was given, or a Gaussian whose width is a multiple of the median distance."""
     if slot is not None:
         return as_kernel(slot)
-    return Gaussian() if scale is None else Gaussian(scale=scale)
+    return Gaussian() if scale is None else Gaussian(width_factor=scale)
 
 
 def make_sides(model: Any, X: Any, Y: Any, settings: Mapping[str, Any]) -> tuple[TwinSides, Any]:

@@ -59,7 +59,7 @@ class TwinKernelLearner(BaseEstimator):
         :math:`C\ge0`. ``"svd"`` alone may give negative coefficients.
     lam : float or pair of float, default=(0.51, 0.52)
         Indices of the Gegenbauer polynomials of inputs and outputs; the default as published.
-    scale : {"unit", "raw"}, default="unit"
+    scaling : {"unit", "raw"}, default="unit"
         Gegenbauer polynomials that are one at one, or as they are usually written.
     normalize : bool, default=True
         Scale the coefficients so that :math:`\phi(1)=\psi(1)=1`, which leaves the noise of a
@@ -109,7 +109,7 @@ class TwinKernelLearner(BaseEstimator):
         criterion: str = "hsic",
         solver: str = "auto",
         lam: Any = PUBLISHED_INDICES,
-        scale: str = "unit",
+        scaling: str = "unit",
         normalize: bool = True,
         validity: str = "auto",
         max_rows: int = 2000,
@@ -124,7 +124,7 @@ class TwinKernelLearner(BaseEstimator):
         self.criterion = criterion
         self.solver = solver
         self.lam = lam
-        self.scale = scale
+        self.scaling = scaling
         self.normalize = normalize
         self.validity = validity
         self.max_rows = max_rows
@@ -201,7 +201,7 @@ class TwinKernelLearner(BaseEstimator):
             tuple(float(c) for c in coefficients),
             basis=self.basis,
             lam=self._indices()[side],
-            scale=self.scale,
+            scaling=self.scaling,
             validity="refuse" if self.validity == "auto" else self.validity,
         )
         try:
@@ -227,7 +227,7 @@ class TwinKernelLearner(BaseEstimator):
 
     def _values_at_one(self, degree: int, side: int) -> Array:
         lam = self._indices()[side]
-        if lam is None or self.scale == "unit":
+        if lam is None or self.scaling == "unit":
             return np.ones(degree)
         return np.array([gegenbauer_at_one(i, lam) for i in range(1, degree + 1)])
 
