@@ -13,7 +13,7 @@ from isthmus.testing.report import CheckReport, Facts
 from isthmus.typing import HoldsExpansion, Objects
 
 TOL = 1e-6
-OUTPUTS = ("decision_function", "predict", "transform")
+OUTPUTS = ("decision_function", "predict", "transform", "distances")
 
 
 def check_expansion_holder(estimator: HoldsExpansion, X: Objects, y: Any = None) -> CheckReport:
@@ -24,7 +24,7 @@ def check_expansion_holder(estimator: HoldsExpansion, X: Objects, y: Any = None)
     Parameters
     ----------
     estimator : unfitted estimator
-        With ``decision_function``, ``predict`` or ``transform``.
+        With ``decision_function``, ``predict``, ``transform`` or ``distances``.
     X : objects
     y : outputs, default=None
 

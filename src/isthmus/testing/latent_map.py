@@ -81,7 +81,7 @@ def check_latent_map(latent_map: LatentMap, X: Objects) -> CheckReport:
 
 
 def _are_values(fitted: Any, X: Objects) -> bool:
-    """Whether rows are values of the map, as they are or in other units, so that nothing is lost."""
+    """Whether rows are values of the map, as they are or in other units: nothing is lost."""
     if not is_table(X) or not callable(getattr(fitted, "encode", None)):
         return is_table(X)
     back = np.asarray(fitted.decode(fitted.encode(X)))
@@ -201,6 +201,8 @@ def _check_errors(facts: Facts, fitted: Any, X: Array) -> None:
 def _check_completion(facts: Facts, fitted: Any, X: Array) -> None:
     gaps = X[:8].copy()
     gaps[np.arange(len(gaps)), np.arange(len(gaps)) % X.shape[1]] = np.nan
+    if not _keeps_gaps(fitted, gaps):
+        return
     known = ~np.isnan(gaps)
     with facts.works("complete fills in what is missing"):
         filled = np.asarray(fitted.complete(gaps))
@@ -211,3 +213,14 @@ def _check_completion(facts: Facts, fitted: Any, X: Array) -> None:
     facts.holds("known entries come back unchanged", np.array_equal(filled[known], gaps[known]))
     weighted = np.asarray(fitted.complete(gaps, weights=np.ones(X.shape[1])))
     facts.agree("weights of one change nothing", weighted, filled, tol=TOL)
+
+
+def _keeps_gaps(fitted: Any, gaps: Array) -> bool:
+    """Whether a component that is not known is one of the values; encodings may mix them."""
+    if not callable(getattr(fitted, "encode", None)):
+        return True
+    try:
+        codes = np.asarray(fitted.encode(gaps))
+    except ValueError:
+        return False
+    return np.array_equal(np.isnan(codes), np.isnan(gaps))

@@ -1,0 +1,71 @@
+"""Every manifold keeps its contract."""
+
+import numpy as np
+import pytest
+
+from isthmus.kernels import Spectrum
+from isthmus.manifold import (
+    PSOM,
+    BaseLatentMap,
+    Domain,
+    MapValues,
+    SmoothPSOM,
+    UnsupervisedKernelRegression,
+    grid_points,
+)
+from isthmus.testing import all_estimators, check_latent_map
+
+from .data import CURVE, WORDS
+from .foreign import Ellipse
+
+
+class Circle(BaseLatentMap):
+    """A manifold that derives its verbs from the base."""
+
+    domain = Domain(0.0, 2 * np.pi, periodic=True)
+
+    def fit(self, X, y=None):
+        self.radius_, self.n_features_in_ = np.linalg.norm(X, axis=1).mean(), 2
+        return self
+
+    def evaluate(self, Z, jacobian=False):
+        x, y = self.radius_ * np.cos(Z), self.radius_ * np.sin(Z)
+        slopes = np.stack([-y, x], axis=1) if jacobian else None
+        return MapValues(np.hstack([x, y]), slopes, np.ones(len(Z), dtype=bool))
+
+
+SHEET = grid_points((4, 3))
+SURFACE = np.column_stack([SHEET, np.sin(SHEET[:, 0]) * SHEET[:, 1]])
+UKR = {"init": "pca", "homotopy": None, "random_state": 0}
+MANIFOLDS = [
+    (UnsupervisedKernelRegression(1, **UKR), CURVE),
+    (UnsupervisedKernelRegression(1, density_kernel="quartic", degree=1, **UKR), CURVE),
+    (UnsupervisedKernelRegression(1, n_landmarks=12, **UKR), CURVE),
+    (UnsupervisedKernelRegression(2, **UKR), np.repeat(SURFACE, 2, axis=0) + CURVE[:24] / 20),
+    (UnsupervisedKernelRegression(1, data_kernel="linear", **UKR), CURVE),
+    (UnsupervisedKernelRegression(1, data_kernel=Spectrum(2), **UKR), WORDS),
+    (PSOM(SURFACE, grid=(4, 3)), SURFACE),
+    (PSOM(SURFACE, grid=(4, 3), basis="chebyshev"), SURFACE),
+    (PSOM(CURVE, grid=(30,), local=4), CURVE),
+    (SmoothPSOM((7,), random_state=0), CURVE),
+    (SmoothPSOM((4, 3), smoothness=0.1), SURFACE),
+    (Circle(), CURVE[:, :2]),
+    (Ellipse(), CURVE[:, :2]),
+]
+
+
+def name(part):
+    return " ".join(repr(part).split())[:70] if hasattr(part, "evaluate") else ""
+
+
+@pytest.mark.parametrize(("manifold", "X"), MANIFOLDS, ids=name)
+def test_latent_map(manifold, X):
+    facts = check_latent_map(manifold, X).facts
+    assert "the Jacobian is that of the values" in facts
+    complete = isinstance(manifold, BaseLatentMap) and "data_kernel" not in repr(manifold)
+    assert ("known entries come back unchanged" in facts) == complete
+
+
+def test_no_manifold_is_left_out():
+    manifolds = {e.cls for e in all_estimators() if issubclass(e.cls, BaseLatentMap)}
+    assert manifolds <= {type(manifold) for manifold, _ in MANIFOLDS}
