@@ -283,7 +283,7 @@ def test_words_and_gram_matrices_and_functions(rng):
     assert_allclose(by_index.predict([6, 7], return_std=True), expected, atol=1e-8)
     assert_allclose(by_function.predict(words[6:], return_std=True), expected, atol=1e-8)
     assert_allclose(by_rows.predict(gram[6:, :6]), expected[0], atol=1e-8)
-    with pytest.raises(ValueError, match="of the training objects alone"):
+    with pytest.raises(ValueError, match="only for the training objects"):
         by_rows.predict(gram[6:, :6], return_std=True)
 
 
