@@ -180,5 +180,5 @@ def test_what_is_wrong_is_named(kernel, message, points):
 def test_clipping_refuses_rows_of_a_gram_matrix(points):
     K = Gaussian(1.0)(points)
     kernel = Transformed(Precomputed(), (0.0, 1.0), basis="gegenbauer", lam=0.51, validity="clip")
-    with pytest.raises(TypeError, match="Precomputed\\(gram\\)"):
+    with pytest.raises(TypeError, match="Precomputed\\(matrix\\)"):
         kernel(K)

@@ -5,7 +5,7 @@ from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation
 
 from isthmus.robotics import KinematicChain, inverse_kinematics, pa10
-from isthmus.robotics.inverse_loops import rotation_log
+from isthmus.robotics.kinematics.inverse_loops import rotation_log
 
 ARM = pa10()
 

@@ -11,7 +11,7 @@ from isthmus.robotics import (
     morph,
     segment,
 )
-from isthmus.robotics.correspondence_loops import cheapest_path
+from isthmus.robotics.movement.morphing_loops import cheapest_path
 
 T = np.linspace(0, 1, 60)[:, None]
 LOOP = np.hstack([T + 0.3 * np.sin(6 * T), np.cos(5 * T), T**2])

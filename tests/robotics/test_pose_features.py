@@ -14,11 +14,11 @@ from sklearn.metrics import pairwise_distances
 
 from isthmus.datasets import make_imitation_scenes
 from isthmus.robotics import PoseFeatures
-from isthmus.robotics.codebook import covering_subset, vector_codebook
-from isthmus.robotics.edges import difference, edge_map, fitted_wall, otsu_threshold, smoothed
+from isthmus.robotics.pose.codebook import covering_subset, vector_codebook
+from isthmus.robotics.pose.edges import difference, edge_map, fitted_wall, otsu_threshold, smoothed
 from isthmus.robotics.pose.loops import farthest_points
-from isthmus.robotics.shape_context import outline, shape_contexts
-from isthmus.robotics.skin import pooled_counts, skin_colour, skin_mask
+from isthmus.robotics.pose.shape_context import outline, shape_contexts
+from isthmus.robotics.pose.skin import pooled_counts, skin_colour, skin_mask
 
 
 @pytest.fixture(scope="module")

@@ -8,9 +8,8 @@ from numpy.testing import assert_allclose
 from sklearn.base import clone
 
 from isthmus.features import KernelPCA
-from isthmus.kernels import Gaussian, Laplacian, Polynomial
+from isthmus.kernels import Gaussian, Kernel, Laplacian, Polynomial
 from isthmus.preimage import ConstrainedPreimage
-from isthmus.preimage.vectors.constrained import expansion_model
 from isthmus.robotics import KinematicChain, PoseKernel, pa10
 
 BASES = ["linear", Gaussian.from_width(450.0), Polynomial(2, gamma=1e-6)]
@@ -72,8 +71,8 @@ class TestEveryBase:
     def test_many_functions_at_once_are_those_of_the_general_form(self, base, postures, rng):
         k = PoseKernel(pa10(), base=base).resolve(postures)
         B = rng.normal(size=(20, 3))
-        fast = k.expansion_model(postures[:20], B)(postures[20:24])
-        slow = expansion_model(k, postures[:20], B)(postures[20:24])
+        fast = k.values_and_slopes(postures[:20], B)(postures[20:24])
+        slow = Kernel.values_and_slopes(k, postures[:20], B)(postures[20:24])
         for ours, general in zip(fast, slow, strict=True):
             assert_allclose(ours, general, rtol=1e-8, atol=1e-8 * np.abs(general).max())
 

@@ -6,7 +6,7 @@ from scipy.signal import find_peaks
 from isthmus.datasets import load_cmu_mocap
 from isthmus.plotting import movement_strip
 from isthmus.robotics import MovementPrimitive, correspondence, morph
-from isthmus.robotics.movement import resampled
+from isthmus.robotics.movement.primitive import resampled
 from isthmus_experiments import Outcome, Picture, Row, experiment
 
 SEQUENCES = {"first": "08_01", "second": "35_01"}

@@ -10,11 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from isthmus._checks import check_float, check_int
 from isthmus._progress import ProgressLine
-from isthmus.robotics.codebook import vector_codebook
-from isthmus.robotics.edges import difference, edge_map, fitted_wall, smoothed
-from isthmus.robotics.pictures import channels, check_images, unit_values
-from isthmus.robotics.shape_context import outline, shape_contexts
-from isthmus.robotics.skin import SkinColour, pooled_counts, skin_colour, skin_mask
+from isthmus.robotics.pose.codebook import vector_codebook
+from isthmus.robotics.pose.edges import difference, edge_map, fitted_wall, smoothed
+from isthmus.robotics.pose.pictures import channels, check_images, unit_values
+from isthmus.robotics.pose.shape_context import outline, shape_contexts
+from isthmus.robotics.pose.skin import SkinColour, pooled_counts, skin_colour, skin_mask
 from isthmus.typing import Array, BoolArray
 
 

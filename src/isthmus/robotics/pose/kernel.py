@@ -152,7 +152,7 @@ class PoseKernel(Kernel):
         self, joints: Any, lam: Array, places: Array, B: Array
     ) -> Callable[[Array], tuple[Array, Array]]:
         # Imported here: numba takes a good part of a second.
-        from isthmus.robotics.pose.loops import gaussian_pose_functions
+        from isthmus.robotics.pose.kernel_loops import gaussian_pose_functions
 
         gamma, B = float(self.base.gamma), np.ascontiguousarray(B, dtype=float)
 

@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-from isthmus.robotics.chain_loops import fill_frames, fill_jacobians
+from isthmus.robotics.kinematics.chain_loops import fill_frames, fill_jacobians
 
 PATIENCE = 6  # refused or hardly useful steps in a row before a start is given up
 HARDLY = 1e-3  # share of the error that a useful step takes away

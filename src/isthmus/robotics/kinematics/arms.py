@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from isthmus.robotics.chain import KinematicChain
+from isthmus.robotics.kinematics.chain import KinematicChain
 
 TWISTS = np.radians([0, -90, 90, -90, 90, -90, 90])
 OFFSETS = np.array([0.0, 0.0, 450.0, 0.0, 500.0, 0.0, 80.0])

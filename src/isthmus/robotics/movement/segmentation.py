@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.signal import find_peaks
 
-from isthmus.robotics.movement import MovementPrimitive, as_primitive, checked_trajectory
+from isthmus.robotics.movement.primitive import MovementPrimitive, as_primitive, checked_trajectory
 from isthmus.series.warping import dtw
 from isthmus.typing import Array, IntArray
 

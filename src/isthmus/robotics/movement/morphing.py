@@ -8,7 +8,12 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 from scipy.spatial.distance import cdist
 
-from isthmus.robotics.movement import MovementPrimitive, as_primitive, checked_trajectory, resampled
+from isthmus.robotics.movement.primitive import (
+    MovementPrimitive,
+    as_primitive,
+    checked_trajectory,
+    resampled,
+)
 from isthmus.typing import Array
 
 RESOLUTION = 4  # places of the reference for each of its steps, so that shifts are below a step
@@ -79,7 +84,7 @@ def correspondence(
     >>> bool(np.abs(found.shift - (late - t)[:, 0]).max() < 0.02)
     True
     """
-    from isthmus.robotics.correspondence_loops import cheapest_path
+    from isthmus.robotics.movement.morphing_loops import cheapest_path
 
     A = checked_trajectory(reference, "correspondence")
     B = checked_trajectory(pattern, "correspondence")

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from isthmus.robotics.movement import checked_trajectory
+from isthmus.robotics.movement.primitive import checked_trajectory
 from isthmus.typing import Array
 
 

@@ -6,8 +6,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from isthmus.optimize.levenberg_marquardt import least_squares_rows
-from isthmus.robotics.chain import KinematicChain
-from isthmus.robotics.rotations import cross_matrices
+from isthmus.robotics.kinematics.chain import KinematicChain
+from isthmus.robotics.kinematics.rotations import cross_matrices
 from isthmus.typing import Array, IntArray
 
 # posture(q (n, n_joints)) -> values (n, k), derivatives (n, k, n_joints)

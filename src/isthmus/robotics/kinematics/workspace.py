@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from isthmus.robotics.chain import KinematicChain
+from isthmus.robotics.kinematics.chain import KinematicChain
 from isthmus.typing import Array
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from isthmus.robotics.chain import KinematicChain
+from isthmus.robotics.kinematics.chain import KinematicChain
 from isthmus.typing import Array, BoolArray, IntArray
 
 
@@ -111,7 +111,7 @@ def inverse_kinematics(
     >>> found.position_error[1].round(6)  # 2000 away, 1030 long
     np.float64(970.0)
     """
-    from isthmus.robotics.inverse_loops import solve_targets
+    from isthmus.robotics.kinematics.inverse_loops import solve_targets
 
     poses, with_rotation, one = _targets(target)
     n = len(poses)

@@ -169,7 +169,7 @@ class KinematicChain:
         lower three to its angular velocity, both in base coordinates: column j is
         :math:`(z_j \times (p - o_j),\ z_j)` with axis :math:`z_j` through :math:`o_j`.
         """
-        from isthmus.robotics.chain_loops import fill_jacobians
+        from isthmus.robotics.kinematics.chain_loops import fill_jacobians
 
         Q, one = self._postures(q)
         J = np.empty((len(Q), 6, self.n_joints))
@@ -180,7 +180,7 @@ class KinematicChain:
 
     def position_jacobians(self, q: Any) -> Array:
         """Jacobians of the origins of all frames, shape (n, n_joints, 3, n_joints)."""
-        from isthmus.robotics.chain_loops import fill_position_jacobians
+        from isthmus.robotics.kinematics.chain_loops import fill_position_jacobians
 
         Q, one = self._postures(q)
         J = np.empty((len(Q), self.n_joints, 3, self.n_joints))
@@ -198,7 +198,7 @@ class KinematicChain:
         :math:`R = R_z(\phi) R_y(\theta) R_z(\psi)`, with ``"rotation_vector"`` of axis times angle.
         Every such choice has orientations where the derivative does not exist; they are refused.
         """
-        from isthmus.robotics.rotations import angular_velocity_map
+        from isthmus.robotics.kinematics.rotations import angular_velocity_map
 
         if angles not in ANGLES:
             raise ValueError(
@@ -218,7 +218,7 @@ class KinematicChain:
         return J[0] if one else J
 
     def _frames(self, Q: Array, *, last_only: bool = False) -> Array:
-        from isthmus.robotics.chain_loops import fill_frames
+        from isthmus.robotics.kinematics.chain_loops import fill_frames
 
         turned = Q + self._angles
         frames = np.empty((len(Q), 1 if last_only else self.n_joints, 4, 4))

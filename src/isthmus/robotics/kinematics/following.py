@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_banded
 
-from isthmus.robotics.chain import KinematicChain
-from isthmus.robotics.inverse import inverse_kinematics
-from isthmus.robotics.posture import Posture
+from isthmus.robotics.kinematics.chain import KinematicChain
+from isthmus.robotics.kinematics.inverse import inverse_kinematics
+from isthmus.robotics.kinematics.posture import Posture
 from isthmus.typing import Array, BoolArray
 
 SOLVERS = ("steps", "whole")

@@ -1,0 +1,1 @@
+"""Movements: their elements, blends, cuts and place in space."""
