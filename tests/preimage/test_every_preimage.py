@@ -256,6 +256,18 @@ class TestNeighbor:
         found = NeighborPreimage(4).fit(points, pca).solve(pca.transform(New))
         assert_allclose(found, New, atol=5e-3)
 
+    def test_distances_that_contradict_each_other_do_not_throw_a_point_far_off(self, rng, monkeypatch):
+        # A surface: its neighbours' cloud is narrow across it, where errors would be magnified.
+        T = rng.uniform(size=(60, 2))
+        X = np.column_stack([T, 0.5 + 0.4 * T[:, 0] * T[:, 1]])
+        pca = KernelPCA(15, kernel=Gaussian(2.0)).fit(X)
+        noisy = pca.coordinates_ + 0.05 * rng.normal(size=pca.coordinates_.shape)
+        solver = NeighborPreimage(6).fit(X, pca)
+        error = np.abs(solver.solve(noisy) - X).max()
+        assert error < 0.1
+        monkeypatch.setattr("isthmus.preimage.vectors.neighbor.WIDEST", np.inf)
+        assert np.abs(solver.solve(noisy) - X).max() > 5 * error
+
     def test_results_lie_in_the_affine_span_of_the_neighbours(self, rng):
         X = np.column_stack([rng.uniform(size=(40, 2)), np.full(40, 7.0)])
         pca = KernelPCA(5, kernel=Gaussian(5.0)).fit(X)

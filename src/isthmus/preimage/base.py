@@ -58,7 +58,8 @@ class BasePreimage(BaseEstimator, ABC):
             self,
             offered | kinds,
             of=f"the feature map {shortened(feature_map)}",
-            hint="CandidatePreimage takes any transformer of any objects, LearnedPreimage any of vectors.",
+            hint="CandidatePreimage takes any transformer of any objects, LearnedPreimage any of "
+            "vectors.",
         )
         if "vectors" in self.needs:
             objects = _check_vectors(self, objects)

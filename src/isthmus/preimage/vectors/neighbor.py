@@ -11,6 +11,9 @@ from isthmus.kernels.points import squared_norms
 from isthmus.preimage.base import BasePreimage
 from isthmus.typing import Array, Objects, provides
 
+# How far beyond its neighbours, along each axis of their cloud, a pre-image may lie.
+WIDEST = 10.0
+
 
 class NeighborPreimage(BasePreimage):
     r"""Place the pre-image at the right distances from its nearest training objects.
@@ -23,6 +26,9 @@ class NeighborPreimage(BasePreimage):
     .. math:: z=\bar x+\tfrac12(X_n^\top)^+\big(d_0-d-\overline{d_0-d}\big).
 
     No iteration, no kernel evaluations; the result lies in the affine span of the neighbours.
+    Distances of a predicted point contradict each other, and narrow directions of the neighbours'
+    cloud magnify that: along every axis of the cloud the result keeps within ten times the reach of
+    the neighbours (not with the published ``"coordinates"``).
 
     Parameters
     ----------
@@ -94,15 +100,10 @@ class NeighborPreimage(BasePreimage):
         d0 = np.einsum("nkd,nkd->nk", Xc, Xc)
         target = 0.5 * (d0 - d2)
         target -= target.mean(axis=1, keepdims=True)
-        # Least squares of least norm through the (k, k) Gram matrices, all queries at once.
-        G = Xc @ Xc.transpose(0, 2, 1)
-        if self.distance_ == "isotonic":
-            # Distances with an error: a ridge of its variance over that of the neighbours
-            # keeps it from being divided by the narrow directions of their cloud.
-            spread = np.maximum(d0.mean(axis=1), np.finfo(d0.dtype).tiny)
-            G[:, range(G.shape[1]), range(G.shape[1])] += (self._noise / spread)[:, None]
-        weights = np.linalg.pinv(G, rcond=1e-10, hermitian=True) @ target[:, :, None]
-        found = mean[:, 0] + np.einsum("nk,nkd->nd", weights[:, :, 0], Xc)
+        noise = self._noise if self.distance_ == "isotonic" else 0.0
+        widest = np.inf if self.distance_ == "coordinates" else WIDEST
+        weights = neighbor_weights(Xc, target, noise, widest=widest)
+        found = mean[:, 0] + np.einsum("nk,nkd->nd", weights, Xc)
         return found.astype(dtype, copy=False)
 
     def _input_distances(self, coordinates: Array, distances: Array, near: Array) -> Array:
@@ -120,6 +121,24 @@ class NeighborPreimage(BasePreimage):
         )
         norms = squared_norms(self.feature_map_, coordinates)
         return kernel.squared_distances_from(inner, diagonal, norms[:, None])
+
+
+def neighbor_weights(Xc: Array, target: Array, noise: float, *, widest: float) -> Array:
+    r"""Weights w of centred neighbours, (n, k), such that :math:`X_cX_c^\top w` meets ``target``.
+
+    Least squares of least norm through the (k, k) Gram matrices, for all queries at once. Distances
+    with an error of variance ``noise`` get a ridge of it over the spread of the neighbours, which
+    keeps it from being divided by the narrow directions of their cloud. Along every axis of the
+    cloud the result is no further from its mean than ``widest`` times the farthest neighbour.
+    """
+    eigenvalues, U = np.linalg.eigh(Xc @ Xc.transpose(0, 2, 1))
+    used = eigenvalues > 1e-10 * eigenvalues[:, -1:]
+    safe = np.where(used, eigenvalues, 1.0)
+    spread = np.maximum(eigenvalues.sum(axis=1), np.finfo(float).tiny) / Xc.shape[1]
+    along = np.einsum("nkj,nk->nj", U, target) / (safe + noise / spread[:, None])
+    # The column of U times the root of its eigenvalue are the neighbours along an axis.
+    limit = widest * np.abs(U).max(axis=1)
+    return np.einsum("nkj,nj->nk", U, np.where(used, np.clip(along, -limit, limit), 0.0))
 
 
 def distance_relation(
