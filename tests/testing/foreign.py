@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 from sklearn.metrics import pairwise_distances
 
 from isthmus.kernels import Expansion, Gaussian
-from isthmus.manifold import Domain
+from isthmus.manifold import BaseLatentMap, Domain, MapValues
 
 
 class CosineKernel:
@@ -147,6 +147,21 @@ class Ellipse:
     def starts(self):
         Z = np.linspace(0.0, 6.0, 40)[:, None]
         return Z, self.evaluate(Z).values
+
+
+class Circle(BaseLatentMap):
+    """A manifold: the least from which the base derives every verb."""
+
+    domain = Domain(0.0, 2 * np.pi, periodic=True)
+
+    def fit(self, X, y=None):
+        self.radius_, self.n_features_in_ = np.linalg.norm(X, axis=1).mean(), 2
+        return self
+
+    def evaluate(self, Z, jacobian=False):
+        x, y = self.radius_ * np.cos(Z), self.radius_ * np.sin(Z)
+        slopes = np.stack([-y, x], axis=1) if jacobian else None
+        return MapValues(np.hstack([x, y]), slopes, np.ones(len(Z), dtype=bool))
 
 
 class NeighborMean(BaseEstimator):

@@ -7,8 +7,6 @@ from isthmus.kernels import Spectrum
 from isthmus.manifold import (
     PSOM,
     BaseLatentMap,
-    Domain,
-    MapValues,
     SmoothPSOM,
     UnsupervisedKernelRegression,
     grid_points,
@@ -16,23 +14,7 @@ from isthmus.manifold import (
 from isthmus.testing import all_estimators, check_latent_map
 
 from .data import CURVE, WORDS
-from .foreign import Ellipse
-
-
-class Circle(BaseLatentMap):
-    """A manifold that derives its verbs from the base."""
-
-    domain = Domain(0.0, 2 * np.pi, periodic=True)
-
-    def fit(self, X, y=None):
-        self.radius_, self.n_features_in_ = np.linalg.norm(X, axis=1).mean(), 2
-        return self
-
-    def evaluate(self, Z, jacobian=False):
-        x, y = self.radius_ * np.cos(Z), self.radius_ * np.sin(Z)
-        slopes = np.stack([-y, x], axis=1) if jacobian else None
-        return MapValues(np.hstack([x, y]), slopes, np.ones(len(Z), dtype=bool))
-
+from .foreign import Circle, Ellipse
 
 SHEET = grid_points((4, 3))
 SURFACE = np.column_stack([SHEET, np.sin(SHEET[:, 0]) * SHEET[:, 1]])
