@@ -41,9 +41,7 @@ def test_codes_are_those_of_the_functions(signals):
 @pytest.mark.parametrize("positive", [False, True])
 def test_coordinate_descent_ends_at_its_duality_gap(signals, positive):
     X, D = signals
-    coder = SparseCoder(
-        D, algorithm="coordinate_descent", alpha=0.1, positive=positive, gap_tol=1e-6
-    )
+    coder = SparseCoder(D, algorithm="coordinate_descent", alpha=0.1, positive=positive, tol=1e-6)
     codes = coder.fit(X).transform(X)
     gap, _ = optimality(X, D, codes, 0.1, positive=positive)
     assert np.all(gap <= 0.5e-6 * np.sum(X**2, axis=1) * (1 + 1e-6))
@@ -97,9 +95,13 @@ def test_works_in_a_pipeline_with_names(signals):
         ({"algorithm": "lars"}, ValueError, "one of 'auto', 'feature_sign'"),
         ({"alpha": -1.0}, ValueError, r"'alpha' parameter of SparseCoder.*Got -1.0"),
         ({"dictionary": "dft"}, ValueError, "or 'dct'. Got 'dft'"),
-        ({"dictionary": np.ones((3, 4))}, ValueError, "as rows. Got 4 and 10"),
+        ({"dictionary": np.ones((3, 4))}, ValueError, "as many features as X. Got 4 and 10"),
         ({"n_nonzero": 2, "positive": True}, ValueError, "cannot keep coefficients positive"),
-        ({"gap_tol": 0.0}, ValueError, "'gap_tol' parameter of SparseCoder"),
+        (
+            {"algorithm": "coordinate_descent", "tol": 0.0},
+            ValueError,
+            "'tol' parameter of SparseCoder",
+        ),
     ],
 )
 def test_refused_settings_leave_nothing_fitted(signals, settings, error, message):

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 from isthmus.sparse.factorization.drivers import Factors, optimality
 from isthmus.sparse.factorization.penalties import Penalty
-from isthmus.sparse.factorization.tables import Table
+from isthmus.sparse.factorization.tables import FactorizationTable
 
 FREE = (Penalty(), Penalty())
 PENALTIES = (Penalty(l1=0.3, l2=0.2), Penalty(l1=0.1, l2=0.4))
@@ -17,7 +17,7 @@ KINDS = ("euclidean", "kullback-leibler", "itakura-saito")
 
 
 def problem(X, kind, penalties=FREE, *, missing="nan", solver="hals"):
-    table = Table.of(X, missing, "test")
+    table = FactorizationTable.of(X, missing, "test")
     if kind == "euclidean":
         return table.quadratic(solver, penalties)
     return table.divergence(kind, penalties, "test")

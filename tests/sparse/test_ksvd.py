@@ -8,19 +8,27 @@ from sklearn.cluster import KMeans
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from isthmus.sparse import KSVD, orthogonal_matching_pursuit
+from isthmus.sparse import (
+    KSVD,
+    AtomUpdate,
+    SparseCoder,
+    SparseDictionary,
+    SparseNet,
+    orthogonal_matching_pursuit,
+)
 from isthmus.sparse.dictionary.ksvd.formulas import (
     approximate_sweep,
-    coded,
     exact_sweep,
     initial_atoms,
     leading_direction,
     poor_atoms,
+    pursue_codes,
     replace_atoms,
 )
 from isthmus.sparse.dictionary.ksvd.loops import refit, users
 from isthmus.sparse.dictionary.ksvd.stream import atoms_from_sums, map_block, merge
 from isthmus.sparse.pursuit.matching import as_dense
+from isthmus.typing import provides
 
 
 def planted(rng, n=1500, n_atoms=50, n_features=20, n_nonzero=3, noise=0.1):
@@ -43,7 +51,7 @@ def n_found(planted_atoms, D):
 def start(rng, n_atoms=30):
     X, _ = planted(rng, n=300, n_atoms=n_atoms, n_features=12)
     D = initial_atoms(X, n_atoms, np.random.RandomState(0))
-    return X, D, coded(X, D, 3, np.zeros(len(X)))
+    return X, D, pursue_codes(X, D, 3, np.zeros(len(X)))
 
 
 def sweeps():
@@ -107,9 +115,8 @@ def test_refit_is_least_squares(rng):
 @pytest.mark.parametrize("update", ["power", "exact"])
 def test_safeguarded_error_never_rises(rng, update):
     X, _ = planted(rng, n=400)
-    model = KSVD(
-        40, n_nonzero=3, update=update, monotone=True, min_usage=0, max_coherence=1, random_state=0
-    ).fit(X)
+    alone = AtomUpdate(method=update, min_usage=0, max_coherence=1)
+    model = KSVD(40, n_nonzero=3, update=alone, monotone=True, random_state=0).fit(X)
     assert (np.diff(model.objective_) <= 1e-12).all()
     assert model.objective_[-1] < 0.7 * model.objective_[0]
 
@@ -263,7 +270,12 @@ def test_constant_and_zero_data_do_no_harm():
         ({"tol": -1.0}, ValueError, r"'tol' parameter of KSVD must be a float in \[0"),
         ({"update": "svd"}, ValueError, r"one of 'power', 'exact'. Got 'svd'"),
         ({"rule": "best"}, ValueError, r"one of 'residual', 'correlation'. Got 'best'"),
-        ({"max_coherence": 2.0}, ValueError, r"'max_coherence' parameter of KSVD"),
+        ({"update": 3}, TypeError, r"'update' parameter of KSVD"),
+        (
+            {"update": AtomUpdate(max_coherence=2.0)},
+            ValueError,
+            r"'max_coherence' parameter of AtomUpdate",
+        ),
         ({"init": np.ones((2, 12))}, ValueError, r"must have the shape \(5, 12\).*Got \(2, 12\)"),
         ({"init": np.zeros((5, 12))}, ValueError, "an atom of length zero"),
         ({"batch_size": 0}, ValueError, r"'batch_size' parameter of KSVD"),
@@ -278,5 +290,19 @@ def test_bad_parameters_are_named_and_leave_nothing_fitted(rng, parameters, erro
 
 def test_wrong_number_of_codes_is_named(rng):
     model = KSVD(5, max_iter=1, random_state=0).fit(rng.normal(size=(20, 12)))
-    with pytest.raises(ValueError, match=r"KSVD has 5 atoms: expected codes of shape \(n, 5\)"):
+    with pytest.raises(ValueError, match=r"KSVD has 5 atoms, so codes must have as many columns"):
         model.inverse_transform(np.ones((2, 4)))
+
+
+def test_pieces_of_an_update_can_be_searched(rng):
+    X = rng.normal(size=(60, 6))
+    short = KSVD(8, update="exact", max_iter=3, random_state=0).fit(X)
+    model = KSVD(8, update=AtomUpdate(), max_iter=3, random_state=0)
+    long = clone(model).set_params(update__method="exact").fit(X)
+    assert_array_equal(long.components_, short.components_)
+    assert model.update.method == "power"
+
+
+def test_declares_what_it_can_do():
+    for part in (KSVD(), SparseCoder(), SparseDictionary(), SparseNet()):
+        assert provides(part) == {"transform", "inverse", "vectors"}

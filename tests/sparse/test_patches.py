@@ -7,7 +7,7 @@ from scipy.interpolate import griddata
 from sklearn.datasets import load_sample_image
 
 from isthmus.sparse import dct_dictionary, denoise_image, inpaint_image
-from isthmus.sparse.patches import _averaged, noise_level
+from isthmus.sparse.patches import _average_patches, noise_level
 
 
 def picture(size=64):
@@ -36,7 +36,7 @@ def test_complete_waves_are_an_orthonormal_basis_but_for_the_shift():
 
 def test_averaging_unchanged_patches_gives_the_picture_back():
     image = picture(40)
-    total, weight = _averaged(image, 8, lambda patches: (patches, None))
+    total, weight = _average_patches(image, 8, lambda patches: (patches, None))
     assert_allclose(total / weight, image)
     assert weight[20, 20] == 64
     assert weight[0, 0] == 1

@@ -109,7 +109,7 @@ def test_orthonormal_dictionary_keeps_the_largest_coefficients(seed):
     kept = np.abs(c) >= np.sort(np.abs(c))[:, -3]
     codes = orthogonal_matching_pursuit(x, Q, n_nonzero=3)
     assert_allclose(codes, np.where(kept, c, 0), atol=1e-12)
-    assert_allclose(matching_pursuit(x, Q, n_steps=3), codes, atol=1e-12)
+    assert_allclose(matching_pursuit(x, Q, max_iter=3), codes, atol=1e-12)
 
 
 def test_residual_is_orthogonal_to_the_support_and_shrinks(rng):
@@ -138,7 +138,7 @@ def test_lengths_of_atoms_do_not_change_the_reconstruction(rng):
     scales = rng.uniform(0.1, 10, size=(24, 1))
     for pursuit, limit in (
         (orthogonal_matching_pursuit, {"n_nonzero": 4}),
-        (matching_pursuit, {"n_steps": 4}),
+        (matching_pursuit, {"max_iter": 4}),
     ):
         unit, scaled = pursuit(X, D, **limit), pursuit(X, scales * D, **limit)
         assert_allclose(unit, scaled * scales.T, atol=1e-10)
@@ -196,13 +196,13 @@ def test_matching_pursuit_loses_the_square_of_each_share(rng):
     D, x = dictionary(rng), rng.normal(size=(1, 12))
     last = x
     for steps in (1, 2, 3, 8):
-        R = x - matching_pursuit(x, D, n_steps=steps) @ D
+        R = x - matching_pursuit(x, D, max_iter=steps) @ D
         assert np.linalg.norm(R) < np.linalg.norm(last)
         last = R
     best = np.abs(D @ x[0]).max()
-    R = x - matching_pursuit(x, D, n_steps=1) @ D
+    R = x - matching_pursuit(x, D, max_iter=1) @ D
     assert_allclose(np.sum(R**2), np.sum(x**2) - best**2)
-    R = x - matching_pursuit(x, D, n_steps=5000, tol=1e-3) @ D
+    R = x - matching_pursuit(x, D, max_iter=5000, tol=1e-3) @ D
     assert np.linalg.norm(R) <= 1e-3
 
 
@@ -248,9 +248,9 @@ def test_bad_shapes_and_kinds_are_named(rng):
         ValueError, match=r"X.shape=\(3, 5\) and D.shape=\(24, 12\); atoms are rows"
     ):
         orthogonal_matching_pursuit(np.ones((3, 5)), D)
-    with pytest.raises(TypeError, match=r"must be an int or None. Got 1.5"):
+    with pytest.raises(TypeError, match=r"must be an int in \[1, inf\). Got 1.5"):
         orthogonal_matching_pursuit(np.ones((3, 12)), D, n_nonzero=1.5)
-    with pytest.raises(ValueError, match="'n_steps' parameter of matching_pursuit"):
-        matching_pursuit(np.ones((3, 12)), D, n_steps=0)
+    with pytest.raises(ValueError, match="'max_iter' parameter of matching_pursuit"):
+        matching_pursuit(np.ones((3, 12)), D, max_iter=0)
     with pytest.raises(ValueError, match=r"gaps .* rule='correlation' only"):
         orthogonal_matching_pursuit(np.full((3, 12), np.nan), D, rule="residual")

@@ -13,10 +13,10 @@ from isthmus.sparse.dictionary.lagrange_dual import (
     map_codes,
     merge_codes,
 )
-from isthmus.sparse.dictionary.moments import State, replace_unused
+from isthmus.sparse.dictionary.moments import DictionaryState, replace_unused
 
 
-def coded(rng, n=80, d=6, k=9):
+def pursue_codes(rng, n=80, d=6, k=9):
     return rng.normal(size=(n, d)), rng.normal(size=(n, k)) * (rng.random((n, k)) < 0.4)
 
 
@@ -34,7 +34,7 @@ def found_atoms(model, D):
 
 
 def test_gradient_of_the_dual_is_that_of_finite_differences(rng, assert_gradient):
-    moments = map_codes(*coded(rng))
+    moments = map_codes(*pursue_codes(rng))
     multipliers = rng.uniform(0.5, 2.0, size=9)
     assert_gradient(
         lambda lam: dual_value(moments, lam)[0],
@@ -45,7 +45,7 @@ def test_gradient_of_the_dual_is_that_of_finite_differences(rng, assert_gradient
 
 
 def test_hessian_of_the_dual_is_the_derivative_of_its_gradient(rng):
-    moments = map_codes(*coded(rng))
+    moments = map_codes(*pursue_codes(rng))
     lam, step = rng.uniform(0.5, 2.0, size=9), 1e-5
     slopes = [
         (dual_value(moments, lam + step * e)[1] - dual_value(moments, lam - step * e)[1]) / 2 / step
@@ -57,7 +57,7 @@ def test_hessian_of_the_dual_is_the_derivative_of_its_gradient(rng):
 
 
 def test_dual_is_below_every_feasible_dictionary_and_meets_the_best(rng):
-    X, codes = coded(rng)
+    X, codes = pursue_codes(rng)
     moments = map_codes(X, codes)
     step = dual_dictionary(moments, tol=1e-12)
     primal = fit_error(moments, step.dictionary)
@@ -73,7 +73,7 @@ def test_dual_is_below_every_feasible_dictionary_and_meets_the_best(rng):
 
 
 def test_atoms_are_those_of_a_general_solver(rng):
-    X, codes = coded(rng, n=30, d=3, k=4)
+    X, codes = pursue_codes(rng, n=30, d=3, k=4)
     moments = map_codes(X, 0.3 * codes)
     ours = dual_dictionary(moments).dictionary
     peer = minimize(
@@ -90,7 +90,7 @@ def test_atoms_are_those_of_a_general_solver(rng):
 
 
 def test_unbound_atoms_are_least_squares(rng):
-    X, codes = coded(rng)
+    X, codes = pursue_codes(rng)
     moments = map_codes(0.01 * X, codes)
     step = dual_dictionary(moments, tol=1e-14)
     assert_allclose(step.dictionary, np.linalg.lstsq(codes, 0.01 * X)[0], atol=1e-7)
@@ -98,14 +98,14 @@ def test_unbound_atoms_are_least_squares(rng):
 
 
 def test_dual_copes_with_dependent_codes(rng):
-    X, codes = coded(rng, n=5)  # fewer signals than atoms
+    X, codes = pursue_codes(rng, n=5)  # fewer signals than atoms
     step = dual_dictionary(map_codes(X, codes + 0.1))
     assert np.isfinite(step.dictionary).all()
     assert step.gap <= 1e-8 * np.sum(X**2)
 
 
 def test_sums_of_blocks_are_sums_of_all(rng):
-    X, codes = coded(rng)
+    X, codes = pursue_codes(rng)
     parts = merge_codes(map_codes(X[:30], codes[:30]), map_codes(X[30:], codes[30:]))
     for part, whole in zip(parts, map_codes(X, codes), strict=True):
         assert_allclose(part, whole)
@@ -157,7 +157,7 @@ def test_codes_are_exact(rng):
 def test_atom_without_use_is_replaced_by_what_is_left_of_the_worst_signal():
     X = np.array([[1.0, 0.0, 0.0], [0.0, 3.0, 4.0]])
     codes = np.array([[1.0, 0.0], [0.0, 0.0]])
-    state = State(np.eye(2, 3), None, map_codes(X, codes), 2)
+    state = DictionaryState(np.eye(2, 3), None, map_codes(X, codes), 2)
     assert_allclose(replace_unused(state, X, codes).D, [[1, 0, 0], [0, 0.6, 0.8]])
 
 
@@ -186,7 +186,7 @@ def test_nothing_depends_on_the_unit_of_the_signals(rng):
         ({"n_atoms": 0}, r"'n_atoms' parameter of SparseDictionary must be an int in \[1, inf\)"),
         ({"alpha": 0.0}, r"'alpha' parameter of SparseDictionary must be a float in \(0.0, inf\)"),
         ({"batch_size": 0}, "'batch_size' parameter of SparseDictionary"),
-        ({"decay": -1.0}, "'decay' parameter of SparseDictionary"),
+        ({"forgetting_power": -1.0}, "'forgetting_power' parameter of SparseDictionary"),
         ({"n_atoms": 3, "init": np.ones((2, 12))}, r"shape \(3, 12\).* Got \(2, 12\)"),
     ],
 )

@@ -110,7 +110,7 @@ def test_nothing_depends_on_the_unit_of_the_signals(rng):
     nets = [SparseNet(5, max_iter=2, random_state=0).fit(s * X) for s in (1.0, 50.0)]
     assert_allclose(nets[0].components_, nets[1].components_, atol=1e-6)
     # At the variance 0.1 of the published images, lambda = 2 alpha is 0.14 of the deviation.
-    assert_allclose(2 * nets[0].sparsity * 0.1 / np.sqrt(0.1), 0.14, atol=1e-3)
+    assert_allclose(2 * nets[0].alpha * 0.1 / np.sqrt(0.1), 0.14, atol=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_nothing_depends_on_the_unit_of_the_signals(rng):
     [
         ({"prior": "cauchy"}, "one of 'log', 'exp', 'abs'. Got 'cauchy'"),
         ({"solver": "ode"}, "one of 'moments', 'published'. Got 'ode'"),
-        ({"sparsity": 0.0}, "'sparsity' parameter of SparseNet"),
+        ({"alpha": 0.0}, "'alpha' parameter of SparseNet"),
         ({"learning_rate": -1.0}, "'learning_rate' parameter of SparseNet"),
     ],
 )

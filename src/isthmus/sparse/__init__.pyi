@@ -1,6 +1,7 @@
 from isthmus.sparse.coder import SparseCoder as SparseCoder
 from isthmus.sparse.dictionary.classifier import DictionaryClassifier as DictionaryClassifier
 from isthmus.sparse.dictionary.ksvd.estimator import KSVD as KSVD
+from isthmus.sparse.dictionary.ksvd.update import AtomUpdate as AtomUpdate
 from isthmus.sparse.dictionary.learner import SparseDictionary as SparseDictionary
 from isthmus.sparse.dictionary.net import SparseNet as SparseNet
 from isthmus.sparse.factorization.convex import ConvexFactorization as ConvexFactorization
@@ -13,7 +14,7 @@ from isthmus.sparse.factorization.hoyer import hoyer_sparseness as hoyer_sparsen
 from isthmus.sparse.factorization.nnls import nonnegative_least_squares as nonnegative_least_squares
 from isthmus.sparse.factorization.nnls import simplex_least_squares as simplex_least_squares
 from isthmus.sparse.factorization.penalties import ParkSparsity as ParkSparsity
-from isthmus.sparse.l1.feature_sign import Certificate as Certificate
+from isthmus.sparse.l1.feature_sign import CodeCertificate as CodeCertificate
 from isthmus.sparse.l1.feature_sign import feature_sign_path as feature_sign_path
 from isthmus.sparse.l1.feature_sign import feature_sign_search as feature_sign_search
 from isthmus.sparse.patches import dct_dictionary as dct_dictionary

@@ -20,17 +20,24 @@ from isthmus._checks import (
     former_fit_kept,
 )
 from isthmus.sparse.l1.feature_sign import sign_search
-from isthmus.sparse.pursuit.matching import _in_blocks, orthogonal_matching_pursuit
+from isthmus.sparse.pursuit.matching import code_in_blocks, orthogonal_matching_pursuit
 from isthmus.typing import Array, BoolArray, IntArray
 
 # The default penalty, as a share of the typical length of a signal.
 _PENALTY_SHARE = 0.1
+# Duality gap at which coordinate descent ends, where no other is asked for.
+_GAP = 1e-4
 
 
 class CodesMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
-    """What estimators with atoms ``components_`` share: the way back, and names of features."""
+    """What estimators with atoms ``components_`` share: decoding, and names of features."""
 
     components_: Array
+
+    @property
+    def provides(self) -> frozenset[str]:
+        """What the transformer can do, see :mod:`isthmus.typing`."""
+        return frozenset({"transform", "inverse", "vectors"})
 
     @property
     def _n_features_out(self) -> int:
@@ -39,13 +46,19 @@ class CodesMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     def inverse_transform(self, X: Any) -> Array:
         """Return the signals that the codes ``X`` stand for, ``X @ components_``."""
         check_is_fitted(self)
-        codes = check_array(X, dtype=[np.float64, np.float32], input_name="X", estimator=self)
+        codes = check_array(
+            X,
+            dtype=[np.float64, np.float32],
+            accept_sparse="csr",
+            input_name="X",
+            estimator=self,
+        )
         if codes.shape[1] != len(self.components_):
             raise ValueError(
                 f"{type(self).__name__} has {len(self.components_)} atoms, so codes must have as "
                 f"many columns. Got {codes.shape[1]} instead."
             )
-        return (codes @ self.components_).astype(codes.dtype, copy=False)
+        return np.asarray(codes @ self.components_, dtype=codes.dtype)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -65,19 +78,19 @@ class SparseCoder(CodesMixin, BaseEstimator):
         Atoms are rows, of any lengths. ``"dct"`` makes cosines, twice as many as features.
     algorithm : {"auto", "feature_sign", "coordinate_descent", "pursuit"}, default="auto"
         ``"feature_sign"`` (:func:`feature_sign_search`) is exact. ``"coordinate_descent"`` ends at
-        a duality gap of ``gap_tol``; it can be faster where codes have hundreds of non-zeros and
-        few digits do. ``"pursuit"`` (:func:`orthogonal_matching_pursuit`) counts non-zeros. Auto
-        is ``"pursuit"`` where ``n_nonzero`` or ``tol`` is given, else ``"feature_sign"``.
+        a duality gap of ``tol``; it can be faster where codes have hundreds of non-zeros and
+        few digits are enough. ``"pursuit"`` (:func:`orthogonal_matching_pursuit`) counts non-zeros.
+        Auto is ``"pursuit"`` where ``n_nonzero`` or ``tol`` is given, else ``"feature_sign"``.
     alpha : float or None, default=None
         Penalty. None takes a tenth of the root mean square length of the signals in ``fit``.
     n_nonzero : int or None, default=None
-        Most non-zeros of a code, for the pursuit.
+        Maximum number of non-zeros of a code, for the pursuit.
     tol : float or None, default=None
-        Norm of the residual at which the pursuit ends.
+        Accuracy at which a search ends: for the pursuit the norm of the residual; for coordinate
+        descent the duality gap, relative to half the squared length of the signal, where None is
+        1e-4.
     positive : bool, default=False
         Only coefficients that are not negative; not for the pursuit.
-    gap_tol : float, default=1e-4
-        For coordinate descent, relative to half the squared length of the signal.
     n_jobs : int or None, default=None
         Threads. The codes do not depend on it.
 
@@ -119,7 +132,6 @@ class SparseCoder(CodesMixin, BaseEstimator):
         n_nonzero: int | None = None,
         tol: float | None = None,
         positive: bool = False,
-        gap_tol: float = 1e-4,
         n_jobs: int | None = None,
     ):
         self.dictionary = dictionary
@@ -128,7 +140,6 @@ class SparseCoder(CodesMixin, BaseEstimator):
         self.n_nonzero = n_nonzero
         self.tol = tol
         self.positive = positive
-        self.gap_tol = gap_tol
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -143,7 +154,7 @@ class SparseCoder(CodesMixin, BaseEstimator):
         return self
 
     def _check_parameters(self) -> str:
-        """The algorithm; parameters of the others are looked at too."""
+        """The algorithm; parameters of the others are checked too."""
         algorithm: str = check_choice(
             self.algorithm,
             "algorithm",
@@ -155,8 +166,7 @@ class SparseCoder(CodesMixin, BaseEstimator):
         if self.n_nonzero is not None:
             check_int(self.n_nonzero, "n_nonzero", self, low=1)
         if self.tol is not None:
-            check_float(self.tol, "tol", self)
-        check_float(self.gap_tol, "gap_tol", self, include_low=False)
+            check_float(self.tol, "tol", self, include_low=algorithm != "coordinate_descent")
         check_jobs(self.n_jobs, "n_jobs", self)
         positive = check_bool(self.positive, "positive", self)
         if algorithm == "auto":
@@ -187,12 +197,12 @@ class SparseCoder(CodesMixin, BaseEstimator):
             self.dictionary,
             "dictionary",
             self,
-            expected="an array of numbers, an atom a row, or 'dct'",
+            expected="an array of numbers with one atom per row, or 'dct'",
         )
         if atoms.shape[1] != n_features:
             raise ValueError(
-                f"The 'dictionary' parameter of SparseCoder must have atoms of as many features "
-                f"as X, as rows. Got {atoms.shape[1]} and {n_features}."
+                f"The 'dictionary' parameter of SparseCoder must have atoms as rows, with as many "
+                f"features as X. Got {atoms.shape[1]} and {n_features}."
             )
         return atoms
 
@@ -217,7 +227,7 @@ def cosine_atoms(n_atoms: int, n_features: int) -> Array:
 
 
 def penalty(owner: Any, X: Array) -> float:
-    """The penalty ``alpha`` of ``owner``, or a tenth of the typical length of the signals."""
+    """The penalty ``alpha`` of ``owner``, or a tenth of the usual length of the signals."""
     if owner.alpha is not None:
         return check_float(owner.alpha, "alpha", owner, include_low=False)
     typical = float(np.sqrt(np.mean(np.einsum("ij,ij->i", X, X))))
@@ -230,7 +240,8 @@ def penalised_codes(coder: SparseCoder, X: Array) -> Array:
     assert alpha is not None
     codes = np.zeros((len(X), len(D)))
     search = sign_search if coder.algorithm_ == "feature_sign" else coordinate_descent
-    settings: dict[str, Any] = {} if search is sign_search else {"tol": coder.gap_tol}
+    tolerance = _GAP if coder.tol is None else float(coder.tol)
+    settings: dict[str, Any] = {} if search is sign_search else {"tol": tolerance}
     _, finished = search(
         X,
         D,
@@ -284,5 +295,5 @@ def coordinate_descent(
             finished[rows],
         )
 
-    _in_blocks(code, len(X), n_jobs)
+    code_in_blocks(code, len(X), n_jobs)
     return n_sweeps, finished

@@ -19,7 +19,7 @@ _MAX_TRAIN = 20_000
 
 
 def dct_dictionary(patch_size: int = 8, n_atoms: int = 256) -> Array:
-    r"""Overcomplete cosine dictionary for square patches, an atom a row.
+    r"""Overcomplete cosine dictionary for square patches, one atom per row.
 
     Outer products of the waves :math:`\cos(\pi ij/m)`, :math:`i<p`, :math:`j<m=\sqrt k`, of zero
     mean but for the first.
@@ -68,9 +68,9 @@ def denoise_image(
     random_state: Any = None,
     verbose: int = 0,
 ) -> Array:
-    r"""Take white noise off a picture by sparse codes of its patches.
+    r"""Remove white noise from a picture by sparse codes of its patches.
 
-    Every overlapping patch, its mean taken off, is coded with as few atoms as leave
+    Every overlapping patch, after its mean is subtracted, is coded with as few atoms as leave
     :math:`\|x-cD\|\le p\,g\,\sigma`: noise of that size has no sparse code, the picture has one.
     The reconstructions are averaged with the noisy picture Y,
 
@@ -92,10 +92,10 @@ def denoise_image(
     gain : float, default=1.15
         The factor g.
     blend : float or None, default=None
-        The weight λ of the noisy picture. None takes 30 over ``sigma`` in units of which the
-        picture has 255.
+        The weight λ of the noisy picture. None takes 30 over ``sigma``, in units in which the
+        picture has a range of 255.
     max_iter : int, default=10
-        Sweeps of K-SVD.
+        Maximum number of sweeps of K-SVD.
     n_jobs, random_state, verbose :
         As in :class:`KSVD`.
 
@@ -114,7 +114,7 @@ def denoise_image(
     >>> bool(np.std(better - clean) < 0.5 * np.std(noisy - clean))
     True
     """
-    image = _checked_image(image, patch_size, "denoise_image", gaps=False)
+    image = _check_image(image, patch_size, "denoise_image", gaps=False)
     settings = {
         "sigma": sigma,
         "dictionary": dictionary,
@@ -140,17 +140,8 @@ def denoise_image(
     tol = gain * sigma * patch_size
     D = _atoms(dictionary, patch_size, n_atoms, "denoise_image")
     if D is None:
-        model = KSVD(
-            n_atoms,
-            tol=tol,
-            max_iter=max_iter,
-            rule="correlation",
-            init=dct_dictionary(patch_size, n_atoms),
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        D = model.fit(_training_patches(image, patch_size, random_state)).components_
+        learned = {"max_iter": max_iter, "n_jobs": n_jobs, "verbose": verbose, "tol": tol}
+        D = _learn_atoms(image, patch_size, n_atoms, random_state, **learned)
 
     def restore(patches: Array) -> tuple[Array, Array | None]:
         means = patches.mean(axis=1, keepdims=True)
@@ -161,7 +152,7 @@ def denoise_image(
 
     if blend is None:
         blend = 30 / 255 * float(np.ptp(image)) / sigma
-    total, weight = _averaged(image, patch_size, restore)
+    total, weight = _average_patches(image, patch_size, restore)
     return (blend * image + total) / (blend + weight)
 
 
@@ -180,9 +171,9 @@ def inpaint_image(
 ) -> Array:
     r"""Fill missing pixels by sparse codes of the observed ones.
 
-    Every overlapping patch is coded by what is seen of it, with atoms cut to the observed
-    pixels and scaled anew, and decoded by the whole atoms; what overlapping patches say about
-    a missing pixel is averaged, each counting by the share of it that was observed. Observed
+    Every overlapping patch is coded by its observed pixels, with atoms restricted to them and
+    rescaled, and decoded by the whole atoms; what overlapping patches say about
+    a missing pixel is averaged, each weighted by the share of it that was observed. Observed
     pixels come back unchanged. Holes larger than a patch are filled from their rim inwards.
 
     Parameters
@@ -195,12 +186,12 @@ def inpaint_image(
     n_atoms : int, default=256
         Of a dictionary that is not given; a square number.
     n_nonzero : int, default=8
-        Largest number of atoms of a patch; never more than a quarter of its observed pixels.
+        Maximum number of atoms of a patch; never more than a quarter of its observed pixels.
     tol : float or None, default=None
-        Root mean square error at which the observed pixels of a patch are met well enough, in the
-        units of the picture.
+        Root mean square error, in the units of the picture, at which the observed pixels of a patch
+        are represented well enough.
     max_iter : int, default=10
-        Sweeps of K-SVD.
+        Maximum number of sweeps of K-SVD.
     n_jobs, random_state, verbose :
         As in :class:`KSVD`.
 
@@ -219,7 +210,7 @@ def inpaint_image(
     >>> bool(np.std(filled - clean) < 0.03)
     True
     """
-    image = _checked_image(image, patch_size, "inpaint_image", gaps=True)
+    image = _check_image(image, patch_size, "inpaint_image", gaps=True)
     settings = {
         "dictionary": dictionary,
         "patch_size": patch_size,
@@ -239,24 +230,15 @@ def inpaint_image(
     D = _atoms(dictionary, patch_size, n_atoms, "inpaint_image")
     if D is None:
         first = inpaint_image(image, **{**settings, "dictionary": "dct"})
-        model = KSVD(
-            n_atoms,
-            n_nonzero=n_nonzero,
-            max_iter=max_iter,
-            rule="correlation",
-            init=dct_dictionary(patch_size, n_atoms),
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        D = model.fit(_training_patches(first, patch_size, random_state)).components_
+        learned = {"max_iter": max_iter, "n_jobs": n_jobs, "verbose": verbose}
+        D = _learn_atoms(first, patch_size, n_atoms, random_state, n_nonzero=n_nonzero, **learned)
 
     def restore(patches: Array) -> tuple[Array, Array | None]:
         return _filled_patches(patches, D, n_nonzero, tol, n_jobs)
 
     filled = image
     while (gaps := np.isnan(filled)).any():
-        total, weight = _averaged(filled, patch_size, restore)
+        total, weight = _average_patches(filled, patch_size, restore)
         reached = gaps & (weight > 0)
         filled = np.where(reached, total / np.where(weight > 0, weight, 1.0), filled)
     return filled
@@ -302,7 +284,7 @@ def _filled_patches(
     return whole, n_observed / patches.shape[1]
 
 
-def _averaged(
+def _average_patches(
     image: Array, size: int, restore: Callable[[Array], tuple[Array, Array | None]]
 ) -> tuple[Array, Array]:
     """Sums and weights, pixel by pixel, of what ``restore`` makes of all patches."""
@@ -321,6 +303,15 @@ def _averaged(
                 total[target] += w * whole[:, :, i, j]
                 weight[target] += w
     return total, weight
+
+
+def _learn_atoms(
+    image: Array, patch_size: int, n_atoms: int, random_state: Any, **options: Any
+) -> Array:
+    """Atoms learned from the patches of a picture, from waves on."""
+    start = dct_dictionary(patch_size, n_atoms)
+    model = KSVD(n_atoms, rule="correlation", init=start, random_state=random_state, **options)
+    return model.fit(_training_patches(image, patch_size, random_state)).components_
 
 
 def _training_patches(image: Array, size: int, random_state: Any) -> Array:
@@ -351,7 +342,7 @@ def _atoms(dictionary: Any, size: int, n_atoms: int, owner: str) -> Array | None
     return D
 
 
-def _checked_image(image: Any, size: int, owner: str, *, gaps: bool) -> Array:
+def _check_image(image: Any, size: int, owner: str, *, gaps: bool) -> Array:
     image = check_array(
         image,
         dtype=np.float64,

@@ -18,7 +18,7 @@ from isthmus._checks import (
 from isthmus._progress import ProgressLine
 from isthmus.sparse.dictionary.classifier_formulas import class_codes, competition, descent
 from isthmus.sparse.dictionary.ksvd.estimator import KSVD
-from isthmus.sparse.dictionary.ksvd.formulas import Codes
+from isthmus.sparse.dictionary.ksvd.formulas import SparseCodes
 from isthmus.sparse.pursuit.matching import count_limit, unit_rows
 from isthmus.typing import Array, IntArray
 
@@ -27,7 +27,7 @@ _SHORTEST = 1e-5
 
 
 class DictionaryClassifier(ClassifierMixin, BaseEstimator):
-    r"""One dictionary a class; a signal belongs to the one that represents it best.
+    r"""One dictionary per class; a signal belongs to the class whose dictionary represents it best.
 
     .. math:: c(x)=\arg\min_c\ \min_{\|a\|_0\le S}\|x-aD_c\|^2
 
@@ -37,8 +37,8 @@ class DictionaryClassifier(ClassifierMixin, BaseEstimator):
     .. math:: \min\sum_i R_{y_i}(x_i)+\log\sum_c\exp\bigl(-\lambda(R_c(x_i)-R_{y_i}(x_i))\bigr),
 
     where :math:`R_c` is the squared residual over dictionary c [Mairal2008]_: atoms are drawn to
-    signals of their class, the more so the less clearly these are recognised, and are pushed
-    off signals of others that they represent too well.
+    signals of their class, the more so the less clearly these are recognised, and pushed
+    away from signals of other classes that they represent too well.
 
     Parameters
     ----------
@@ -46,19 +46,20 @@ class DictionaryClassifier(ClassifierMixin, BaseEstimator):
         Atoms of each class, at most as many as it has signals. None takes half the signals of the
         class, but no more than there are features.
     n_nonzero : int or None, default=None
-        Non-zeros of a code; None takes a tenth of the features, at least one.
+        Maximum number of non-zeros of a code; None takes a tenth of the features, at least one.
     discrimination : float, default=0.0
         The strength λ of the competition; errors are shares of a signal's energy, so values of
         10 to 100 matter. Small dictionaries gain most.
     max_iter : int, default=20
-        Sweeps of K-SVD.
-    n_rounds : int, default=30
-        Rounds of the competition; it ends earlier where the objective no longer falls.
+        Maximum number of sweeps of K-SVD.
+    max_iter_competition : int, default=30
+        Maximum number of rounds of the competition; it ends earlier where the objective no longer
+        falls.
     n_jobs : int or None, default=None
         Threads of the pursuits.
     random_state : int, RandomState or None
     verbose : int, default=0
-        One line of progress on a terminal.
+        1 shows a progress line on a terminal.
 
     Attributes
     ----------
@@ -88,7 +89,7 @@ class DictionaryClassifier(ClassifierMixin, BaseEstimator):
         n_nonzero: int | None = None,
         discrimination: float = 0.0,
         max_iter: int = 20,
-        n_rounds: int = 30,
+        max_iter_competition: int = 30,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -97,7 +98,7 @@ class DictionaryClassifier(ClassifierMixin, BaseEstimator):
         self.n_nonzero = n_nonzero
         self.discrimination = discrimination
         self.max_iter = max_iter
-        self.n_rounds = n_rounds
+        self.max_iter_competition = max_iter_competition
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -115,7 +116,7 @@ class DictionaryClassifier(ClassifierMixin, BaseEstimator):
         if self.n_nonzero is not None:
             check_int(self.n_nonzero, "n_nonzero", self, low=1)
         check_int(self.max_iter, "max_iter", self, low=1)
-        check_int(self.n_rounds, "n_rounds", self, low=1)
+        check_int(self.max_iter_competition, "max_iter_competition", self, low=1)
         check_jobs(self.n_jobs, "n_jobs", self)
         rng = check_seed(self.random_state, "random_state", self)
         strength = check_float(self.discrimination, "discrimination", self)
@@ -132,9 +133,7 @@ class DictionaryClassifier(ClassifierMixin, BaseEstimator):
                     f"{classes[0]!r}."
                 )
         X = unit_rows(X)[0]
-        learned = [
-            self._reconstructive(X[labels == c], n_nonzero, rng) for c in range(len(classes))
-        ]
+        learned = [self._learn_class(X[labels == c], n_nonzero, rng) for c in range(len(classes))]
         dictionaries = [atoms for atoms, _ in learned]
         history: list[float] = []
         if strength > 0:
@@ -145,7 +144,7 @@ class DictionaryClassifier(ClassifierMixin, BaseEstimator):
         self._n_nonzero = n_nonzero
         return self
 
-    def _reconstructive(self, X: Array, n_nonzero: int, rng: np.random.RandomState) -> Any:
+    def _learn_class(self, X: Array, n_nonzero: int, rng: np.random.RandomState) -> Any:
         """Atoms learned from the signals of one class, and the number of sweeps it took."""
         if len(X) == 1:
             return X.copy(), 1
@@ -172,9 +171,9 @@ class DictionaryClassifier(ClassifierMixin, BaseEstimator):
     ) -> tuple[list[Array], list[float]]:
         """Rounds of the competition; the last dictionaries and the objective before each round."""
         step, history = 1.0, []
-        state = self._judged(X, labels, dictionaries, n_nonzero, strength)
+        state = self._evaluate(X, labels, dictionaries, n_nonzero, strength)
         with ProgressLine("DictionaryClassifier", verbose=self.verbose) as line:
-            for n_round in range(self.n_rounds):
+            for n_round in range(self.max_iter_competition):
                 value, weights, codes = state
                 history.append(value)
                 line.update(round=n_round + 1, objective=value)
@@ -184,7 +183,7 @@ class DictionaryClassifier(ClassifierMixin, BaseEstimator):
                         unit_rows(D + step * move)[0]
                         for D, move in zip(dictionaries, downhill, strict=True)
                     ]
-                    state = self._judged(X, labels, trial, n_nonzero, strength)
+                    state = self._evaluate(X, labels, trial, n_nonzero, strength)
                     if state[0] < value:
                         break
                     step /= 4
@@ -193,9 +192,9 @@ class DictionaryClassifier(ClassifierMixin, BaseEstimator):
                 dictionaries, step = trial, 2 * step
         return dictionaries, history
 
-    def _judged(
+    def _evaluate(
         self, X: Array, labels: IntArray, dictionaries: list[Array], n_nonzero: int, strength: float
-    ) -> tuple[float, Array, list[Codes]]:
+    ) -> tuple[float, Array, list[SparseCodes]]:
         codes = class_codes(X, dictionaries, n_nonzero, self.n_jobs)
         errors = np.column_stack([c.errors for c in codes])
         return *competition(errors, labels, strength), codes

@@ -11,17 +11,17 @@ signals near to the dictionary of their class, and nearer to it than to the othe
 import numpy as np
 from scipy.special import logsumexp, softmax
 
-from isthmus.sparse.dictionary.ksvd.formulas import Codes, coded
+from isthmus.sparse.dictionary.ksvd.formulas import SparseCodes, pursue_codes
 from isthmus.sparse.pursuit.matching import as_sparse
 from isthmus.typing import Array, IntArray
 
 
 def class_codes(
     X: Array, dictionaries: list[Array], n_nonzero: int, n_jobs: int | None
-) -> list[Codes]:
+) -> list[SparseCodes]:
     """Codes of all signals over the dictionary of each class."""
     goals = np.zeros(len(X))
-    return [coded(X, D, min(n_nonzero, len(D)), goals, n_jobs=n_jobs) for D in dictionaries]
+    return [pursue_codes(X, D, min(n_nonzero, len(D)), goals, n_jobs=n_jobs) for D in dictionaries]
 
 
 def competition(errors: Array, labels: IntArray, strength: float) -> tuple[float, Array]:
@@ -40,7 +40,7 @@ def competition(errors: Array, labels: IntArray, strength: float) -> tuple[float
     return float(np.sum(own + contrast)), weights
 
 
-def competition_gradient(codes: Codes, weights: Array, n_atoms: int) -> Array:
+def competition_gradient(codes: SparseCodes, weights: Array, n_atoms: int) -> Array:
     r"""Gradient of :math:`\sum_iw_iR(x_i)` by the atoms, shape (n_atoms, n_features).
 
     Coefficients are at their least-squares optimum, so they need not be differentiated:
@@ -50,7 +50,7 @@ def competition_gradient(codes: Codes, weights: Array, n_atoms: int) -> Array:
     return -2 * np.asarray(A.T @ (weights[:, None] * codes.residual))
 
 
-def descent(dictionaries: list[Array], codes: list[Codes], weights: Array) -> list[Array]:
+def descent(dictionaries: list[Array], codes: list[SparseCodes], weights: Array) -> list[Array]:
     """Directions of descent on the spheres of the atoms, the longest of length one."""
     moves = []
     for D, c, w in zip(dictionaries, codes, weights.T, strict=True):

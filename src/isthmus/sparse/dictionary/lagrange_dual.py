@@ -32,13 +32,13 @@ def map_codes(X: Array, codes: Array) -> CodeMoments:
     return CodeMoments(len(X), float(np.vdot(X, X)), codes.T @ codes, codes.T @ X)
 
 
-def merge_codes(a: CodeMoments, b: CodeMoments, *, kept: float = 1.0) -> CodeMoments:
-    """Sums over two blocks, the first counting only ``kept`` as much."""
+def merge_codes(a: CodeMoments, b: CodeMoments, *, keep: float = 1.0) -> CodeMoments:
+    """Sums over two blocks, the first counting only ``keep`` as much."""
     return CodeMoments(
-        kept * a.count + b.count,
-        kept * a.squares + b.squares,
-        kept * a.gram + b.gram,
-        kept * a.cross + b.cross,
+        keep * a.count + b.count,
+        keep * a.squares + b.squares,
+        keep * a.gram + b.gram,
+        keep * a.cross + b.cross,
     )
 
 

@@ -31,16 +31,17 @@ class SparseDictionary(MomentDictionary):
     positive : bool, default=False
         Only coefficients that are not negative.
     max_iter : int, default=50
-        Sweeps, or passes over the mini-batches.
+        Maximum number of sweeps, or of passes over the mini-batches.
     tol : float, default=1e-4
         Stop where a sweep lowers the objective by less than this share of it. Mini-batches run to
         the end.
     batch_size : int or None, default=None
-        Learn from mini-batches of so many signals: a few passes often do. None sweeps over all
-        signals, which is the published way, and never lets the objective rise.
-    decay : float, default=20.0
+        Learn from mini-batches of this many signals: a few passes are often enough. None sweeps
+        over all signals, which is the published way, and never lets the objective rise.
+    forgetting_power : float, default=20.0
         Mini-batches and streams: what was seen when the stream had n of its N signals counts
-        :math:`(n/N)^\text{decay}`, since it was coded with a worse dictionary. 0 forgets nothing.
+        :math:`(n/N)^p` with this power p, since it was coded with a worse dictionary. 0 forgets
+        nothing.
     init : array of shape (n_atoms, n_features) or None, default=None
         Atoms to start from; None draws signals.
     n_jobs : int or None, default=None
@@ -48,7 +49,7 @@ class SparseDictionary(MomentDictionary):
     random_state : int, RandomState or None
         Draws the first atoms and the mini-batches.
     verbose : int, default=0
-        One line of progress on a terminal.
+        1 shows a progress line on a terminal.
 
     Attributes
     ----------
@@ -105,7 +106,7 @@ class SparseDictionary(MomentDictionary):
         max_iter: int = 50,
         tol: float = 1e-4,
         batch_size: int | None = None,
-        decay: float = 20.0,
+        forgetting_power: float = 20.0,
         init: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -117,7 +118,7 @@ class SparseDictionary(MomentDictionary):
         self.max_iter = max_iter
         self.tol = tol
         self.batch_size = batch_size
-        self.decay = decay
+        self.forgetting_power = forgetting_power
         self.init = init
         self.n_jobs = n_jobs
         self.random_state = random_state

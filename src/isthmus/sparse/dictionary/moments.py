@@ -1,4 +1,4 @@
-"""What dictionaries have in common that are learned from sums over signals and codes."""
+"""What dictionaries share that are learned from sums over signals and codes."""
 
 from abc import ABC, abstractmethod
 from typing import Any, NamedTuple, Self
@@ -35,8 +35,8 @@ _UNUSED = 1e-10
 _ROUGH = 1e-5
 
 
-class State(NamedTuple):
-    """A dictionary on its way."""
+class DictionaryState(NamedTuple):
+    """A dictionary that is being learned."""
 
     D: Array
     multipliers: Array | None
@@ -55,7 +55,7 @@ class MomentDictionary(CodesMixin, BaseEstimator, ABC):
     max_iter: int
     tol: float
     batch_size: int | None
-    decay: float
+    forgetting_power: float
     init: Any
     random_state: Any
     verbose: int
@@ -74,7 +74,9 @@ class MomentDictionary(CodesMixin, BaseEstimator, ABC):
     def _set_scale(self, X: Array) -> None:
         """Fix what depends on the size of the signals."""
 
-    def _atom_step(self, state: State, block: CodeMoments, *, rough: bool) -> State:
+    def _atom_step(
+        self, state: DictionaryState, block: CodeMoments, *, rough: bool
+    ) -> DictionaryState:
         """Atoms that fit the sums best."""
         assert state.moments is not None
         return dual_atoms(state, tol=_ROUGH if rough else 1e-9)
@@ -88,7 +90,7 @@ class MomentDictionary(CodesMixin, BaseEstimator, ABC):
         with former_fit_kept(self):
             X = validate_data(self, X, dtype=np.float64, order="C", ensure_min_samples=2)
             check_scale(self, X)
-            state = State(self._first_atoms(X, rng), None, None, 0)
+            state = DictionaryState(self._first_atoms(X, rng), None, None, 0)
         self._set_scale(X)
         learn = self._fit_sweeps if self.batch_size is None else self._fit_batches
         state, history, n_iter = learn(X, state, rng)
@@ -105,7 +107,7 @@ class MomentDictionary(CodesMixin, BaseEstimator, ABC):
         X = validate_data(self, X, dtype=np.float64, order="C", reset=first)
         check_scale(self, X)
         if first:
-            state = State(
+            state = DictionaryState(
                 self._first_atoms(X, check_seed(self.random_state, "random_state", self)),
                 None,
                 None,
@@ -114,14 +116,16 @@ class MomentDictionary(CodesMixin, BaseEstimator, ABC):
             self._set_scale(X)
             history, n_iter = [], 0
         else:
-            state = State(self.components_, self.multipliers_, self.moments_, self.n_seen_)
+            state = DictionaryState(
+                self.components_, self.multipliers_, self.moments_, self.n_seen_
+            )
             history, n_iter = list(self.objective_), self.n_iter_
         state, cost = self._learn_block(X, state)
         return self._keep(state, [*history, cost], n_iter + 1)
 
     def _fit_sweeps(
-        self, X: Array, state: State, rng: np.random.RandomState
-    ) -> tuple[State, list[float], int]:
+        self, X: Array, state: DictionaryState, rng: np.random.RandomState
+    ) -> tuple[DictionaryState, list[float], int]:
         """Code all signals, fit the atoms, and again; the cost never rises."""
         history: list[float] = []
         codes: Array | None = None
@@ -141,8 +145,8 @@ class MomentDictionary(CodesMixin, BaseEstimator, ABC):
         return state, history, len(history)
 
     def _fit_batches(
-        self, X: Array, state: State, rng: np.random.RandomState
-    ) -> tuple[State, list[float], int]:
+        self, X: Array, state: DictionaryState, rng: np.random.RandomState
+    ) -> tuple[DictionaryState, list[float], int]:
         history: list[float] = []
         with ProgressLine(type(self).__name__, verbose=self.verbose) as line:
             for turn in range(self.max_iter):
@@ -153,7 +157,7 @@ class MomentDictionary(CodesMixin, BaseEstimator, ABC):
                     line.update(turn=turn + 1, signals=state.seen, objective=cost)
         return state, history, self.max_iter
 
-    def _learn_block(self, X: Array, state: State) -> tuple[State, float]:
+    def _learn_block(self, X: Array, state: DictionaryState) -> tuple[DictionaryState, float]:
         """Learn from a block; the cost is that of the block before anything was learned."""
         codes = self._codes(X, state.D, None, rough=True)
         block = map_codes(X, codes)
@@ -161,11 +165,12 @@ class MomentDictionary(CodesMixin, BaseEstimator, ABC):
         seen = state.seen + len(X)
         moments = block
         if state.moments is not None:
-            moments = merge_codes(state.moments, block, kept=(state.seen / seen) ** self.decay)
+            share = (state.seen / seen) ** self.forgetting_power
+            moments = merge_codes(state.moments, block, keep=share)
         state = self._atom_step(state._replace(moments=moments, seen=seen), block, rough=True)
         return replace_unused(state, X, codes), cost
 
-    def _keep(self, state: State, history: list[float], n_iter: int) -> Self:
+    def _keep(self, state: DictionaryState, history: list[float], n_iter: int) -> Self:
         self.components_, self.multipliers_, self.moments_ = (
             state.D,
             state.multipliers,
@@ -195,7 +200,7 @@ class MomentDictionary(CodesMixin, BaseEstimator, ABC):
             check_int(self.batch_size, "batch_size", self, low=1)
         check_int(self.max_iter, "max_iter", self, low=1)
         check_float(self.tol, "tol", self)
-        check_float(self.decay, "decay", self)
+        check_float(self.forgetting_power, "forgetting_power", self)
 
     # Use ---------------------------------------------------------------------------------
 
@@ -206,7 +211,7 @@ class MomentDictionary(CodesMixin, BaseEstimator, ABC):
         return self._codes(X, self.components_, None, rough=False).astype(dtype, copy=False)
 
 
-def dual_atoms(state: State, *, tol: float) -> State:
+def dual_atoms(state: DictionaryState, *, tol: float) -> DictionaryState:
     """Atoms that fit the sums of ``state`` best; those not in use stay as they are."""
     D, multipliers, moments, _ = state
     assert moments is not None
@@ -226,7 +231,7 @@ def dual_atoms(state: State, *, tol: float) -> State:
     return state._replace(D=D, multipliers=found)
 
 
-def replace_unused(state: State, X: Array, codes: Array) -> State:
+def replace_unused(state: DictionaryState, X: Array, codes: Array) -> DictionaryState:
     """Put the signals that are represented worst in the place of atoms that no code uses."""
     D, _, moments, _ = state
     assert moments is not None

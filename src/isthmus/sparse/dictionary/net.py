@@ -9,13 +9,13 @@ from scipy import linalg
 from isthmus._checks import check_choice, check_float
 from isthmus.optimize.batched_lbfgs import minimize_rows
 from isthmus.sparse.dictionary.lagrange_dual import CodeMoments
-from isthmus.sparse.dictionary.moments import MomentDictionary, State
+from isthmus.sparse.dictionary.moments import DictionaryState, MomentDictionary
 from isthmus.sparse.l1.feature_sign import sign_search
 from isthmus.sparse.pursuit.matching import unit_rows
 from isthmus.typing import Array, IntArray
 
 
-class Prior(NamedTuple):
+class SparsePrior(NamedTuple):
     """Penalty S of a coefficient, its derivative, and the largest second derivative."""
 
     value: Callable[[Array], Array]
@@ -24,9 +24,9 @@ class Prior(NamedTuple):
 
 
 PRIORS = {
-    "log": Prior(lambda u: np.log1p(u * u), lambda u: 2 * u / (1 + u * u), 2.0),
-    "exp": Prior(lambda u: -np.expm1(-u * u), lambda u: 2 * u * np.exp(-u * u), 2.0),
-    "abs": Prior(np.abs, np.sign, 0.0),
+    "log": SparsePrior(lambda u: np.log1p(u * u), lambda u: 2 * u / (1 + u * u), 2.0),
+    "exp": SparsePrior(lambda u: -np.expm1(-u * u), lambda u: 2 * u * np.exp(-u * u), 2.0),
+    "abs": SparsePrior(np.abs, np.sign, 0.0),
 }
 
 
@@ -50,9 +50,9 @@ class SparseNet(MomentDictionary):
     prior : {"log", "exp", "abs"}, default="log"
         :math:`S(u)=\log(1+u^2)`, :math:`1-e^{-u^2}` or :math:`|u|`; the last is the problem of
         :class:`SparseDictionary`.
-    sparsity : float, default=0.22
-        The penalty is :math:`\alpha=\text{sparsity}\cdot s^2` with :math:`s` the standard
-        deviation of the entries of the signals, so that nothing depends on their unit.
+    alpha : float, default=0.22
+        Penalty, in units of the variance :math:`s^2` of the entries of the signals, so that nothing
+        depends on their unit; ``alpha_`` is in theirs.
     solver : {"moments", "published"}, default="moments"
         Codes by L-BFGS and atoms from sums over all signals so far, in closed form, or, as
         published, codes by following :math:`\dot a=-\partial E/\partial a` with Euler steps and
@@ -61,13 +61,14 @@ class SparseNet(MomentDictionary):
         Of the published solver, in units of one over the mean squared coefficient. It falls as
         :math:`100/(100+t)`, down to a tenth, with the number t of blocks.
     max_iter : int, default=10
-        Passes over the mini-batches, or sweeps.
+        Maximum number of passes over the mini-batches, or of sweeps.
     tol : float, default=1e-4
         Stop where a sweep over all signals lowers the objective by less than this share of it.
     batch_size : int or None, default=200
         None sweeps over all signals at once.
-    decay : float, default=100.0
-        What was seen when the stream had n of its N signals counts :math:`(n/N)^\text{decay}`.
+    forgetting_power : float, default=100.0
+        What was seen when the stream had n of its N signals counts :math:`(n/N)^p`
+        with this power p.
     init : array of shape (n_atoms, n_features) or None, default=None
         Atoms to start from; None draws signals.
     random_state : int, RandomState or None
@@ -88,7 +89,7 @@ class SparseNet(MomentDictionary):
     -----
     The published cost has :math:`\|x-aD\|^2` and :math:`\lambda=2\alpha`; its published rule for
     the codes belongs to the halved cost. [Olshausen1996]_ sets :math:`\lambda/\sigma=0.14` for
-    images of variance 0.1, which is a sparsity of 0.22. Smooth priors are not convex: a code is a
+    images of variance 0.1, which is an alpha of 0.22. Smooth priors are not convex: a code is a
     local minimum, found from :math:`a=xD^\top`.
 
     Examples
@@ -111,26 +112,26 @@ class SparseNet(MomentDictionary):
         n_atoms: int | None = None,
         *,
         prior: str = "log",
-        sparsity: float = 0.22,
+        alpha: float = 0.22,
         solver: str = "moments",
         learning_rate: float = 1.0,
         max_iter: int = 10,
         tol: float = 1e-4,
         batch_size: int | None = 200,
-        decay: float = 100.0,
+        forgetting_power: float = 100.0,
         init: Any = None,
         random_state: Any = None,
         verbose: int = 0,
     ):
         self.n_atoms = n_atoms
         self.prior = prior
-        self.sparsity = sparsity
+        self.alpha = alpha
         self.solver = solver
         self.learning_rate = learning_rate
         self.max_iter = max_iter
         self.tol = tol
         self.batch_size = batch_size
-        self.decay = decay
+        self.forgetting_power = forgetting_power
         self.init = init
         self.random_state = random_state
         self.verbose = verbose
@@ -139,18 +140,18 @@ class SparseNet(MomentDictionary):
         super()._check_parameters()
         check_choice(self.prior, "prior", self, tuple(PRIORS))
         check_choice(self.solver, "solver", self, ("moments", "published"))
-        check_float(self.sparsity, "sparsity", self, include_low=False)
+        check_float(self.alpha, "alpha", self, include_low=False)
         check_float(self.learning_rate, "learning_rate", self, include_low=False)
 
     def _set_scale(self, X: Array) -> None:
         self.scale_ = float(X.std()) or 1.0
-        self.alpha_ = float(self.sparsity) * self.scale_**2
+        self.alpha_ = float(self.alpha) * self.scale_**2
 
     def _codes(self, X: Array, D: Array, start: Array | None, *, rough: bool) -> Array:
         # In units of the scale, so that the solvers' first steps do not depend on it.
         X = X / self.scale_
         start = None if start is None else start / self.scale_
-        weight, prior = float(self.sparsity), PRIORS[self.prior]
+        weight, prior = float(self.alpha), PRIORS[self.prior]
         if self.solver == "published":
             codes = flow_codes(X, D, weight, prior, start=start)
         elif self.prior == "abs":
@@ -163,7 +164,9 @@ class SparseNet(MomentDictionary):
     def _penalties(self, codes: Array) -> Array:
         return np.asarray(self.alpha_ * PRIORS[self.prior].value(codes / self.scale_).sum(axis=1))
 
-    def _atom_step(self, state: State, block: CodeMoments, *, rough: bool) -> State:
+    def _atom_step(
+        self, state: DictionaryState, block: CodeMoments, *, rough: bool
+    ) -> DictionaryState:
         if self.solver == "moments":
             return super()._atom_step(state, block, rough=rough)
         t = (state.seen - block.count) / block.count
@@ -176,7 +179,7 @@ class SparseNet(MomentDictionary):
 
 
 def code_energy(
-    X: Array, D: Array, weight: float, prior: Prior
+    X: Array, D: Array, weight: float, prior: SparsePrior
 ) -> Callable[[Array, IntArray], tuple[Array, Array]]:
     r"""Energy :math:`\frac12\|x-aD\|^2+\text{weight}\sum_jS(a_j)` and its gradient, by rows."""
     G, B = D @ D.T, X @ D.T
@@ -195,7 +198,7 @@ def smooth_codes(
     X: Array,
     D: Array,
     weight: float,
-    prior: Prior,
+    prior: SparsePrior,
     *,
     start: Array | None = None,
     tol: float = 1e-8,
@@ -210,7 +213,7 @@ def flow_codes(
     X: Array,
     D: Array,
     weight: float,
-    prior: Prior,
+    prior: SparsePrior,
     *,
     start: Array | None = None,
     tol: float = 1e-3,

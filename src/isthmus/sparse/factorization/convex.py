@@ -21,7 +21,7 @@ from isthmus._checks import (
 )
 from isthmus._progress import ProgressLine
 from isthmus.sparse.factorization.convex_formulas import (
-    Mixed,
+    ConvexCourse,
     furthest_rows,
     hull_candidates,
     mixed_descent,
@@ -126,6 +126,11 @@ class ConvexFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         self.random_state = random_state
         self.verbose = verbose
 
+    @property
+    def provides(self) -> frozenset[str]:
+        """What the transformer can do, see :mod:`isthmus.typing`."""
+        return frozenset({"transform", "inverse", "vectors"})
+
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find components of the rows of ``X``; return self."""
         self.fit_transform(X)
@@ -215,7 +220,7 @@ class ConvexFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         corners = hull_candidates(rows, int(self.n_axes))
         return corners if len(corners) >= self.n_components else everyone
 
-    def _descend(self, rows: Array, random: Any, report: Any) -> Mixed:
+    def _descend(self, rows: Array, random: Any, report: Any) -> ConvexCourse:
         k = int(self.n_components)
         if self.solver == "multiplicative":
             labels = KMeans(k, n_init=1, random_state=random).fit_predict(rows)
@@ -244,7 +249,7 @@ class ConvexFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         return tags
 
 
-def _table(best: Mixed, chosen: IntArray, n: int) -> csr_array:
+def _table(best: ConvexCourse, chosen: IntArray, n: int) -> csr_array:
     """The mixtures over all rows."""
     sizes = [len(m.rows) for m in best.mixtures]
     weights = np.concatenate([m.weights for m in best.mixtures])

@@ -23,7 +23,7 @@ class Mixture(NamedTuple):
     point: Array
 
 
-class Mixed(NamedTuple):
+class ConvexCourse(NamedTuple):
     """What a descent has come to."""
 
     mixtures: list[Mixture]
@@ -52,7 +52,7 @@ def nearest_mixture(X: Array, target: Array, start: Mixture, *, simplex: bool) -
         used = weights > 0
         rows, weights = rows[used], weights[used]
         mixture = Mixture(rows, weights, weights @ X[rows])
-        best, gap = _joining(X, mixture.point, target, simplex=simplex)
+        best, gap = _find_joining(X, mixture.point, target, simplex=simplex)
         scale = float(np.dot(mixture.point - target, mixture.point - target))
         if gap <= 1e-9 * scale or best in rows:
             break
@@ -60,7 +60,7 @@ def nearest_mixture(X: Array, target: Array, start: Mixture, *, simplex: bool) -
     return mixture
 
 
-def _joining(X: Array, point: Array, target: Array, *, simplex: bool) -> tuple[int, float]:
+def _find_joining(X: Array, point: Array, target: Array, *, simplex: bool) -> tuple[int, float]:
     """The row to join, and what can be gained: the duality gap, or by that row alone on a cone."""
     slopes = X @ (point - target)
     if simplex:
@@ -79,7 +79,7 @@ def mixed_descent(
     tol: float,
     max_iter: int,
     report: Report,
-) -> Mixed:
+) -> ConvexCourse:
     r"""Minimise ½‖X − C A‖² with rows of A in the hull (or cone) of the rows of X.
 
     Codes C are solved for exactly. In one component the loss is a multiple of the squared distance
@@ -106,7 +106,7 @@ def mixed_descent(
                 gap = np.inf
                 continue
             target = A[j] + (B[j] - G[j] @ A) / G[j, j]
-            gap += G[j, j] * max(_joining(X, A[j], target, simplex=simplex)[1], 0.0)
+            gap += G[j, j] * max(_find_joining(X, A[j], target, simplex=simplex)[1], 0.0)
             mixtures[j] = nearest_mixture(X, target, mixtures[j], simplex=simplex)
             A[j] = mixtures[j].point
         C = solve(X, A)
@@ -115,7 +115,7 @@ def mixed_descent(
         report(step, losses[-1], gap)
         if gap <= tol:
             break
-    return Mixed(mixtures, C, losses, gap, step, gap <= tol)
+    return ConvexCourse(mixtures, C, losses, gap, step, gap <= tol)
 
 
 def furthest_rows(X: Array, k: int, first: int) -> IntArray:
@@ -158,7 +158,7 @@ def hull_candidates(X: Array, n_axes: int) -> IntArray:
 
 def multiplicative_convex(
     X: Array, k: int, codes: Array, *, tol: float, max_iter: int, report: Report
-) -> Mixed:
+) -> ConvexCourse:
     """Convex non-negative factorisation by the published updates on the Gram matrix [Ding2010]_.
 
     With K = XX', its positive part P and negative part N, G the codes and M the mixing weights:
@@ -189,7 +189,7 @@ def multiplicative_convex(
                 break
     everyone = np.arange(len(X))
     mixtures = [Mixture(everyone, M[:, j], M[:, j] @ X) for j in range(k)]
-    return Mixed(mixtures, G, losses, gain, step, gain <= tol)
+    return ConvexCourse(mixtures, G, losses, gain, step, gain <= tol)
 
 
 def single_rows(X: Array, rows: Any) -> list[Mixture]:

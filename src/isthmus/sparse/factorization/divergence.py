@@ -59,7 +59,7 @@ class Divergence:
         mask = self.mask if side == 0 else self.mask.T
         return np.asarray(mask @ V)
 
-    def _terms(self, side: int, factors: Factors) -> tuple[Array, Array]:
+    def derivative_parts(self, side: int, factors: Factors) -> tuple[Array, Array]:
         """Negative and positive parts of the derivative by one factor, penalties left out."""
         V = factors[1 - side]
         if issparse(self.X):
@@ -82,7 +82,7 @@ class Divergence:
     def improve(self, side: int, factors: Factors) -> tuple[Array, float | None]:
         """One multiplicative update."""
         W = factors[side]
-        down, up = self._terms(side, factors)
+        down, up = self.derivative_parts(side, factors)
         factor = down / np.maximum(up + self.penalties[side].slope(W), FLOOR)
         if self.kind == "itakura-saito":
             np.sqrt(factor, out=factor)
@@ -90,7 +90,7 @@ class Divergence:
 
     def gradient(self, side: int, factors: Factors) -> tuple[Array, Array]:
         """The derivative by one factor, and the root mean square of its positive part."""
-        down, up = self._terms(side, factors)
+        down, up = self.derivative_parts(side, factors)
         slope = up + self.penalties[side].slope(factors[side])
         return slope - down, np.sqrt(np.mean(slope * slope, axis=0))
 
@@ -134,7 +134,7 @@ class Divergence:
         parts = (rows.indptr, rows.indices, rows.data)
         return W, int(newton_rows(W, V, *parts, mass, p.l1, p.l2, tol, MAX_ROW_SWEEPS))
 
-    def _hurried(self, W: Array, V: Array) -> Array:
+    def accelerate(self, W: Array, V: Array) -> Array:
         """Multiplicative updates of W, entries that grow extrapolated by Nesterov's sequence.
 
         The schedule does not look at the rows, so that each goes its way as if it were alone.
@@ -151,9 +151,9 @@ class Divergence:
         for _ in range(MAX_CHUNKS):
             mask = None if self.mask is None else self.mask[rows]
             part = Divergence(self.X[rows], self.kind, self.penalties, mask)
-            W[rows] = part._hurried(W[rows], V)
+            W[rows] = part.accelerate(W[rows], V)
             gradient, _ = part.gradient(0, Factors(W[rows], V))
-            up = part._terms(0, Factors(W[rows], V))[1]
+            up = part.derivative_parts(0, Factors(W[rows], V))[1]
             share = W[rows] / np.maximum(W[rows].mean(axis=1, keepdims=True), FLOOR)
             rest = np.minimum(gradient, up * share) / np.maximum(up, FLOOR)
             rows = rows[np.abs(rest).max(axis=1) > tol]

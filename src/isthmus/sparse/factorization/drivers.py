@@ -20,7 +20,7 @@ class Factors(NamedTuple):
     V: Array
 
 
-class Problem(Protocol):
+class FactorizationProblem(Protocol):
     """A loss of two factors."""
 
     def improve(self, side: int, factors: Factors) -> tuple[Array, float | None]:
@@ -54,7 +54,7 @@ class Course:
 Report = Callable[[int, float, float], None]
 
 
-def optimality(problem: Problem, factors: Factors) -> float:
+def optimality(problem: FactorizationProblem, factors: Factors) -> float:
     """How far from stationary two factors are, the worse of both; zero if they are.
 
     A derivative counts in full where the entry could move against it: a positive one for no more
@@ -64,20 +64,20 @@ def optimality(problem: Problem, factors: Factors) -> float:
     worst = 0.0
     for side in (0, 1):
         gradient, terms = problem.gradient(side, factors)
-        rest = projected(factors[side], gradient, terms)
+        rest = projected_gradient(factors[side], gradient, terms)
         size = np.sqrt(len(rest)) * float(np.linalg.norm(terms))
         worst = max(worst, float(np.linalg.norm(rest)) / max(size, TINY))
     return worst
 
 
-def projected(W: Array, gradient: Array, terms: Array) -> Array:
+def projected_gradient(W: Array, gradient: Array, terms: Array) -> Array:
     """The part of a gradient that an entry can follow without leaving w >= 0."""
     room = W * (terms / np.maximum(np.sqrt(np.mean(W * W, axis=0)), TINY))
     return np.minimum(gradient, room)
 
 
 def alternate(
-    problem: Problem, start: Factors, *, tol: float, max_iter: int, report: Report
+    problem: FactorizationProblem, start: Factors, *, tol: float, max_iter: int, report: Report
 ) -> Course:
     """Improve W and V in turn until the optimality falls below ``tol``."""
     course = Course(start)
@@ -89,13 +89,13 @@ def alternate(
             loss = problem.loss(course.factors)
         if loss is not None:
             course.losses.append(loss)
-        if _finished(problem, course, step, tol, max_iter, report):
+        if _is_finished(problem, course, step, tol, max_iter, report):
             break
     return course
 
 
 def alternate_extrapolated(
-    problem: Problem, start: Factors, *, tol: float, max_iter: int, report: Report
+    problem: FactorizationProblem, start: Factors, *, tol: float, max_iter: int, report: Report
 ) -> Course:
     """The same along extrapolated factors, taken back where the loss would rise [Ang2019]_.
 
@@ -119,13 +119,13 @@ def alternate_extrapolated(
         else:
             ahead = last = course.factors
             beta, ceiling = beta / 1.5, beta
-        if _finished(problem, course, step, tol, max_iter, report):
+        if _is_finished(problem, course, step, tol, max_iter, report):
             break
     return course
 
 
 def alternate_upwards(
-    problem: Problem, start: Factors, *, tol: float, max_iter: int, report: Report
+    problem: FactorizationProblem, start: Factors, *, tol: float, max_iter: int, report: Report
 ) -> Course:
     """The same for multiplicative updates, whose factors must stay positive [Hien2024]_.
 
@@ -150,7 +150,7 @@ def alternate_upwards(
         else:
             now = before = course.factors
             t = 1.0
-        if _finished(problem, course, step, tol, max_iter, report):
+        if _is_finished(problem, course, step, tol, max_iter, report):
             break
     return course
 
@@ -163,8 +163,13 @@ def _is_checked(step: int, max_iter: int) -> bool:
     return step % CHECK_EVERY == 0 or step == max_iter
 
 
-def _finished(
-    problem: Problem, course: Course, step: int, tol: float, max_iter: int, report: Report
+def _is_finished(
+    problem: FactorizationProblem,
+    course: Course,
+    step: int,
+    tol: float,
+    max_iter: int,
+    report: Report,
 ) -> bool:
     """Measure how far the course has come, now and then; True where it has converged."""
     course.n_iter = step

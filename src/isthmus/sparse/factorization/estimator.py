@@ -21,19 +21,23 @@ from isthmus.sparse.factorization.drivers import (
     alternate_upwards,
 )
 from isthmus.sparse.factorization.hoyer import HoyerSparseness
-from isthmus.sparse.factorization.hoyer_solver import Sparse, published_descent, sparse_descent
+from isthmus.sparse.factorization.hoyer_solver import (
+    SparsenessConstraint,
+    published_descent,
+    sparse_descent,
+)
 from isthmus.sparse.factorization.observed import Observed
 from isthmus.sparse.factorization.options import (
-    checked_sparsity,
-    chosen_penalties,
-    chosen_solver,
+    check_sparsity,
+    choose_penalties,
+    choose_solver,
     starts,
     takes_gaps,
 )
 from isthmus.sparse.factorization.penalties import Penalty
 from isthmus.sparse.factorization.quadratic import Quadratic
-from isthmus.sparse.factorization.starts import balanced
-from isthmus.sparse.factorization.tables import Table
+from isthmus.sparse.factorization.starts import balance
+from isthmus.sparse.factorization.tables import FactorizationTable
 from isthmus.typing import Array
 
 
@@ -163,6 +167,11 @@ class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self.random_state = random_state
         self.verbose = verbose
 
+    @property
+    def provides(self) -> frozenset[str]:
+        """What the transformer can do, see :mod:`isthmus.typing`."""
+        return frozenset({"transform", "inverse", "vectors"})
+
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find components of the rows of ``X``; return self."""
         self.fit_transform(X)
@@ -170,16 +179,16 @@ class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Find components of the rows of ``X``; return their codes."""
-        sparsity = checked_sparsity(self)
+        sparsity = check_sparsity(self)
         with former_fit_kept(self):
-            X = self._validated(X, reset=True)
-            table = Table.of(X, self.missing, type(self).__name__)
-            solver = chosen_solver(self, sparsity, table)
-            penalties = chosen_penalties(self, sparsity, table)
+            X = self._validate(X, reset=True)
+            table = FactorizationTable.of(X, self.missing, type(self).__name__)
+            solver = choose_solver(self, sparsity, table)
+            penalties = choose_penalties(self, sparsity, table)
             problem = self._problem(table, solver, penalties)
             first = starts(self, table)
         best: Course | None = None
-        for start in (balanced(start, penalties) for start in first):
+        for start in (balance(start, penalties) for start in first):
             with ProgressLine(type(self).__name__, verbose=self.verbose) as line:
 
                 def report(step: int, loss: float, optimality: float, line: Any = line) -> None:
@@ -205,8 +214,8 @@ class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         A constraint on the sparseness of codes is one of the training table and is left out.
         """
         check_is_fitted(self, "components_")
-        X = self._validated(X, reset=False)
-        table = Table.of(X, self.missing, type(self).__name__)
+        X = self._validate(X, reset=False)
+        table = FactorizationTable.of(X, self.missing, type(self).__name__)
         # Penalties of components do not matter here, those of codes are as in the fit.
         problem = self._problem(table, "hals", self._fitted_penalties)
         V = np.ascontiguousarray(self.components_.T, dtype=np.float64)
@@ -223,7 +232,7 @@ class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin
             )
         return codes @ self.components_
 
-    def _validated(self, X: Any, *, reset: bool) -> Any:
+    def _validate(self, X: Any, *, reset: bool) -> Any:
         X = validate_data(
             self,
             X,
@@ -236,7 +245,7 @@ class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         return X
 
     def _problem(
-        self, table: Table, solver: str, penalties: tuple[Penalty, Penalty]
+        self, table: FactorizationTable, solver: str, penalties: tuple[Penalty, Penalty]
     ) -> Quadratic | Observed | Divergence:
         if self.divergence == "euclidean":
             return table.quadratic(solver, penalties)
@@ -248,7 +257,7 @@ class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         if isinstance(sparsity, HoyerSparseness):
             codes, components = sparsity.targets()
             axis = 0 if sparsity.codes_axis == "component" else 1
-            constraints = Sparse(codes, axis), Sparse(components, 0)
+            constraints = SparsenessConstraint(codes, axis), SparsenessConstraint(components, 0)
             hoyer = published_descent if solver == "multiplicative" else sparse_descent
             return hoyer(
                 problem, start, constraints, tol=self.tol, max_iter=self.max_iter, report=report

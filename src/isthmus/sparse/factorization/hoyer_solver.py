@@ -16,7 +16,7 @@ SHORTEST_STEP = 1e-12
 
 
 @dataclass(frozen=True)
-class Sparse:
+class SparsenessConstraint:
     """One factor and how sparse it is to be: ``axis`` 0 by columns of the factor, 1 by rows."""
 
     sparseness: float | None
@@ -54,7 +54,7 @@ class Sparse:
 def sparse_descent(
     problem: Quadratic,
     start: Factors,
-    constraints: tuple[Sparse, Sparse],
+    constraints: tuple[SparsenessConstraint, SparsenessConstraint],
     *,
     tol: float,
     max_iter: int,
@@ -68,30 +68,30 @@ def sparse_descent(
     course = Course(start)
     for step in range(1, max_iter + 1):
         for side in (0, 1):
-            course.factors, loss = _improved(problem, course.factors, constraints[side], side)
+            course.factors, loss = _improve_side(problem, course.factors, constraints[side], side)
         course.losses.append(loss)
-        if _ended(course, step, tol, max_iter, report):
+        if _is_finished(course, step, tol, max_iter, report):
             break
     return course
 
 
-def _improved(
-    problem: Quadratic, factors: Factors, constraint: Sparse, side: int
+def _improve_side(
+    problem: Quadratic, factors: Factors, constraint: SparsenessConstraint, side: int
 ) -> tuple[Factors, float]:
     G, B = problem.normal_equations(side, factors[1 - side])
     free = constraint.sparseness is None
-    F = (problem.improved if free else constraint.improve)(factors[side], G, B)
-    return _replaced(factors, side, F), problem.value(F, G, B)
+    F = (problem.improve_factor if free else constraint.improve)(factors[side], G, B)
+    return _with_side(factors, side, F), problem.value(F, G, B)
 
 
-def _replaced(factors: Factors, side: int, F: Array) -> Factors:
+def _with_side(factors: Factors, side: int, F: Array) -> Factors:
     return Factors(F, factors.V) if side == 0 else Factors(factors.W, F)
 
 
 def published_descent(
     problem: Quadratic,
     start: Factors,
-    constraints: tuple[Sparse, Sparse],
+    constraints: tuple[SparsenessConstraint, SparsenessConstraint],
     *,
     tol: float,
     max_iter: int,
@@ -111,17 +111,21 @@ def published_descent(
         for side in (0, 1):
             loss = _gradient_step(problem, course, constraints[side], side, steps)
         course.losses.append(loss)
-        if _ended(course, step, tol, max_iter, report):
+        if _is_finished(course, step, tol, max_iter, report):
             break
     return course
 
 
 def _gradient_step(
-    problem: Quadratic, course: Course, constraint: Sparse, side: int, steps: list[float]
+    problem: Quadratic,
+    course: Course,
+    constraint: SparsenessConstraint,
+    side: int,
+    steps: list[float],
 ) -> float:
     """One projected gradient step on a factor, or a multiplicative one; returns the loss."""
     if constraint.sparseness is None:
-        course.factors, loss = _improved(problem, course.factors, constraint, side)
+        course.factors, loss = _improve_side(problem, course.factors, constraint, side)
         return loss
     G, B = problem.normal_equations(side, course.factors[1 - side])
     old = course.factors[side]
@@ -139,11 +143,11 @@ def _gradient_step(
             F, after = old, before
             break
     steps[side] *= 1.2
-    course.factors = _replaced(course.factors, side, F)
+    course.factors = _with_side(course.factors, side, F)
     return after
 
 
-def _ended(course: Course, step: int, tol: float, max_iter: int, report: Report) -> bool:
+def _is_finished(course: Course, step: int, tol: float, max_iter: int, report: Report) -> bool:
     """Note the state; True where ten iterations have gained less than a share ``tol``."""
     course.n_iter = step
     if step % CHECK_EVERY == 0 or step == max_iter:

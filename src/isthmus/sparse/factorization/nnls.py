@@ -41,7 +41,7 @@ def nonnegative_least_squares(X: Any, D: Any, *, l1: float = 0.0, l2: float = 0.
     """
     from isthmus.sparse.factorization.nnls_loops import solve_rows
 
-    X, D = _checked("nonnegative_least_squares", X, D)
+    X, D = _check_rows("nonnegative_least_squares", X, D)
     G = D @ D.T
     G[np.diag_indices_from(G)] += l2
     B = X @ D.T - l1
@@ -75,7 +75,7 @@ def simplex_least_squares(X: Any, D: Any) -> Array:
     """
     from isthmus.sparse.factorization.nnls_loops import solve_simplex_rows
 
-    X, D = _checked("simplex_least_squares", X, D)
+    X, D = _check_rows("simplex_least_squares", X, D)
     # About the mean of the corners no digits are lost to a common offset.
     middle = D.mean(axis=0)
     X, D = X - middle, D - middle
@@ -86,7 +86,7 @@ def simplex_least_squares(X: Any, D: Any) -> Array:
     return C
 
 
-def _checked(owner: str, X: Any, D: Any) -> tuple[Array, Array]:
+def _check_rows(owner: str, X: Any, D: Any) -> tuple[Array, Array]:
     X, D = (np.asarray(a, dtype=np.float64) for a in (X, D))
     if X.ndim != 2 or D.ndim != 2 or X.shape[1] != D.shape[1] or not len(D):
         raise ValueError(

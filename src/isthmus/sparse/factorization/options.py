@@ -10,14 +10,14 @@ from isthmus.sparse.factorization.drivers import Factors
 from isthmus.sparse.factorization.hoyer import HoyerSparseness
 from isthmus.sparse.factorization.penalties import ParkSparsity, Penalty
 from isthmus.sparse.factorization.starts import random_start, svd_start
-from isthmus.sparse.factorization.tables import Table
+from isthmus.sparse.factorization.tables import FactorizationTable
 
 DIVERGENCES = ("euclidean", "kullback-leibler", "itakura-saito")
 SOLVERS = ("auto", "hals", "anls", "multiplicative", "extrapolated")
 Sparsity = HoyerSparseness | ParkSparsity | None
 
 
-def checked_sparsity(owner: Any) -> Sparsity:
+def check_sparsity(owner: Any) -> Sparsity:
     """Check the parameters that do not depend on data; return the piece of sparsity."""
     check_choice(owner.divergence, "divergence", owner, DIVERGENCES)
     check_choice(owner.solver, "solver", owner, SOLVERS)
@@ -27,7 +27,7 @@ def checked_sparsity(owner: Any) -> Sparsity:
     check_int(owner.n_init, "n_init", owner, low=1)
     if owner.n_components is not None:
         check_int(owner.n_components, "n_components", owner, low=1)
-    sparsity = _resolved_sparsity(owner)
+    sparsity = _as_sparsity(owner)
     if sparsity is not None and owner.divergence != "euclidean":
         raise ValueError(
             f"The 'sparsity' parameter of {type(owner).__name__} must be None with divergence="
@@ -37,7 +37,7 @@ def checked_sparsity(owner: Any) -> Sparsity:
     return sparsity
 
 
-def _resolved_sparsity(owner: Any) -> Sparsity:
+def _as_sparsity(owner: Any) -> Sparsity:
     given = owner.sparsity
     if given is None:
         return None
@@ -59,7 +59,7 @@ def takes_gaps(owner: Any) -> bool:
     return owner.solver in ("auto", "hals") and not hoyer
 
 
-def chosen_solver(owner: Any, sparsity: Sparsity, table: Table) -> str:
+def choose_solver(owner: Any, sparsity: Sparsity, table: FactorizationTable) -> str:
     """The solver, or why the one that was asked for does not go with the rest."""
     name, gaps = type(owner).__name__, table.mask is not None
     if isinstance(sparsity, HoyerSparseness):
@@ -95,7 +95,9 @@ def chosen_solver(owner: Any, sparsity: Sparsity, table: Table) -> str:
     return str(owner.solver)
 
 
-def chosen_penalties(owner: Any, sparsity: Sparsity, table: Table) -> tuple[Penalty, Penalty]:
+def choose_penalties(
+    owner: Any, sparsity: Sparsity, table: FactorizationTable
+) -> tuple[Penalty, Penalty]:
     """Penalties of codes and of components."""
     n, d = table.values.shape
     alpha_W = check_float(owner.alpha_W, "alpha_W", owner)
@@ -117,7 +119,7 @@ def chosen_penalties(owner: Any, sparsity: Sparsity, table: Table) -> tuple[Pena
     return pair[0], pair[1]
 
 
-def starts(owner: Any, table: Table) -> list[Factors]:
+def starts(owner: Any, table: FactorizationTable) -> list[Factors]:
     """The points that descents start from."""
     shape = table.values.shape
     k = owner.n_components if owner.n_components is not None else min(10, *shape)

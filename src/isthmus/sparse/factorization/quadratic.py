@@ -51,14 +51,14 @@ class Quadratic:
         """One half of an iteration by the solver."""
         V = factors[1 - side]
         G, B = self.normal_equations(side, V)
-        W = self.improved(factors[side], G, B, self.penalties[side].l1)
+        W = self.improve_factor(factors[side], G, B, self.penalties[side].l1)
         return W, self.value(W, G, B) + self.penalties[1 - side].value(V)
 
     def value(self, W: Array, G: Array, B: Array) -> float:
         """The loss by the normal equations of a half, penalties of the other factor left out."""
         return float(0.5 * self.squared_norm - np.vdot(B, W) + 0.5 * np.vdot(G, W.T @ W))
 
-    def improved(self, W: Array, G: Array, B: Array, l1: float = 0.0) -> Array:
+    def improve_factor(self, W: Array, G: Array, B: Array, l1: float = 0.0) -> Array:
         """A better factor by its normal equations."""
         if self.solver == "multiplicative":
             return np.maximum(W * (B + l1) / np.maximum(W @ G + l1, FLOOR), FLOOR)

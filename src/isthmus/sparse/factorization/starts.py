@@ -28,14 +28,14 @@ def svd_start(X: Any, k: int, mean: float, rng: np.random.Generator, *, fill: bo
         halves = [(np.maximum(sign * U[:, j], 0), np.maximum(sign * Vt[j], 0)) for sign in (1, -1)]
         sizes = [np.linalg.norm(u) * np.linalg.norm(v) for u, v in halves]
         u, v = halves[int(np.argmax(sizes))]
-        W[:, j], V[:, j] = _shared(u, v, s[j] * max(sizes))
+        W[:, j], V[:, j] = _split_strength(u, v, s[j] * max(sizes))
     if fill:
         W[W == 0] = mean
         V[V == 0] = mean
     return Factors(W, V)
 
 
-def balanced(start: Factors, penalties: tuple[Penalty, Penalty]) -> Factors:
+def balance(start: Factors, penalties: tuple[Penalty, Penalty]) -> Factors:
     """The same products with the scale of each component where quadratic penalties are least.
 
     From another scale the first step under a heavy penalty would put whole components to zero,
@@ -50,7 +50,7 @@ def balanced(start: Factors, penalties: tuple[Penalty, Penalty]) -> Factors:
     return Factors(start.W * scale, start.V / scale)
 
 
-def _shared(u: Array, v: Array, strength: float) -> tuple[Array, Array]:
+def _split_strength(u: Array, v: Array, strength: float) -> tuple[Array, Array]:
     """Two directions with a common length, whose product has the given strength."""
     lengths = np.linalg.norm(u), np.linalg.norm(v)
     if not all(lengths):

@@ -15,7 +15,7 @@ Penalties = tuple[Penalty, Penalty]
 
 
 @dataclass(frozen=True)
-class Table:
+class FactorizationTable:
     """Non-negative data, and which entries are known.
 
     ``values`` is dense with zeros at missing entries, or compressed rows. ``mask`` is None where
@@ -26,7 +26,7 @@ class Table:
     mask: Any = None
 
     @classmethod
-    def of(cls, X: Any, missing: str, owner: str) -> "Table":
+    def of(cls, X: Any, missing: str, owner: str) -> "FactorizationTable":
         """Check the sign and find what is missing: NaN, or what a sparse table does not store."""
         if missing == "unstored" and not issparse(X):
             raise TypeError(

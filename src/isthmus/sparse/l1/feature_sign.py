@@ -1,26 +1,26 @@
 """Feature-sign search: exact codes under an L1 penalty, with a certificate."""
 
 import warnings
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from isthmus.sparse.pursuit.matching import _checked, _in_blocks
+from isthmus._checks import check_choice, check_float
+from isthmus.sparse.pursuit.matching import check_signals, code_in_blocks
 from isthmus.typing import Array, BoolArray, IntArray
 
-# Atoms come in whose slope exceeds alpha by this share of the largest excess. One at a time is the
-# published search; half is the fastest of the shares tried, at most penalties.
+# Atoms enter whose slope exceeds alpha by at least this share of the largest excess. One at a time
+# is the published search; half is the fastest of the shares tried, for most penalties.
 _SHARE = 0.5
 # The Gram matrix is not formed for fewer signals than atoms over this number, nor for more atoms
 # than these, 128 MB.
-_ATOMS_A_SIGNAL = 20
+_ATOMS_PER_SIGNAL = 20
 _GRAM_ATOMS = 4096
 
 
-class Certificate(NamedTuple):
-    r"""How far codes are from the optimum, an entry a signal.
+class CodeCertificate(NamedTuple):
+    r"""How far codes are from the optimum, with one entry per signal.
 
     ``gap`` bounds the excess of the objective over its minimum. It is the objective minus the dual
     :math:`\frac12\|x\|^2-\frac12\|x-\theta\|^2` at the residual scaled to
@@ -33,7 +33,7 @@ class Certificate(NamedTuple):
     n_solved: IntArray
 
 
-Certificate.__module__ = "isthmus.sparse"
+CodeCertificate.__module__ = "isthmus.sparse"
 
 
 def feature_sign_search(
@@ -53,9 +53,9 @@ def feature_sign_search(
 
     .. math:: \min_c\tfrac12\|x-cD\|^2+\alpha\|c\|_1
 
-    If the signs of the coefficients were known this were a linear system. The search keeps a set
-    of active atoms with signs, solves their system, and walks towards its solution: to the best
-    of the points where a coefficient changes its sign, and of the end. Zeros leave the set; atoms
+    If the signs of the coefficients were known this would be a linear system. The search keeps a
+    set of active atoms with signs, solves their system, and moves towards its solution: to the best
+    of the points where a coefficient changes its sign, or to the end. Zeros leave the set; atoms
     whose slope exceeds alpha enter it. The objective falls at each step, so the search ends,
     after finitely many, in the global minimum [Lee2007]_.
 
@@ -63,7 +63,7 @@ def feature_sign_search(
     ----------
     X : array of shape (n_signals, n_features), or (n_features,) for one signal
     D : array of shape (n_atoms, n_features)
-        Dictionary, an atom a row, of any lengths.
+        Dictionary, one atom per row, of any lengths.
     alpha : float
         Penalty. The code is zero from :math:`\max_j|\langle d_j,x\rangle|` on.
     init : array of shape (n_signals, n_atoms) or None, default=None
@@ -72,12 +72,13 @@ def feature_sign_search(
     positive : bool, default=False
         Only coefficients that are not negative.
     solver : {"blocks", "published"}, default="blocks"
-        Let in several atoms at a time, or one as published. The same codes, in fewer steps.
+        Let several atoms enter at a time, or one as published. The first finds the same codes in
+        fewer steps.
     tol : float, default=1e-10
         Slopes beyond alpha that are ignored, relative to the largest product of the signal with
         an atom.
     max_iter : int, default=10000
-        Most linear systems solved for a signal.
+        Maximum number of linear systems solved for a signal.
     n_jobs : int or None, default=None
         Threads, as in joblib. The codes do not depend on it, to the last bit.
     return_certificate : bool, default=False
@@ -85,7 +86,7 @@ def feature_sign_search(
     Returns
     -------
     codes : ndarray of shape (n_signals, n_atoms), or (n_atoms,) for one signal
-    certificate : Certificate
+    certificate : CodeCertificate
         Only with ``return_certificate``.
 
     See Also
@@ -98,10 +99,10 @@ def feature_sign_search(
     -----
     [Lee2007]_ penalises :math:`\|x-cD\|^2` by :math:`\lambda\|c\|_1`: alpha is
     :math:`\lambda/2`. In scikit-learn it is ``Lasso(alpha=alpha / n_features)`` without intercept,
-    and ``sparse_encode(alpha=alpha)``. Three things differ from the published search. Atoms come in
-    by blocks, those that would move against their sign being sent back. The Cholesky factor of the
-    active Gram matrix is mended and not made anew. And atoms that the active ones span are
-    exchanged for one of them, which the published search has no rule for.
+    and ``sparse_encode(alpha=alpha)``. Three things differ from the published search. Atoms enter
+    in blocks, and those that would move against their sign are sent back. The Cholesky factor of
+    the active Gram matrix is updated and not computed again. And atoms that the active ones span
+    are exchanged for one of them, which the published search has no rule for.
 
     Time is O(n_atoms · non-zeros) for each round of entries.
 
@@ -115,13 +116,9 @@ def feature_sign_search(
     (array([0. , 0. , 1.9]), True)
     """
     single = np.ndim(X) == 1
-    X, D = _checked(np.atleast_2d(X) if single else X, D, "feature_sign_search", gaps=False)
-    alpha = _positive_number("feature_sign_search", "alpha", alpha)
-    if solver not in ("blocks", "published"):
-        raise ValueError(
-            "The 'solver' parameter of feature_sign_search must be one of 'blocks', 'published'. "
-            f"Got {solver!r} instead."
-        )
+    X, D = check_signals(np.atleast_2d(X) if single else X, D, "feature_sign_search", gaps=False)
+    alpha = check_float(alpha, "alpha", "feature_sign_search", include_low=False)
+    check_choice(solver, "solver", "feature_sign_search", ("blocks", "published"))
     codes = _start(init, len(X), len(D), positive)
     n_solved, finished = sign_search(
         X,
@@ -145,9 +142,9 @@ def feature_sign_search(
     if not return_certificate:
         return found
     gap, violation = optimality(X, D, codes, alpha, positive=positive)
-    proof = Certificate(gap, violation, n_solved)
+    proof = CodeCertificate(gap, violation, n_solved)
     if single:
-        proof = Certificate(*(part[0] for part in proof))
+        proof = CodeCertificate(*(part[0] for part in proof))
     return found, proof
 
 
@@ -167,8 +164,8 @@ def feature_sign_path(
     X : array of shape (n_signals, n_features), or (n_features,) for one signal
     D : array of shape (n_atoms, n_features)
     alphas : int or array, default=20
-        Penalties, or how many to take, evenly in their logarithms, from the one at which all
-        codes are zero down to ``smallest`` of it.
+        Penalties, or their number; they are then evenly spaced in their logarithms, from the one
+        at which all codes are zero down to ``smallest`` times that.
     smallest : float, default=0.01
     positive : bool, default=False
     n_jobs : int or None, default=None
@@ -194,7 +191,7 @@ def feature_sign_path(
                 "The 'alphas' parameter of feature_sign_path must be an int in [1, inf) or an "
                 f"array. Got {alphas!r} instead."
             )
-        smallest = _positive_number("feature_sign_path", "smallest", smallest)
+        smallest = check_float(smallest, "smallest", "feature_sign_path", include_low=False)
         products = np.atleast_2d(np.asarray(X, dtype=float)) @ np.asarray(D, dtype=float).T
         largest = float((products if positive else np.abs(products)).max(initial=0.0)) or 1.0
         alphas = largest * np.geomspace(1.0, smallest, alphas)
@@ -233,7 +230,7 @@ def sign_search(
     n, k = codes.shape
     n_solved = np.zeros(n, dtype=np.int64)
     finished = np.zeros(n, dtype=np.bool_)
-    if k > _GRAM_ATOMS or n * _ATOMS_A_SIGNAL < k:
+    if k > _GRAM_ATOMS or n * _ATOMS_PER_SIGNAL < k:
         for i in range(n):
             n_solved[i], finished[i] = _working_set_search(
                 X[i], D, alpha, codes[i], positive, share, tol, max_iter
@@ -257,7 +254,7 @@ def sign_search(
             finished[rows],
         )
 
-    _in_blocks(code, n, n_jobs)
+    code_in_blocks(code, n, n_jobs)
     return n_solved, finished
 
 
@@ -298,7 +295,7 @@ def _working_set_search(
         if not len(members):
             return total, True
         atoms = D[members]
-        gram = _extended(gram, atoms)
+        gram = _extend_gram(gram, atoms)
         sub_codes = code[members][None]
         n_solved, finished = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.bool_)
         code_block(
@@ -321,7 +318,7 @@ def _working_set_search(
             return total, False
 
 
-def _extended(gram: Array, atoms: Array) -> Array:
+def _extend_gram(gram: Array, atoms: Array) -> Array:
     """Gram matrix of ``atoms``, of whose first ones it is known."""
     old = len(gram)
     products = atoms[old:] @ atoms.T
@@ -335,7 +332,7 @@ def _extended(gram: Array, atoms: Array) -> Array:
 def optimality(
     X: Array, D: Array, codes: Array, alpha: float, *, positive: bool = False
 ) -> tuple[Array, Array]:
-    """Duality gap and violation of the optimality conditions of each code, see Certificate."""
+    """Duality gap and violation of the optimality conditions of each code, see CodeCertificate."""
     residual = X - codes @ D
     products = residual @ D.T
     slopes = products if positive else np.abs(products)
@@ -360,12 +357,3 @@ def _start(init: Any, n: int, k: int, positive: bool) -> Array:
             f"Got shape {codes.shape} instead."
         )
     return np.maximum(codes, 0.0) if positive else codes
-
-
-def _positive_number(owner: str, name: str, value: Any) -> float:
-    expected = f"The {name!r} parameter of {owner} must be a float in (0.0, inf)."
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
-        raise TypeError(f"{expected} Got {value!r} instead.")
-    if not 0 < float(value) < np.inf:
-        raise ValueError(f"{expected} Got {value!r} instead.")
-    return float(value)

@@ -108,6 +108,32 @@ def _refresh(x, D, U, c, chosen, count, a, r, alpha):
 
 
 @njit(cache=True, nogil=True)
+def _new_row(U, G, count, new):
+    """Write row ``count`` of ``U``, for an atom that is to be chosen; return its squared pivot."""
+    u = U[count]
+    u[:] = G[new]
+    pivot = G[new, new]
+    s = 0
+    while s + 3 < count:
+        _subtract_four(
+            u, U[s, new], U[s], U[s + 1, new], U[s + 1],
+            U[s + 2, new], U[s + 2], U[s + 3, new], U[s + 3],
+        )  # fmt: skip
+        s += 4
+    while s < count:
+        subtract(u, U[s, new], U[s])
+        s += 1
+    for s in range(count):
+        pivot -= U[s, new] ** 2
+    if pivot >= PIVOT:
+        scale = 1.0 / np.sqrt(pivot)
+        for j in range(u.shape[0]):
+            u[j] *= scale
+        u[new] = np.sqrt(pivot)
+    return pivot
+
+
+@njit(cache=True, nogil=True)
 def orthogonal_pursuits(X, D, G, B, goals, order_recursive, support, coef):
     """Fill ``support`` and ``coef`` (n, n_nonzero) with the codes of the rows of ``X``.
 
@@ -143,27 +169,10 @@ def orthogonal_pursuits(X, D, G, B, goals, order_recursive, support, coef):
             if abs(alpha[new]) <= nothing:
                 break
             u = U[count]
-            u[:] = G[new]
-            pivot = G[new, new]
-            s = 0
-            while s + 3 < count:
-                _subtract_four(
-                    u, U[s, new], U[s], U[s + 1, new], U[s + 1],
-                    U[s + 2, new], U[s + 2], U[s + 3, new], U[s + 3],
-                )  # fmt: skip
-                s += 4
-            while s < count:
-                subtract(u, U[s, new], U[s])
-                s += 1
-            for s in range(count):
-                pivot -= U[s, new] ** 2
+            pivot = _new_row(U, G, count, new)
             if pivot < PIVOT:
                 break
-            scale = 1.0 / np.sqrt(pivot)
-            for j in range(k):
-                u[j] *= scale
-            u[new] = np.sqrt(pivot)
-            c[count] = alpha[new] * scale
+            c[count] = alpha[new] * (1.0 / np.sqrt(pivot))
             subtract(alpha, c[count], u)
             if order_recursive:
                 for j in range(k):
@@ -241,21 +250,27 @@ def masked_pursuits(X, observed, columns, goals, support, coef):
             error = dot(r, r)
             chosen[count] = new
             count += 1
-        for t in range(count - 1, -1, -1):
-            value = c[t]
-            for s in range(t + 1, count):
-                value -= R[t, s] * a[s]
-            a[t] = value / R[t, t]
+        _solve_upper(R, c, count, a)
 
 
 @njit(cache=True, nogil=True)
-def plain_pursuits(X, G, B, goals, n_steps, codes):
+def _solve_upper(R, c, count, out):
+    """Solve R a = c for the upper triangle of ``count`` rows."""
+    for t in range(count - 1, -1, -1):
+        value = c[t]
+        for s in range(t + 1, count):
+            value -= R[t, s] * out[s]
+        out[t] = value / R[t, t]
+
+
+@njit(cache=True, nogil=True)
+def plain_pursuits(X, G, B, goals, max_iter, codes):
     """Matching pursuit without re-fitting: the best atom takes its share, again and again."""
     for i in range(X.shape[0]):
         alpha = B[i]
         energy = dot(X[i], X[i])
         error = energy
-        for _ in range(n_steps):
+        for _ in range(max_iter):
             # The error is a difference of squares: below its rounding it says nothing.
             if error <= max(goals[i] * goals[i], 1e-15 * energy):
                 break

@@ -8,6 +8,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from scipy.sparse import csr_array
 from sklearn.utils import check_array
 
+from isthmus._checks import check_choice, check_int
 from isthmus.typing import Array, IntArray
 
 # Signals are coded in blocks of this many, whatever the number of threads, so that products of
@@ -32,7 +33,7 @@ def orthogonal_matching_pursuit(
     .. math:: \min_c\|c\|_0\quad\text{subject to}\quad\|x-cD\|\le\text{tol}
 
     or of :math:`\min_c\|x-cD\|` with at most ``n_nonzero`` non-zeros: the atom that correlates
-    most with the residual joins the support, then all coefficients are fitted anew
+    most with the residual joins the support, then all coefficients are fitted again
     [Pati1993]_. Where all atoms differ by :math:`|\langle d_i,d_j\rangle|<1/(2S-1)`, a signal
     made of :math:`S` atoms is found exactly [Tropp2004]_.
 
@@ -42,16 +43,16 @@ def orthogonal_matching_pursuit(
         Signals. ``nan`` marks entries that were not observed: such a signal is coded by its
         observed entries, with coefficients of the whole atoms, so ``codes @ D`` fills the gaps.
     D : array of shape (n_atoms, n_features)
-        Dictionary, an atom a row, of any lengths.
+        Dictionary, one atom per row, of any lengths.
     n_nonzero : int or None, default=None
-        Largest number of non-zeros. None with ``tol`` sets no limit but the number of features;
+        Maximum number of non-zeros. None with ``tol`` sets no limit but the number of features;
         None without ``tol`` takes a tenth of the features, at least one.
     tol : float, array of shape (n_signals,) or None, default=None
         Stop when the norm (not its square) of the residual is no larger.
     rule : {"correlation", "residual"}, default="correlation"
         The next atom: the one that correlates most with the residual, or the one after which
         the re-fitted residual is smallest (order-recursive pursuit, orthogonal least squares),
-        which costs more and mostly errs less. Signals with gaps allow the first only.
+        which costs more and mostly has a smaller error. Signals with gaps allow the first only.
     sparse_output : bool, default=False
         Return a :class:`scipy.sparse.csr_array` instead of a dense array.
     n_jobs : int or None, default=None
@@ -82,12 +83,8 @@ def orthogonal_matching_pursuit(
     array([[0., 0., 2.],
            [3., 0., 0.]])
     """
-    X, D = _checked(X, D, "orthogonal_matching_pursuit")
-    if rule not in ("correlation", "residual"):
-        raise ValueError(
-            "The 'rule' parameter of orthogonal_matching_pursuit must be one of 'correlation', "
-            f"'residual'. Got {rule!r} instead."
-        )
+    X, D = check_signals(X, D, "orthogonal_matching_pursuit")
+    check_choice(rule, "rule", "orthogonal_matching_pursuit", ("correlation", "residual"))
     n_nonzero = count_limit("orthogonal_matching_pursuit", n_nonzero, tol, *D.shape)
     goals = residual_goals("orthogonal_matching_pursuit", tol, len(X))
     atoms, lengths = unit_rows(D)
@@ -98,14 +95,14 @@ def orthogonal_matching_pursuit(
 
 
 def matching_pursuit(
-    X: Any, D: Any, *, n_steps: int | None = None, tol: Any = None, n_jobs: int | None = None
+    X: Any, D: Any, *, max_iter: int | None = None, tol: Any = None, n_jobs: int | None = None
 ) -> Array:
     r"""Codes by matching pursuit: the best atom takes its share of the residual, repeatedly.
 
     .. math:: j=\arg\max_j|\langle d_j,r\rangle|,\qquad
               c_j\leftarrow c_j+\langle d_j,r\rangle,\qquad r\leftarrow r-\langle d_j,r\rangle d_j
 
-    for unit atoms. Coefficients are never fitted anew, so an atom may be chosen again and the
+    for unit atoms. Coefficients are never fitted again, so an atom may be chosen again and the
     residual only shrinks geometrically [MallatZhang1993]_; the orthogonal pursuit needs fewer
     atoms for the same error.
 
@@ -113,9 +110,9 @@ def matching_pursuit(
     ----------
     X : array of shape (n_signals, n_features)
     D : array of shape (n_atoms, n_features)
-        Dictionary, an atom a row, of any lengths.
-    n_steps : int or None, default=None
-        Largest number of steps; None takes the number of features.
+        Dictionary, one atom per row, of any lengths.
+    max_iter : int or None, default=None
+        Maximum number of steps, each of which takes one atom; None takes the number of features.
     tol : float, array of shape (n_signals,) or None, default=None
         Stop when the norm of the residual is no larger.
     n_jobs : int or None, default=None
@@ -130,19 +127,16 @@ def matching_pursuit(
     >>> import numpy as np
     >>> from isthmus.sparse import matching_pursuit
     >>> D = np.array([[1.0, 0.0], [0.6, 0.8]])
-    >>> matching_pursuit([[1.0, 1.0]], D, n_steps=2).round(3)
+    >>> matching_pursuit([[1.0, 1.0]], D, max_iter=2).round(3)
     array([[0.16, 1.4 ]])
     """
     # Imported here: numba takes a good part of a second.
     from isthmus.sparse.pursuit.loops import plain_pursuits
 
-    X, D = _checked(X, D, "matching_pursuit", gaps=False)
-    steps = D.shape[1] if n_steps is None else n_steps
-    if not isinstance(steps, (int, np.integer)) or steps < 1:
-        raise ValueError(
-            f"The 'n_steps' parameter of matching_pursuit must be an int in [1, inf). Got "
-            f"{n_steps!r} instead."
-        )
+    X, D = check_signals(X, D, "matching_pursuit", gaps=False)
+    steps = D.shape[1]
+    if max_iter is not None:
+        steps = check_int(max_iter, "max_iter", "matching_pursuit", low=1)
     goals = residual_goals("matching_pursuit", tol, len(X))
     atoms, lengths = unit_rows(D)
     G = atoms @ atoms.T
@@ -151,7 +145,7 @@ def matching_pursuit(
     def code(rows: slice) -> None:
         plain_pursuits(X[rows], G, X[rows] @ atoms.T, goals[rows], steps, codes[rows])
 
-    _in_blocks(code, len(X), n_jobs)
+    code_in_blocks(code, len(X), n_jobs)
     return codes / np.where(lengths > 0, lengths, 1.0)
 
 
@@ -172,7 +166,7 @@ def pursue(
     # Imported here: numba takes a good part of a second.
     from isthmus.sparse.pursuit.loops import masked_pursuits, orthogonal_pursuits
 
-    X, atoms = plain(X), plain(atoms)
+    X, atoms = as_contiguous(X), as_contiguous(atoms)
     support = np.empty((len(X), n_nonzero), dtype=np.int32)
     coef = np.empty((len(X), n_nonzero))
     observed = ~np.isnan(X)
@@ -204,11 +198,11 @@ def pursue(
                 coef[rows],
             )
 
-    _in_blocks(code, len(X), n_jobs)
+    code_in_blocks(code, len(X), n_jobs)
     return support, coef
 
 
-def _in_blocks(code: Callable[[slice], None], n: int, n_jobs: int | None) -> None:
+def code_in_blocks(code: Callable[[slice], None], n: int, n_jobs: int | None) -> None:
     blocks = [slice(start, min(start + _BLOCK, n)) for start in range(0, n, _BLOCK)]
     if effective_n_jobs(n_jobs) == 1 or len(blocks) == 1:
         for rows in blocks:
@@ -235,7 +229,7 @@ def as_sparse(support: IntArray, coef: Array, n_atoms: int) -> csr_array:
     return codes
 
 
-def plain(a: Array) -> Array:
+def as_contiguous(a: Array) -> Array:
     """The array, copied where read-only or not contiguous: loops are compiled for one kind."""
     return np.require(a, dtype=np.float64, requirements=["C", "W"])
 
@@ -247,22 +241,12 @@ def unit_rows(D: Array) -> tuple[Array, Array]:
 
 
 def count_limit(owner: str, n_nonzero: int | None, tol: Any, n_atoms: int, n_features: int) -> int:
-    """How many non-zeros a code may have at most."""
+    """Maximum number of non-zeros of a code."""
     most = min(n_atoms, n_features)
     if n_nonzero is None:
         return most if tol is not None else min(most, max(1, n_features // 10))
-    if isinstance(n_nonzero, (bool, np.bool_)) or not isinstance(n_nonzero, (int, np.integer)):
-        raise TypeError(
-            f"The 'n_nonzero' parameter of {owner} must be an int or None. Got {n_nonzero!r} "
-            "instead."
-        )
-    if n_nonzero < 1:
-        raise ValueError(
-            f"The 'n_nonzero' parameter of {owner} must be an int in [1, inf). Got {n_nonzero!r} "
-            "instead."
-        )
     # More cannot be independent.
-    return min(int(n_nonzero), most)
+    return min(check_int(n_nonzero, "n_nonzero", owner, low=1), most)
 
 
 def residual_goals(owner: str, tol: Any, n_signals: int) -> Array:
@@ -288,7 +272,7 @@ def residual_goals(owner: str, tol: Any, n_signals: int) -> Array:
     return np.broadcast_to(goals, n_signals).copy()
 
 
-def _checked(X: Any, D: Any, owner: str, *, gaps: bool = True) -> tuple[Array, Array]:
+def check_signals(X: Any, D: Any, owner: str, *, gaps: bool = True) -> tuple[Array, Array]:
     X = check_array(
         X,
         dtype=np.float64,

@@ -3,8 +3,8 @@
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_array, gen_batches
+from sklearn.base import BaseEstimator
+from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from isthmus._checks import (
@@ -19,14 +19,14 @@ from isthmus._checks import (
     former_fit_kept,
 )
 from isthmus._progress import ProgressLine
-from isthmus.sparse.coder import double_rows
+from isthmus.sparse.coder import CodesMixin, double_rows
 from isthmus.sparse.dictionary.ksvd.formulas import (
-    Codes,
+    SparseCodes,
     approximate_sweep,
-    coded,
     exact_sweep,
     initial_atoms,
     poor_atoms,
+    pursue_codes,
     replace_atoms,
 )
 from isthmus.sparse.dictionary.ksvd.stream import (
@@ -36,6 +36,7 @@ from isthmus.sparse.dictionary.ksvd.stream import (
     map_block,
     merge,
 )
+from isthmus.sparse.dictionary.ksvd.update import as_atom_update
 from isthmus.sparse.pursuit.matching import as_dense, count_limit, pursue, residual_goals, unit_rows
 from isthmus.typing import Array
 
@@ -43,7 +44,7 @@ from isthmus.typing import Array
 _STILL = 1e-9
 
 
-class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class KSVD(CodesMixin, BaseEstimator):
     r"""Learn a dictionary in which signals have codes with few non-zeros.
 
     .. math:: \min_{D,C}\ \|X-CD\|_F^2\quad\text{subject to}\quad\|c_i\|_0\le S,\ \|d_j\|=1
@@ -58,33 +59,29 @@ class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     n_atoms : int or None, default=None
         Size of the dictionary; None takes twice the number of features.
     n_nonzero : int or None, default=None
-        Non-zeros of a code. None without ``tol`` takes a tenth of the features, at least one.
+        Maximum number of non-zeros of a code. None without ``tol`` takes a tenth of the features,
+        at least one.
     tol : float or None, default=None
         Norm of the residual at which a code is good enough, however few atoms it has.
     max_iter : int, default=20
-        Sweeps, or passes over the mini-batches. The problem is not convex and K-SVD has no other
-        natural end; it stops earlier where a sweep changes nothing.
-    update : {"power", "exact"}, default="power"
-        How an atom is improved: by ``n_power`` power steps, or by a singular value decomposition.
-    n_power : int, default=3
-        Power steps of an atom and sweep; 1 is the approximate K-SVD of [Rubinstein2008]_.
+        Maximum number of sweeps, or of passes over the mini-batches. The problem is not convex and
+        K-SVD has no other natural end; it stops earlier where a sweep changes nothing.
+    update : {"power", "exact"} or AtomUpdate, default="power"
+        How atoms are improved, by power steps or by singular value decompositions, and when they
+        are replaced: see :class:`AtomUpdate`.
     rule : {"residual", "correlation"}, default="residual"
         How the pursuit picks atoms, see :func:`orthogonal_matching_pursuit`; the second is the
         published one.
     monotone : bool, default=False
-        Keep the last code of a signal, fitted anew, where the pursuit finds a worse one. The
-        error then never rises (but for replaced atoms), and ends in worse minima.
-    min_usage : int, default=4
-        Atoms used by fewer signals are replaced by the signals represented worst, up to the last
-        sweep; 0 replaces none. Less is asked where there are few signals.
-    max_coherence : float, default=0.99
-        Of two atoms with a larger :math:`|\langle d_i,d_j\rangle|` one is replaced.
+        Keep the last code of a signal, with its coefficients fitted again, where the pursuit finds
+        a worse one. The error then never rises (but for replaced atoms), and ends in worse minima.
     batch_size : int or None, default=None
-        Learn from mini-batches of so many signals, as :meth:`partial_fit` does: two passes often
-        do, and the residuals of all signals need not be held.
-    decay : float, default=5.0
+        Learn from mini-batches of this many signals, as :meth:`partial_fit` does: two passes are
+        often enough, and the residuals of all signals need not be held.
+    forgetting_power : float, default=5.0
         Mini-batches and streams: what was seen when the stream had n of its N signals counts
-        :math:`(n/N)^\text{decay}`, since it was coded with a worse dictionary. 0 forgets nothing.
+        :math:`(n/N)^p` with this power p, since it was coded with a worse dictionary. 0 forgets
+        nothing.
     init : array of shape (n_atoms, n_features) or None, default=None
         Atoms to start from; None draws signals.
     n_jobs : int or None, default=None
@@ -92,7 +89,7 @@ class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     random_state : int, RandomState or None
         Draws the first atoms, and the order in which atoms are improved.
     verbose : int, default=0
-        One line of progress on a terminal.
+        1 shows a progress line on a terminal.
 
     Attributes
     ----------
@@ -143,14 +140,11 @@ class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         n_nonzero: int | None = None,
         tol: float | None = None,
         max_iter: int = 20,
-        update: str = "power",
-        n_power: int = 3,
+        update: Any = "power",
         rule: str = "residual",
         monotone: bool = False,
-        min_usage: int = 4,
-        max_coherence: float = 0.99,
         batch_size: int | None = None,
-        decay: float = 5.0,
+        forgetting_power: float = 5.0,
         init: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -161,21 +155,14 @@ class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.tol = tol
         self.max_iter = max_iter
         self.update = update
-        self.n_power = n_power
         self.rule = rule
         self.monotone = monotone
-        self.min_usage = min_usage
-        self.max_coherence = max_coherence
         self.batch_size = batch_size
-        self.decay = decay
+        self.forgetting_power = forgetting_power
         self.init = init
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.components_)
 
     # Learning -----------------------------------------------------------------------
 
@@ -213,13 +200,14 @@ class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _fit_sweeps(self, X: Array, D: Array, rng: np.random.RandomState) -> None:
         n_nonzero, goals = self._limits(X, len(D))
-        codes: Codes | None = None
+        update = as_atom_update(self.update, self)
+        codes: SparseCodes | None = None
         history: list[float] = []
         with ProgressLine("KSVD", verbose=self.verbose) as line:
             for sweep in range(self.max_iter):
                 if sweep > 0 and codes is not None:
                     self._replace(D, codes, codes.support, X)
-                codes = coded(
+                codes = pursue_codes(
                     X,
                     D,
                     n_nonzero,
@@ -229,10 +217,10 @@ class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                     last=codes if self.monotone else None,
                 )
                 order = rng.permutation(len(D))
-                if self.update == "exact":
+                if update.method == "exact":
                     exact_sweep(D, codes, order)
                 else:
-                    approximate_sweep(D, codes, order, self.n_power)
+                    approximate_sweep(D, codes, order, update.n_power)
                 history.append(float(codes.errors.mean()))
                 line.update(sweep=sweep + 1, error=history[-1])
                 if len(history) > 1 and abs(history[-2] - history[-1]) <= _STILL * history[-2]:
@@ -273,11 +261,11 @@ class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     ) -> tuple[CodeSums, float]:
         """Improve ``D`` in place by a block; return the new sums and the error before it."""
         n_nonzero, goals = self._limits(X, len(D))
-        codes = coded(X, D, n_nonzero, goals, rule=self.rule, n_jobs=self.n_jobs)
+        codes = pursue_codes(X, D, n_nonzero, goals, rule=self.rule, n_jobs=self.n_jobs)
         error = float(codes.errors.mean())
         block = map_block(X, codes, len(D))
         if sums is not None:
-            block = merge(sums, block, keep=(seen / (seen + len(X))) ** self.decay)
+            block = merge(sums, block, keep=(seen / (seen + len(X))) ** self.forgetting_power)
         atoms_from_sums(D, block, rng.permutation(len(D)), 1)
         if replace:
             # Usage over the stream; a block may be too short for all atoms.
@@ -286,14 +274,15 @@ class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return block, error
 
     def _replace(
-        self, D: Array, codes: Codes, used: Any, X: Array, sums: CodeSums | None = None
+        self, D: Array, codes: SparseCodes, used: Any, X: Array, sums: CodeSums | None = None
     ) -> None:
+        update = as_atom_update(self.update, self)
         fair = int(codes.support.size // (2 * len(D)))
         poor = poor_atoms(
             D,
             used,
-            min_usage=min(self.min_usage, max(1, fair)) if self.min_usage else 0,
-            max_coherence=self.max_coherence,
+            min_usage=min(update.min_usage, max(1, fair)) if update.min_usage else 0,
+            max_coherence=update.max_coherence,
         )
         if poor.any():
             replaced = replace_atoms(D, codes, poor, X)
@@ -333,11 +322,8 @@ class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if self.tol is not None:
             check_float(self.tol, "tol", self)
         check_int(self.max_iter, "max_iter", self, low=1)
-        check_int(self.n_power, "n_power", self, low=1)
-        check_int(self.min_usage, "min_usage", self, low=0)
-        check_float(self.max_coherence, "max_coherence", self, low=0.0, high=1.0)
-        check_float(self.decay, "decay", self, low=0.0)
-        check_choice(self.update, "update", self, ("power", "exact"))
+        check_float(self.forgetting_power, "forgetting_power", self, low=0.0)
+        as_atom_update(self.update, self)
         check_choice(self.rule, "rule", self, ("residual", "correlation"))
         if self.batch_size is not None:
             check_int(self.batch_size, "batch_size", self, low=1)
@@ -354,25 +340,3 @@ class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         n_nonzero, goals = self._limits(X, len(D))
         support, coef = pursue(X, D, n_nonzero, goals, rule=self.rule, n_jobs=self.n_jobs)
         return as_dense(support, coef, len(D)).astype(dtype, copy=False)
-
-    def inverse_transform(self, codes: Any) -> Array:
-        """Return the signals of ``codes``, ``codes @ components_``."""
-        check_is_fitted(self)
-        codes = check_array(
-            codes,
-            dtype=[np.float64, np.float32],
-            accept_sparse="csr",
-            input_name="codes",
-            estimator=self,
-        )
-        if codes.shape[1] != len(self.components_):
-            raise ValueError(
-                f"KSVD has {len(self.components_)} atoms: expected codes of shape "
-                f"(n, {len(self.components_)}). Got shape {codes.shape} instead."
-            )
-        return np.asarray(codes @ self.components_, dtype=codes.dtype)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags

@@ -11,11 +11,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import eigh
 
-from isthmus.sparse.pursuit.matching import plain, pursue, unit_rows
+from isthmus.sparse.pursuit.matching import as_contiguous, pursue, unit_rows
 from isthmus.typing import Array, BoolArray, IntArray
 
 
-class Codes(NamedTuple):
+class SparseCodes(NamedTuple):
     """Codes of signals and what they leave: ``residual`` is X - C D."""
 
     support: IntArray
@@ -39,7 +39,7 @@ def initial_atoms(X: Array, n_atoms: int, rng: np.random.RandomState) -> Array:
     return unit_rows(atoms)[0]
 
 
-def coded(
+def pursue_codes(
     X: Array,
     D: Array,
     n_nonzero: int,
@@ -47,8 +47,8 @@ def coded(
     *,
     rule: str = "correlation",
     n_jobs: int | None = None,
-    last: Codes | None = None,
-) -> Codes:
+    last: SparseCodes | None = None,
+) -> SparseCodes:
     """Codes by orthogonal pursuit, none of them worse than the ``last`` one.
 
     Where the pursuit errs more than the last code does, the last support is kept and its
@@ -56,12 +56,12 @@ def coded(
     """
     from isthmus.sparse.dictionary.ksvd.loops import refit, residuals
 
-    X, D = plain(X), plain(D)
+    X, D = as_contiguous(X), as_contiguous(D)
     gram = D @ D.T
     support, coef = pursue(X, D, n_nonzero, goals, gram=gram, rule=rule, n_jobs=n_jobs)
     residual = np.empty_like(X)
     residuals(X, D, support, coef, residual)
-    codes = Codes(support, coef, residual)
+    codes = SparseCodes(support, coef, residual)
     if last is None:
         return codes
     # A code that reaches its goal is good enough, and may be shorter than the last.
@@ -75,7 +75,7 @@ def coded(
     return codes
 
 
-def approximate_sweep(D: Array, codes: Codes, order: IntArray, n_power: int = 1) -> None:
+def approximate_sweep(D: Array, codes: SparseCodes, order: IntArray, n_power: int = 1) -> None:
     """Power steps for all atoms in turn, in place [Rubinstein2008]_. No step raises the error."""
     from isthmus.sparse.dictionary.ksvd.loops import power_sweep, users
 
@@ -83,7 +83,7 @@ def approximate_sweep(D: Array, codes: Codes, order: IntArray, n_power: int = 1)
     power_sweep(codes.residual, D, codes.coef, order, starts, places, n_power)
 
 
-def exact_sweep(D: Array, codes: Codes, order: IntArray) -> None:
+def exact_sweep(D: Array, codes: SparseCodes, order: IntArray) -> None:
     """The best rank-one fit for all atoms in turn, in place [Aharon2006]_."""
     from isthmus.sparse.dictionary.ksvd.loops import users
 
@@ -135,7 +135,7 @@ def poor_atoms(D: Array, used: IntArray, *, min_usage: int, max_coherence: float
     return poor
 
 
-def replace_atoms(D: Array, codes: Codes, poor: BoolArray, X: Array) -> IntArray:
+def replace_atoms(D: Array, codes: SparseCodes, poor: BoolArray, X: Array) -> IntArray:
     """Put the worst represented signals in the place of poor atoms, in place; return which.
 
     What used a poor atom has it taken out of its code, so residuals stay those of the codes.
@@ -151,7 +151,9 @@ def replace_atoms(D: Array, codes: Codes, poor: BoolArray, X: Array) -> IntArray
     affected = np.flatnonzero(gone.any(axis=1))
     codes.coef[gone] = 0.0
     residual = np.empty((len(affected), X.shape[1]))
-    residuals(X[affected], plain(D), codes.support[affected], codes.coef[affected], residual)
+    residuals(
+        X[affected], as_contiguous(D), codes.support[affected], codes.coef[affected], residual
+    )
     codes.residual[affected] = residual
     D[places] = unit_rows(X[worst[: len(places)]])[0]
     return places

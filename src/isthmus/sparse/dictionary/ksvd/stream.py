@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from isthmus.sparse.dictionary.ksvd.formulas import Codes
+from isthmus.sparse.dictionary.ksvd.formulas import SparseCodes
 from isthmus.sparse.pursuit.matching import as_sparse
 from isthmus.typing import Array, IntArray
 
@@ -23,11 +23,11 @@ class CodeSums(NamedTuple):
     cross: Array
 
 
-def map_block(X: Array, codes: Codes, n_atoms: int) -> CodeSums:
+def map_block(X: Array, codes: SparseCodes, n_atoms: int) -> CodeSums:
     """The sums of one block of signals.
 
     >>> import numpy as np
-    >>> codes = Codes(np.array([[1, -1]]), np.array([[2.0, 0.0]]), np.zeros((1, 3)))
+    >>> codes = SparseCodes(np.array([[1, -1]]), np.array([[2.0, 0.0]]), np.zeros((1, 3)))
     >>> map_block(np.ones((1, 3)), codes, n_atoms=2).cross
     array([[0., 0., 0.],
            [2., 2., 2.]])
