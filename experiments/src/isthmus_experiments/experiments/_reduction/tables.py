@@ -125,7 +125,7 @@ def _climbed(name, d, X, t, X_test):
         d,
         solver="gradient",
         mapping="linear" if linear else "learned",
-        weight=0.8 if linear else 0.5,
+        y_weight=0.8 if linear else 0.5,
         n_landmarks=N_LANDMARKS,
         max_iter=100,
         tol=1e-4,
