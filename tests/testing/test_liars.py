@@ -339,7 +339,7 @@ def test_a_map_that_declares_too_much_of_its_kernel():
 
 class Lookalike(SquashedMap):
     expand = 3
-    axes_ = origin_ = None
+    axes_ = origin_ = axes_gram_ = None
 
 
 def test_a_lookalike_is_no_kernel_feature_map():

@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 
 from isthmus.features import KernelPCA
-from isthmus.kernels import Gaussian, Spectrum, as_kernel
+from isthmus.kernels import Spectrum, as_kernel
 from isthmus.manifold import ManifoldClassifier
 from isthmus.preimage import (
     AnalyticPreimage,
@@ -22,7 +22,7 @@ from isthmus.regression import KernelRidgeCV, StiefelRegression
 from isthmus.structured import DependencyEstimator
 from isthmus.typing import provides
 
-from .data import CURVE, OUTPUTS, VECTORS, WORDS
+from .data import OUTPUTS, VECTORS, WORDS
 from .foreign import (
     Circle,
     CosineKernel,
@@ -142,4 +142,10 @@ def test_a_stranger_s_machine_is_compressed():
     assert isinstance(short, RidgeMachine)
     assert short.n_points_ == len(short.expansion_.objects) == 8
     assert np.abs(short.predict(X) - long.predict(X)).max() < 0.1
-    assert compress(KernelPCA(3, kernel=Gaussian(1.0)).fit(CURVE), 6).n_points_ == 6
+
+
+def test_the_square_is_compressed_through_a_stranger_s_map():
+    long = DependencyEstimator(x_features=LandmarkMap(16)).fit(X, Y)
+    short = compress(long, 8)
+    assert short.n_points_ == 8
+    assert short.score(X, Y) > long.score(X, Y) - 0.05

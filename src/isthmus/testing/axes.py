@@ -1,7 +1,5 @@
 """Facts of feature maps whose points are expansions over objects."""
 
-from typing import Any
-
 import numpy as np
 
 from isthmus.kernels.expansion import Expansion
@@ -58,8 +56,9 @@ def check_axes(facts: Facts, fitted: KernelFeatureMap, X: Objects, C: Array) -> 
     _check_points(facts, fitted, X, C, own)
 
 
-def _check_kinds(facts: Facts, fitted: Any, n_components: int) -> None:
-    axes, origin = getattr(fitted, "axes_", None), getattr(fitted, "origin_", None)
+def _check_kinds(facts: Facts, fitted: KernelFeatureMap, n_components: int) -> None:
+    with facts.works("a fitted map has axes_, origin_ and axes_gram_"):
+        axes, origin, _ = fitted.axes_, fitted.origin_, fitted.axes_gram_
     if not isinstance(axes, Expansion) or not isinstance(origin, Expansion):
         raise TypeError(
             f"{facts.part} provides 'expansion': its axes_ and origin_ must be Expansion. "
@@ -80,7 +79,7 @@ def _check_kinds(facts: Facts, fitted: Any, n_components: int) -> None:
     )
 
 
-def _check_points(facts: Facts, fitted: Any, X: Objects, C: Array, own: Array) -> None:
+def _check_points(facts: Facts, fitted: KernelFeatureMap, X: Objects, C: Array, own: Array) -> None:
     """Lengths and distances in feature space, from the axes and from the weights."""
     axes = fitted.axes_
     checked = axes.kernel.check(X)

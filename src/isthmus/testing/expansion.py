@@ -68,7 +68,9 @@ def check_expansion_holder(estimator: HoldsExpansion, X: Objects, y: Any = None)
     return facts.report()
 
 
-def _check_exchange(facts: Facts, model: Any, output: str, X: Objects, values: Any) -> None:
+def _check_exchange(
+    facts: Facts, model: HoldsExpansion, output: str, X: Objects, values: Any
+) -> None:
     held = model.expansion_
     weights = copied(held.weights)
     fact = "with its own expansion it gives the same"

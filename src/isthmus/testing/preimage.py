@@ -109,7 +109,7 @@ def _queries(C: Array) -> Array:
     return np.concatenate([C[:N_QUERIES], (C[:N_QUERIES] + C[N_QUERIES : 2 * N_QUERIES]) / 2])
 
 
-def _check_solutions(facts: Facts, solver: Any, X: Objects, Q: Array) -> Objects:
+def _check_solutions(facts: Facts, solver: Preimage, X: Objects, Q: Array) -> Objects:
     fact = "solve gives an object for each row of coordinates"
     with facts.works(fact):
         found = solver.solve(Q)
@@ -132,7 +132,7 @@ def _check_kind(facts: Facts, fact: str, found: Objects, X: Objects, Q: Array) -
 
 
 def _check_objective(
-    facts: Facts, solver: Any, X: Objects, Q: Array, found: Objects, approximate: bool
+    facts: Facts, solver: Preimage, X: Objects, Q: Array, found: Objects, approximate: bool
 ) -> None:
     n = n_objects(X)
     with facts.works("objective compares each row with an object"):
@@ -164,7 +164,7 @@ def _check_objective(
     )
 
 
-def _check_independence(facts: Facts, solver: Any, Q: Array, found: Objects) -> None:
+def _check_independence(facts: Facts, solver: Preimage, Q: Array, found: Objects) -> None:
     fact = "the answer for a row does not depend on the other rows"
     for i in (0, len(Q) - 1):
         with facts.works(fact):
@@ -173,7 +173,7 @@ def _check_independence(facts: Facts, solver: Any, Q: Array, found: Objects) -> 
 
 
 def _check_same(
-    facts: Facts, fact: str, solver: Any, Q: Array, got: Objects, expected: Objects
+    facts: Facts, fact: str, solver: Preimage, Q: Array, got: Objects, expected: Objects
 ) -> None:
     """Vectors agree; of other objects the objective does, since several may be equally good."""
     if is_table(np.asarray(expected)):
@@ -195,7 +195,7 @@ class NarrowMap:
             self.inverse_transform = fitted_map.inverse_transform
 
 
-def _check_needs(facts: Facts, preimage: Any, fitted_map: Any, X: Objects, Q: Array) -> None:
+def _check_needs(facts: Facts, preimage: Preimage, fitted_map: Any, X: Objects, Q: Array) -> None:
     kinds = provides(fitted_map) & OBJECT_KINDS
     words = needs(preimage) | {"transform"} | kinds
     with facts.works("it works with a map that has no more than it needs"):
@@ -211,7 +211,7 @@ def _check_needs(facts: Facts, preimage: Any, fitted_map: Any, X: Objects, Q: Ar
             raise facts.broken(fact, f"Found {type(error).__name__}: {error}") from error
 
 
-def _check_learned(facts: Facts, preimage: Any, fitted_map: Any, X: Objects, C: Array) -> None:
+def _check_learned(facts: Facts, preimage: Preimage, fitted_map: Any, X: Objects, C: Array) -> None:
     mixed = C[generator().permutation(len(C))]
     own, other = (clone(preimage).fit(X, fitted_map, c).solve(C[:N_QUERIES]) for c in (C, mixed))
     facts.holds(
