@@ -214,7 +214,7 @@ def test_a_wrong_number_of_joints_is_refused(q):
 def test_nan_joint_values_and_units_are_refused():
     with pytest.raises(ValueError, match="'q' contains NaN"):
         pa10().forward(np.full(7, np.nan))
-    with pytest.raises(ValueError, match="'unit' argument"):
+    with pytest.raises(ValueError, match="'unit' parameter"):
         pa10(unit=0.0)
-    with pytest.raises(ValueError, match="'angles' argument"):
+    with pytest.raises(ValueError, match="'angles' parameter"):
         pa10().analytic_jacobian(TENTHS, angles="euler")

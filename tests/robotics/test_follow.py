@@ -190,10 +190,10 @@ def test_keeping_manipulability_keeps_away_from_singularity(circle):
     [
         (np.empty((0, 3)), {}, r"at least one step. Got shape \(0, 3\)"),
         (np.zeros((4, 2)), {}, r"\(n_steps, 3\)"),
-        ([[np.nan, 0, 0]], {}, "'path' argument of follow has NaN"),
+        ([[np.nan, 0, 0]], {}, "'path' parameter of follow contains NaN"),
         (np.zeros((2, 3)), {"solver": "greedy"}, "'steps', 'whole'. Got 'greedy'"),
-        (np.zeros((2, 3)), {"smoothness": -1.0}, r"\[0, inf\). Got -1.0"),
-        (np.zeros((2, 3)), {"posture": ELBOW}, "both of 'posture' and 'wanted'"),
+        (np.zeros((2, 3)), {"smoothness": -1.0}, r"\[0.0, inf\). Got -1.0"),
+        (np.zeros((2, 3)), {"posture": ELBOW}, "both 'posture' and 'wanted'"),
         (
             np.zeros((2, 3)),
             {"posture": ELBOW, "wanted": np.zeros((3, 3))},
@@ -210,5 +210,5 @@ def test_wrong_input_is_refused(path, options, message):
 def test_wrong_pieces_are_refused():
     with pytest.raises(ValueError, match=r"int in \[0, 6\]. Got 7"):
         PlaneNormal(ARM, joint=7, point=SHOULDER, reference=BOARD)
-    with pytest.raises(ValueError, match="'dt' argument"):
+    with pytest.raises(ValueError, match="'dt' parameter"):
         dexterity(ARM, np.zeros((2, 7)), dt=0.0)

@@ -15,7 +15,7 @@ from isthmus.preimage import LearnedPreimage
 from isthmus.reduction import compress
 from isthmus.regression import ReducedRankRegression
 from isthmus.robotics import ImitationModel, PoseFeatures, PoseKernel, pa10
-from isthmus.robotics.joint_path import density_corrected_path, evenly_sampled, neighbour_threshold
+from isthmus.robotics.joint_path import find_way_points, neighbour_threshold, sample_evenly
 
 
 @pytest.fixture(scope="module")
@@ -163,7 +163,7 @@ class TestPath:
         tree = cKDTree(known)
         strayed = []
         for depth in range(6):
-            way = density_corrected_path(
+            way = find_way_points(
                 known[0],
                 known[-1],
                 known,
@@ -172,7 +172,7 @@ class TestPath:
                 threshold=neighbour_threshold(tree),
                 max_depth=depth,
             )
-            strayed.append(tree.query(evenly_sampled(way, 200))[0].max())
+            strayed.append(tree.query(sample_evenly(way, 200))[0].max())
         assert strayed[0] > 0.4
         assert (np.diff(strayed) <= 1e-3).all()
         assert strayed[-1] <= neighbour_threshold(tree)
@@ -180,8 +180,8 @@ class TestPath:
 
     def test_even_steps(self):
         way = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 3.0]])
-        assert_allclose(np.linalg.norm(np.diff(evenly_sampled(way, 8), axis=0), axis=1), 0.5)
-        assert_allclose(evenly_sampled(way[[0, 0]], 3), 0)
+        assert_allclose(np.linalg.norm(np.diff(sample_evenly(way, 8), axis=0), axis=1), 0.5)
+        assert_allclose(sample_evenly(way[[0, 0]], 3), 0)
 
     @pytest.mark.parametrize("goal", [np.zeros(6), np.full(7, np.nan), np.zeros((2, 7))])
     def test_bad_ends_are_named(self, model, goal):

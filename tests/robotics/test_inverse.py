@@ -171,7 +171,7 @@ def test_rotation_logarithm_is_that_of_scipy(rng):
         (np.zeros(3), {"preferred": np.full(7, np.inf)}, "'preferred' .* infinity"),
         (np.zeros(3), {"tol": 0.0}, "'tol'"),
         (np.zeros(3), {"max_iter": 0}, r"'max_iter' .* \[1, inf\). Got 0"),
-        (np.zeros(3), {"n_restarts": -1}, "'n_restarts'"),
+        (np.zeros(3), {"n_init": 0}, "'n_init'"),
     ],
 )
 def test_wrong_input_is_refused(target, options, message):

@@ -15,10 +15,10 @@ from sklearn.metrics import pairwise_distances
 from isthmus.datasets import make_imitation_scenes
 from isthmus.robotics import PoseFeatures
 from isthmus.robotics.pose.codebook import covering_subset, vector_codebook
-from isthmus.robotics.pose.edges import difference, edge_map, fitted_wall, otsu_threshold, smoothed
+from isthmus.robotics.pose.edges import difference, edge_map, fit_wall, otsu_threshold, smooth_image
 from isthmus.robotics.pose.loops import farthest_points
 from isthmus.robotics.pose.shape_context import outline, shape_contexts
-from isthmus.robotics.pose.skin import pooled_counts, skin_colour, skin_mask
+from isthmus.robotics.pose.skin import count_by_bins, skin_colour, skin_mask
 
 
 @pytest.fixture(scope="module")
@@ -59,20 +59,20 @@ class TestEdges:
     def test_compiled_filters_are_those_of_scipy(self, rng):
         picture = rng.uniform(size=(3, 30, 20))
         theirs = ndimage.gaussian_filter(picture, (0, 3, 3), radius=(0, 2, 2), mode="nearest")
-        assert_allclose(smoothed(picture), theirs, atol=1e-12)
+        assert_allclose(smooth_image(picture), theirs, atol=1e-12)
         slopes = [[ndimage.sobel(c, axis=a, mode="nearest") for c in picture] for a in (0, 1)]
         height = np.sqrt(np.sum(np.square(slopes), axis=(0, 1))) / 4
         assert_array_equal(edge_map(picture, 0.6), height > max(otsu_threshold(height), 0.6))
 
     def test_smoothing_keeps_the_mean_of_a_plain_picture(self):
-        assert_allclose(smoothed(np.full((3, 9, 9), 0.3)), 0.3)
+        assert_allclose(smooth_image(np.full((3, 9, 9), 0.3)), 0.3)
 
     def test_a_plain_wall_is_found_behind_a_hand_in_the_border(self):
         y, x = np.mgrid[:40, :40] / 40
         wall = np.stack([0.5 + 0.1 * x, 0.4 - 0.1 * y, 0.6 + 0 * x])
         picture = wall.copy()
         picture[:, 10:15, :8] = 0.1
-        assert_allclose(fitted_wall(picture), wall, atol=1e-6)
+        assert_allclose(fit_wall(picture), wall, atol=1e-6)
 
 
 class TestShapeContexts:
@@ -174,7 +174,7 @@ class TestSkin:
 
     def test_pooling_keeps_the_count(self, rng):
         mask = rng.uniform(size=(37, 23)) < 0.3
-        columns, rows = pooled_counts(mask, (slice(2, 37), slice(0, 20)), 10)
+        columns, rows = count_by_bins(mask, (slice(2, 37), slice(0, 20)), 10)
         inside = mask[2:, :20]
         assert columns.sum() == pytest.approx(inside.sum())
         assert rows.sum() == pytest.approx(inside.sum())

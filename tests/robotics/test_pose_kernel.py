@@ -92,7 +92,7 @@ class TestEveryBase:
         pca = KernelPCA(kernel=PoseKernel(chain, base=base)).fit(postures)
         solver = ConstrainedPreimage(chain).fit(postures, pca)
         goal = pca.transform(postures[:5])
-        found = solver.solve_from(goal, postures[:5] + 0.05)
+        found = solver.solve(goal, start=postures[:5] + 0.05)
         assert chain.within_limits(found).all()
         assert_allclose(chain.positions(found), chain.positions(postures[:5]), atol=0.1)
         assert_allclose(found[:, 6], postures[:5, 6] + 0.05)  # nothing moves what is not seen

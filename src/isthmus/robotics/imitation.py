@@ -23,7 +23,7 @@ from isthmus.preimage.candidate import CandidatePreimage
 from isthmus.preimage.default import default_preimage
 from isthmus.preimage.vectors.constrained import ConstrainedPreimage
 from isthmus.regression.rank.reduced_rank import ReducedRankRegression
-from isthmus.robotics.joint_path import density_corrected_path, evenly_sampled, neighbour_threshold
+from isthmus.robotics.joint_path import find_way_points, neighbour_threshold, sample_evenly
 from isthmus.robotics.pose.features import PoseFeatures
 from isthmus.robotics.pose.kernel import PoseKernel
 from isthmus.structured.dependency import DependencyEstimator
@@ -31,33 +31,33 @@ from isthmus.typing import Array, BoolArray
 
 # Penalties to choose from, as shares of the largest eigenvalue of the inputs' scatter.
 PENALTIES = np.logspace(-4, 0, 9)
-# Width of the default Gaussian between places of joints, as a share of the chain's reach.
+# Width of the default Gaussian of joint positions, as a share of the chain's reach.
 WIDTH = 450.0 / 1030.0
-# Weight of staying near a known posture, as a share of the mean squared length of components.
+# Weight of staying close to a known posture, as a share of the mean squared length of components.
 NEARNESS = 0.05
 
 
 class ImitationModel(MultiOutputMixin, RegressorMixin, BaseEstimator):
-    r"""Learn which posture of an arm goes with a picture of a person, from few pairs.
+    r"""Learn which posture of an arm matches a picture of a person, from a few pairs.
 
-    Pictures become histograms (:class:`PoseFeatures`), and these kernel components, for
-    which pictures without a posture count too. Postures become components of a
+    Pictures become histograms (:class:`PoseFeatures`), and these become kernel components, which
+    are also learned from pictures without a posture. Postures become components of a
     :class:`PoseKernel`. A regression of limited rank joins the two, and a pre-image brings
     predicted components back to joint values [Bakir2005]_: a
     :class:`~isthmus.structured.DependencyEstimator` (``square_``) with these parts. What the
     regression takes of the pictures is fused with their components into one expansion
     (``extractor_``); :func:`isthmus.reduction.compress` shortens it.
 
-    Without a chain the outputs are plain vectors under a linear kernel, and tables of numbers
-    do for pictures: the same method for anything that is seen and to be done.
+    Without a chain the outputs are plain vectors under a linear kernel, and tables of numbers can
+    take the place of pictures.
 
     Parameters
     ----------
     chain : KinematicChain or None, default=None
         The arm that imitates; postures are vectors of its joint values.
     features : transformer or None, default=None
-        Makes rows of numbers of pictures. None is ``PoseFeatures()`` for pictures, and takes a
-        table as it is. Give one with ``background`` and ``skin_pixels``: colour tells much.
+        Turns pictures into rows of numbers. None is ``PoseFeatures()`` for pictures, and uses a
+        table as it is. Give one with ``background`` and ``skin_pixels``: colour helps a lot.
     x_kernel : kernel, name or None, default=None
         Compares rows. None is :class:`~isthmus.kernels.HistogramIntersection` for pictures and a
         Gaussian for tables.
@@ -65,21 +65,21 @@ class ImitationModel(MultiOutputMixin, RegressorMixin, BaseEstimator):
         Compares postures. None is a :class:`PoseKernel` with a Gaussian base of 0.44 times
         the chain's reach, 450 mm for the PA-10; linear without a chain.
     x_components, y_components : int, float or None, default=0.95
-        Components, or the share of variance they hold, as for ``KernelPCA``.
+        Number of components, or the share of variance they hold, as for ``KernelPCA``.
     rank : int or None, default=None
         Rank of the regression; None chooses by cross-validation.
     alpha : float, sequence of float or None, default=None
-        Its penalty; of several one is chosen with the rank. None tries nine shares of the largest
-        eigenvalue of the inputs' scatter, from 1e-4 to 1. The published one is 0.
+        Its penalty; from several, one is chosen together with the rank. None tries nine shares of
+        the largest eigenvalue of the inputs' scatter, from 1e-4 to 1. The published one is 0.
     cv : int, default=5
-        Folds of the cross-validation.
+        Number of folds of the cross-validation.
     preimage : pre-image, "nearest" or None, default=None
         How components become postures. None finds joint values within the limits of the chain
         (:class:`~isthmus.preimage.ConstrainedPreimage`); ``"nearest"``, as published, takes the
-        known posture that is nearest.
+        nearest known posture.
     threshold : float or None, default=None
-        How far from known postures a :meth:`path` may stray, as a distance of components.
-        None is the distance within which 95 % of the known ones have a neighbour.
+        How far a :meth:`path` may lead away from known postures, as a distance of components.
+        None is the distance within which 95 % of the known postures have a neighbour.
 
     Attributes
     ----------
@@ -90,9 +90,9 @@ class ImitationModel(MultiOutputMixin, RegressorMixin, BaseEstimator):
     regressor_ : fitted ``ReducedRankRegression``
     preimage_ : the fitted pre-image
     extractor_ : Expansion
-        Called on rows it gives the ``rank_`` coordinates that predictions are made of.
+        Called on rows, it returns the ``rank_`` coordinates that predictions are made from.
     neutral_ : ndarray
-        The prediction for a picture that says nothing, such as one without any skin.
+        The prediction for a picture without information, such as one without any skin.
     rank_, alpha_ : what was chosen.
 
     See Also
@@ -148,7 +148,7 @@ class ImitationModel(MultiOutputMixin, RegressorMixin, BaseEstimator):
         X : pictures, or an array of shape (n, n_features)
         y : array of shape (n, n_joints)
         unlabelled : more pictures or rows, whose postures are not known
-            Where given, the codebook and the kernel components are made of these alone.
+            If given, the codebook and the kernel components are learned from these alone.
         """
         if y is None:
             raise ValueError("ImitationModel requires y to be passed, but the target y is None.")
@@ -157,7 +157,7 @@ class ImitationModel(MultiOutputMixin, RegressorMixin, BaseEstimator):
             check_float(self.threshold, "threshold", self)
         with former_fit_kept(self):
             Y, flat = self._check_outputs(y)
-            features, rows, others = self._fitted_features(X, unlabelled)
+            features, rows, others = self._fit_features(X, unlabelled)
             check_length(self, len(rows), len(Y), what="postures as pictures")
 
         kernel = self.x_kernel
@@ -180,16 +180,10 @@ class ImitationModel(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.x_features_, self.y_features_ = x_features, y_features
         self.regressor_, self.preimage_ = square.regressor_, square.preimage_
         self.rank_, self.alpha_ = self.regressor_.rank_, self.regressor_.alpha_
-        # Of the map s V' that follows them the coordinates are what is in front.
-        self.extractor_ = self._extractor()
+        self.extractor_ = _extractor(square.expansion_, square.regressor_)
         self._tree, self._postures = cKDTree(self.preimage_.coordinates_), Y
         self.neutral_ = self._solve(self.regressor_.intercept_[None])[0]
         return self
-
-    def _extractor(self) -> Expansion:
-        s, V, b = self.regressor_.s_, self.regressor_.V_, self.regressor_.intercept_
-        back = V / np.where(s > 0, s, 1.0)
-        return self.square_.expansion_.then(back, -(b @ back))
 
     def predict_coordinates(self, X: Any) -> Array:
         """Return the predicted components of the postures, shape (n, n_components)."""
@@ -202,22 +196,22 @@ class ImitationModel(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return postures[:, 0] if self._flat else postures
 
     def is_known(self, X: Any) -> BoolArray:
-        """Whether each picture shows what the model can read: a figure with an outline and skin."""
+        """Whether each picture shows what the model needs: a figure with an outline and skin."""
         check_is_fitted(self)
         return self._known(self._rows(X))
 
     def path(self, start: Any, goal: Any, n_steps: int | None = None) -> Array:
         """Postures from ``start`` to ``goal`` along known ones.
 
-        The straight way in joint values is bent, again and again, to the known posture that
-        is nearest where the way strays farthest from all of them. With ``n_steps`` the way is
-        cut into so many equal steps; else its way points are returned.
+        Where the straight path in joint values leads farthest away from all known postures, it is
+        bent, again and again, to the nearest of them. With ``n_steps`` the path is divided into
+        that many equal steps; otherwise its way points are returned.
         """
         check_is_fitted(self)
         threshold = (
             self.threshold if self.threshold is not None else neighbour_threshold(self._tree)
         )
-        way = density_corrected_path(
+        way = find_way_points(
             self._check_posture("start", start),
             self._check_posture("goal", goal),
             self._postures,
@@ -225,7 +219,7 @@ class ImitationModel(MultiOutputMixin, RegressorMixin, BaseEstimator):
             tree=self._tree,
             threshold=threshold,
         )
-        return way if n_steps is None else evenly_sampled(way, n_steps)
+        return way if n_steps is None else sample_evenly(way, n_steps)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -234,8 +228,8 @@ class ImitationModel(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     # Parts ------------------------------------------------------------------------------
 
-    def _fitted_features(self, X: Any, unlabelled: Any) -> tuple[Any, Array, Array]:
-        """The fitted transformer, rows of the pairs, and rows to make components of."""
+    def _fit_features(self, X: Any, unlabelled: Any) -> tuple[Any, Array, Array]:
+        """The fitted transformer, rows of the pairs, and rows to learn components from."""
         if self.features is None and not _are_pictures(X):
             rows = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
             others = rows
@@ -244,7 +238,7 @@ class ImitationModel(MultiOutputMixin, RegressorMixin, BaseEstimator):
             return None, rows, others
         features = PoseFeatures() if self.features is None else clone(self.features)
         most = X if unlabelled is None else unlabelled
-        # A fitted transformer that is frozen has no fit_transform.
+        # A frozen transformer has no fit_transform.
         once = getattr(features, "fit_transform", None)
         others = np.asarray(once(most) if once else features.fit(most, None).transform(most))
         rows = others if unlabelled is None else np.asarray(features.transform(X))
@@ -263,13 +257,13 @@ class ImitationModel(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def _coordinates(self, rows: Array) -> Array:
         coordinates = self.square_.predict_coordinates(rows)
-        # A picture at the mean of all pictures stands for one that says nothing.
+        # A picture without information is treated like the mean of all pictures.
         coordinates[~self._known(rows)] = self.regressor_.intercept_
         return coordinates
 
     def _solve(self, coordinates: Array) -> Array:
         with warnings.catch_warnings():
-            # Few steps are taken because a command is wanted now, not because they suffice.
+            # Only a few iterations are made on purpose: a command is wanted now.
             warnings.simplefilter("ignore", ConvergenceWarning)
             return np.asarray(self.preimage_.solve(coordinates))
 
@@ -292,9 +286,9 @@ class ImitationModel(MultiOutputMixin, RegressorMixin, BaseEstimator):
             return clone(self.preimage)
         if self.chain is None:
             return default_preimage(y_features)
-        # A joint that the components hardly see stays as in the nearest known posture.
+        # A joint that hardly affects the components stays as in the nearest known posture.
         spread = float(np.sum(y_features.eigenvalues_)) / len(y_features.objects_)
-        # A command is wanted now: a fraction of a degree in few steps.
+        # A command is wanted now: a fraction of a degree in a few iterations.
         return ConstrainedPreimage(
             self.chain, proximity=NEARNESS * spread, n_init=1, tol=1e-5, max_iter=20
         )
@@ -329,7 +323,7 @@ class ImitationModel(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     @property
     def expansion_(self) -> Expansion:
-        """The functions of rows that predictions are made of."""
+        """The functions of rows from which predictions are made."""
         check_is_fitted(self)
         return self.square_.expansion_
 
@@ -337,8 +331,15 @@ class ImitationModel(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """A fitted copy that predicts through this expansion."""
         model = copy.copy(self)
         model.square_ = self.square_.with_expansion(expansion)
-        model.extractor_ = model._extractor()
+        model.extractor_ = _extractor(expansion, self.regressor_)
         return model
+
+
+def _extractor(predictions: Expansion, regressor: ReducedRankRegression) -> Expansion:
+    """The coordinates that the last map of the regression, s V', turns into predictions."""
+    s, V, b = regressor.s_, regressor.V_, regressor.intercept_
+    back = V / np.where(s > 0, s, 1.0)
+    return predictions.then(back, -(b @ back))
 
 
 def _are_pictures(X: Any) -> bool:

@@ -6,7 +6,7 @@ from scipy.signal import find_peaks
 from isthmus.datasets import load_cmu_mocap
 from isthmus.plotting import movement_strip
 from isthmus.robotics import MovementPrimitive, correspondence, morph
-from isthmus.robotics.movement.primitive import resampled
+from isthmus.robotics.movement.primitive import resample
 from isthmus_experiments import Outcome, Picture, Row, experiment
 
 SEQUENCES = {"first": "08_01", "second": "35_01"}
@@ -121,7 +121,7 @@ def _stride(data, sequence, n_frames):
     if len(peaks) < 2:
         raise ValueError(f"Sequence {sequence} holds no whole stride.")
     first, last = peaks[:2]
-    part = resampled(track[first : last + 1], np.linspace(0, 1, n_frames))
+    part = resample(track[first : last + 1], np.linspace(0, 1, n_frames))
     return MovementPrimitive.from_trajectory(part, duration=(last - first) * FRAME_SECONDS)
 
 

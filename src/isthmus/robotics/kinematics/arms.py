@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from isthmus._checks import check_float
 from isthmus.robotics.kinematics.chain import KinematicChain
 
 TWISTS = np.radians([0, -90, 90, -90, 90, -90, 90])
@@ -30,10 +31,10 @@ def pa10(*, unit: float = 1.0, limits: Any = None, base_height: float = 0.0) -> 
         Length of the unit in millimetres: 1000 gives metres, 100 decimetres.
     limits : array-like of shape (7,), default=None
         Joints keep to [-limit, limit], in radians. None: the commonly quoted 177, 94, 174, 137,
-        255, 165 and 360 degrees. Makers and cells differ: check yours.
+        255, 165 and 360 degrees. Installations differ: check yours.
     base_height : float, default=0.0
-        Height of the shoulder above the floor, in units. The real arm stands on a fixed column of
-        some 315 mm.
+        Height of the shoulder above the floor, in the chosen unit. The real arm stands on a fixed
+        column of some 315 mm.
 
     Returns
     -------
@@ -48,8 +49,7 @@ def pa10(*, unit: float = 1.0, limits: Any = None, base_height: float = 0.0) -> 
            [355.64 ,  93.512, 855.425],
            [412.438, 138.485, 889.36 ]])
     """
-    if not (np.isfinite(unit) and unit > 0):
-        raise ValueError(f"The 'unit' argument of pa10 must be a float in (0, inf). Got {unit!r}.")
+    check_float(unit, "unit", "pa10", include_low=False)
     limit = LIMITS if limits is None else np.asarray(limits, dtype=float)
     base = np.eye(4)
     base[2, 3] = base_height

@@ -1,21 +1,22 @@
-"""Kinematic chains of turning joints, many postures at once."""
+"""Kinematic chains of revolute joints, many postures at once."""
 
 from typing import Any
 
 import numpy as np
 from sklearn.utils import gen_batches
 
+from isthmus._checks import check_choice
 from isthmus.typing import Array, BoolArray
 
 CONVENTIONS = ("modified", "standard")
 ANGLES = ("rpy", "zyz", "rotation_vector")
-BLOCK = 1024  # postures whose frames stay in the cache until their Jacobians are made
+BLOCK = 1024  # postures whose frames stay in the cache until their Jacobians are computed
 
 
 class KinematicChain:
-    r"""A chain of turning joints, given by its Denavit-Hartenberg table.
+    r"""A chain of revolute joints, given by its Denavit-Hartenberg table.
 
-    Joint i turns frame i against frame i - 1 by
+    Joint i rotates frame i relative to frame i - 1 by
 
     .. math::
         A_i = R_x(\alpha)\, T_x(a)\, R_z(q_i + \theta)\, T_z(d)
@@ -23,19 +24,19 @@ class KinematicChain:
         A_i = R_z(q_i + \theta)\, T_z(d)\, T_x(a)\, R_x(\alpha),
 
     the first in the modified (proximal) convention, the second in the standard (distal) one.
-    :math:`A_i` takes coordinates of frame i to frame i - 1, so :math:`A_1 \cdots A_k` is the
-    pose of frame k in the base [DenavitHartenberg1955]_. The same arm has different twist columns
-    in the two.
+    :math:`A_i` maps coordinates of frame i to frame i - 1, so :math:`A_1 \cdots A_k` is the
+    pose of frame k in the base [DenavitHartenberg1955]_. The twist columns of the same arm differ
+    between the two conventions.
 
     Parameters
     ----------
     dh : array-like of shape (n_joints, 3) or (n_joints, 4)
-        Rows twist :math:`\alpha` (radians), length a, offset d, and perhaps the constant angle
+        Rows of twist :math:`\alpha` (radians), length a, offset d, and optionally a constant angle
         :math:`\theta` that is added to the joint value.
     convention : {"modified", "standard"}, default="modified"
-        Which of the two forms the rows are meant in.
+        The convention of the rows.
     lower, upper : array-like of shape (n_joints,), default=None
-        Joint limits in radians. None: no limit.
+        Joint limits in radians. None: no limits.
     base : array-like of shape (4, 4), default=None
         Pose of the foot of the chain. None: the identity.
 
@@ -48,9 +49,9 @@ class KinematicChain:
 
     Notes
     -----
-    All methods take joint values of shape (n, n_joints), or (n_joints,) for one posture; then
-    the results come without the first axis. The chain does not enforce its limits here:
-    :func:`inverse_kinematics` does, and ``within_limits`` tells.
+    All methods take joint values of shape (n, n_joints), or (n_joints,) for one posture; the
+    results then come without the first axis. The chain itself does not enforce its limits:
+    :func:`inverse_kinematics` does, and ``within_limits`` checks them.
 
     Examples
     --------
@@ -77,11 +78,7 @@ class KinematicChain:
         upper: Any = None,
         base: Any = None,
     ) -> None:
-        if convention not in CONVENTIONS:
-            raise ValueError(
-                "The 'convention' parameter of KinematicChain must be one of "
-                f"{', '.join(map(repr, CONVENTIONS))}. Got {convention!r} instead."
-            )
+        check_choice(convention, "convention", self, CONVENTIONS)
         rows = np.array(dh, dtype=float)
         if rows.ndim != 2 or rows.shape[1] not in (3, 4) or not len(rows):
             raise ValueError(
@@ -114,7 +111,7 @@ class KinematicChain:
                 "The 'base' parameter of KinematicChain must be a rigid motion: its upper left "
                 "3 x 3 block is not a rotation."
             )
-        # cos(twist), sin(twist), length, offset; a right angle is meant exactly.
+        # cos(twist), sin(twist), length, offset; a right angle is taken exactly.
         exact = np.abs(np.cos(rows[:, 0])) < 1e-15
         cosine = np.where(exact, 0.0, np.cos(rows[:, 0]))
         self._table = np.column_stack([cosine, np.sin(rows[:, 0]), rows[:, 1], rows[:, 2]])
@@ -133,7 +130,7 @@ class KinematicChain:
 
     @property
     def reach(self) -> float:
-        """No point of the chain is ever farther than this from its foot."""
+        """The largest possible distance of a point of the chain from its foot."""
         return float(np.hypot(self.dh[:, 1], self.dh[:, 2]).sum())
 
     @property
@@ -142,7 +139,7 @@ class KinematicChain:
         return self._table, self._angles, self.convention == "modified", self.base, self.reach
 
     def within_limits(self, q: Any, *, tol: float = 1e-9) -> BoolArray:
-        """Whether each posture keeps to the joint limits, up to ``tol`` radians."""
+        """Whether each posture is within the joint limits, up to ``tol`` radians."""
         Q, one = self._postures(q)
         inside = (self.lower - tol <= Q) & (self.upper + tol >= Q)
         return np.asarray(inside[0].all() if one else inside.all(axis=1))
@@ -165,7 +162,7 @@ class KinematicChain:
     def jacobian(self, q: Any) -> Array:
         r"""Geometric Jacobian of the last frame, shape (n, 6, n_joints).
 
-        The upper three rows take joint speeds to the velocity of the origin of the frame, the
+        The upper three rows map joint speeds to the velocity of the origin of the frame, the
         lower three to its angular velocity, both in base coordinates: column j is
         :math:`(z_j \times (p - o_j),\ z_j)` with axis :math:`z_j` through :math:`o_j`.
         """
@@ -196,15 +193,11 @@ class KinematicChain:
         ``angles="rpy"`` of :math:`(\phi, \theta, \psi)` in
         :math:`R = R_z(\psi) R_y(\theta) R_x(\phi)`, with ``"zyz"`` in
         :math:`R = R_z(\phi) R_y(\theta) R_z(\psi)`, with ``"rotation_vector"`` of axis times angle.
-        Every such choice has orientations where the derivative does not exist; they are refused.
+        Each choice has orientations at which the derivative does not exist; they are refused.
         """
         from isthmus.robotics.kinematics.rotations import angular_velocity_map
 
-        if angles not in ANGLES:
-            raise ValueError(
-                "The 'angles' argument of analytic_jacobian must be one of "
-                f"{', '.join(map(repr, ANGLES))}. Got {angles!r} instead."
-            )
+        check_choice(angles, "angles", "analytic_jacobian", ANGLES)
         Q, one = self._postures(q)
         J = self.jacobian(Q)
         E = angular_velocity_map(self.forward(Q)[:, :3, :3], angles)
@@ -220,11 +213,11 @@ class KinematicChain:
     def _frames(self, Q: Array, *, last_only: bool = False) -> Array:
         from isthmus.robotics.kinematics.chain_loops import fill_frames
 
-        turned = Q + self._angles
+        angles = Q + self._angles
         frames = np.empty((len(Q), 1 if last_only else self.n_joints, 4, 4))
         modified = self.convention == "modified"
         fill_frames(
-            np.cos(turned), np.sin(turned), self._table, modified, self.base, last_only, frames
+            np.cos(angles), np.sin(angles), self._table, modified, self.base, last_only, frames
         )
         return frames
 

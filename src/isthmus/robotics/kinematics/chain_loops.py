@@ -1,7 +1,7 @@
 """Compiled walks along a kinematic chain, many postures in one call.
 
-A frame is carried as its three axes x, y, z and its origin p, all in base coordinates: turning
-about one of its own axes only mixes the two others, so a joint costs a few dozen products.
+A frame is stored as its three axes x, y, z and its origin p, all in base coordinates: a rotation
+about one of its own axes only mixes the other two, so a joint costs a few dozen products.
 """
 
 from numba import njit
@@ -11,8 +11,8 @@ from numba import njit
 def fill_frames(cosines, sines, table, modified, base, last_only, frames):
     """Write the frame after every joint, or after the last one only, into ``frames``.
 
-    ``table`` has a row cos(twist), sin(twist), length, offset for each joint; the angles behind
-    ``cosines`` and ``sines``, shape (n, n_joints), include the constant part of each joint.
+    ``table`` has a row cos(twist), sin(twist), length, offset per joint; the angles of ``cosines``
+    and ``sines``, shape (n, n_joints), include the constant part of each joint.
     ``frames`` has shape (n, n_joints, 4, 4), or (n, 1, 4, 4) with ``last_only``.
     """
     n, n_joints = cosines.shape
@@ -52,11 +52,11 @@ def fill_frames(cosines, sines, table, modified, base, last_only, frames):
 
 @njit(cache=True, nogil=True)
 def fill_position_jacobians(frames, modified, base, jacobians):
-    """Column j of J_k is the axis of joint j times the way from it to origin k, for j <= k."""
+    """Column j of J_k is the cross product of the axis of joint j and the vector to origin k."""
     n, n_joints = frames.shape[:2]
     for i in range(n):
         for j in range(n_joints):
-            # The axis of a joint is the z of its own frame, or of the frame before it.
+            # The axis of a joint is the z axis of its own frame, or of the frame before it.
             hinge = frames[i, j] if modified else (frames[i, j - 1] if j > 0 else base)
             for k in range(n_joints):
                 if k < j:

@@ -1,4 +1,4 @@
-"""Joint paths along a trajectory of the hand, with a say in the posture."""
+"""Joint paths along a trajectory of the hand, with a wanted posture."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,13 +6,14 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_banded
 
+from isthmus._checks import check_choice, check_float
 from isthmus.robotics.kinematics.chain import KinematicChain
 from isthmus.robotics.kinematics.inverse import inverse_kinematics
 from isthmus.robotics.kinematics.posture import Posture
 from isthmus.typing import Array, BoolArray
 
 SOLVERS = ("steps", "whole")
-TINY = 1e-12  # share of the objective below which a promised fall is no reason to go on
+TINY = 1e-12  # the search stops when less than this share of the objective can be gained
 
 
 @dataclass(frozen=True)
@@ -26,11 +27,11 @@ class JointPath:
     reached : ndarray of shape (n_steps,), bool
         Whether the hand is where it should be, within the tolerance.
     position_error : ndarray of shape (n_steps,)
-        Distance left, in units of the chain.
+        Remaining distance, in units of the chain.
     posture_error : ndarray of shape (n_steps,)
-        Norm of wanted minus actual posture values; 0 without a posture term.
+        Norm of the wanted minus the actual posture values; 0 without a posture term.
     objective : float
-        What was minimised, over the whole path.
+        The value that was minimised, for the whole path.
     """
 
     __module__ = "isthmus.robotics"
@@ -42,7 +43,7 @@ class JointPath:
     objective: float
 
 
-class _Task:
+class _PathProblem:
     """Objective, constraint and their derivatives for consecutive steps of a path."""
 
     def __init__(
@@ -94,10 +95,10 @@ class _Task:
             else:
                 break
             Q, (e, J, r, R), value, broken = trial, seen, new, left
-        return self._restored(Q, path)
+        return self._restore(Q, path)
 
-    def _restored(self, Q: Array, path: Array) -> Array:
-        """Bring the hand back to its path by a few smallest steps."""
+    def _restore(self, Q: Array, path: Array) -> Array:
+        """Bring the hand back to its path by a few steps of least length."""
         for _ in range(4):
             e = path - self.chain.forward(Q)[:, :3, 3]
             if np.abs(e).max() < 1e-14 * self.chain.reach:
@@ -109,9 +110,9 @@ class _Task:
     def _step(
         self, Q: Array, before: Array, e: Array, J: Array, r: Array, R: Array
     ) -> tuple[Array, float]:
-        """Solve the quadratic problem; joints at a limit that want out are held.
+        """Solve the quadratic problem; joints at a limit whose step would leave it are held.
 
-        Also the largest multiplier of the constraint, half of what it is worth.
+        Also returns the largest multiplier of the constraint.
         """
         low, high = self.chain.lower, self.chain.upper
         held = np.zeros(Q.shape, dtype=bool)
@@ -125,7 +126,7 @@ class _Task:
     def _banded_step(
         self, Q: Array, before: Array, e: Array, J: Array, r: Array, R: Array, held: BoolArray
     ) -> tuple[Array, float]:
-        """Joint steps and multipliers of all times together, a banded system."""
+        """Joint steps and multipliers for all times at once, from a banded system."""
         T, n = Q.shape
         m = n + 3  # unknowns of one time: joint steps, multipliers of the three conditions
         a = self.smoothness
@@ -171,14 +172,14 @@ def follow(
     max_iter: int = 50,
     tol: float = 1e-9,
 ) -> JointPath:
-    r"""Joint values that lead the hand along a path and meanwhile keep a wanted posture.
+    r"""Joint values that move the hand along a path while keeping a wanted posture.
 
     .. math::
         \min_{q_1 \dots q_T} \sum_t \|f_t - f(q_t)\|^2 + a \|q_t - q_{t-1}\|^2
         \quad\text{such that}\quad p(q_t) = \zeta_t,\ q_\min \le q_t \le q_\max.
 
-    The position of the hand is a constraint and met exactly; what the arm has left of freedom goes
-    into the posture f, against the smoothness a [Bakir2005]_.
+    The position of the hand is a constraint and met exactly; the remaining freedom of the arm is
+    used for the posture f, weighed against the smoothness a [Bakir2005]_.
 
     Parameters
     ----------
@@ -187,27 +188,27 @@ def follow(
     path : array-like of shape (n_steps, 3)
         Where the origin of the last frame has to be.
     posture : callable, default=None
-        Gives values (n, k) and derivatives (n, k, n_joints) of postures, such as
+        Returns values (n, k) and derivatives (n, k, n_joints) for postures, such as
         :class:`PlaneNormal`. None: only smoothness counts.
     wanted : array-like of shape (n_steps, k) or (k,), default=None
         Values of ``posture`` to imitate.
     smoothness : float, default=0.1
-        The weight a. Small: better imitation, joint paths may jump.
+        The weight a. Small values imitate better, but joint paths may jump.
     start : array-like of shape (n_joints,), default=None
         The posture :math:`q_0` before the first step. None: that of
         :func:`inverse_kinematics` for the first point.
     solver : {"steps", "whole"}, default="steps"
-        "steps" solves for one time after the other, as published; it cannot see what comes. "whole"
+        "steps" solves for one time after the other, as published, without looking ahead. "whole"
         then improves all times together.
     max_iter : int, default=50
-        Gauss-Newton steps for each time, or for the whole path.
+        Maximum number of Gauss-Newton iterations for each time, or for the whole path.
     tol : float, default=1e-9
-        A point is reached when the distance left is below ``tol`` times the reach.
+        A point is reached when the remaining distance is below ``tol`` times the reach.
 
     Returns
     -------
     JointPath
-        Joint values, and where the hand could not be where it should.
+        Joint values, and where the hand could not follow the path.
 
     Examples
     --------
@@ -221,62 +222,59 @@ def follow(
     >>> bool(moved.reached.all()), moved.q.shape
     (True, (30, 7))
     """
-    points: Array = _checked_path(path)
-    if solver not in SOLVERS:
-        raise ValueError(
-            f"The 'solver' argument of follow must be one of {', '.join(map(repr, SOLVERS))}. "
-            f"Got {solver!r} instead."
-        )
-    if not (np.isfinite(smoothness) and smoothness >= 0):
-        raise ValueError(
-            "The 'smoothness' argument of follow must be a float in [0, inf). "
-            f"Got {smoothness!r} instead."
-        )
-    T = len(points)
+    points = _check_path(path)
+    check_choice(solver, "solver", "follow", SOLVERS)
+    smoothness = check_float(smoothness, "smoothness", "follow")
     if (posture is None) != (wanted is None):
-        raise ValueError("follow needs both of 'posture' and 'wanted', or neither.")
-    wish = np.zeros((T, 0)) if wanted is None else np.atleast_1d(np.asarray(wanted, dtype=float))
-    if wish.ndim > 2 or (wish.ndim == 2 and len(wish) != T):
-        raise ValueError(
-            f"The 'wanted' argument of follow must have one row for each of the {T} steps. "
-            f"Got shape {wish.shape} instead."
-        )
-    if not np.isfinite(wish).all():
-        raise ValueError("The 'wanted' argument of follow has NaN or infinity.")
-    wishes: Array = np.broadcast_to(wish, (T, wish.shape[-1]))
+        raise ValueError("follow needs both 'posture' and 'wanted', or neither.")
+    T = len(points)
+    wishes = _check_wanted(wanted, T)
     first = inverse_kinematics(chain, points[0], preferred=start).q
     before = first if start is None else np.asarray(start, dtype=float)
-    task = _Task(chain, posture, float(smoothness))
+    problem = _PathProblem(chain, posture, smoothness)
     Q: Array = np.empty((T, chain.n_joints))
     here, previous = first, before
     for t in range(T):
         at = slice(t, t + 1)
-        here = task.solve(here[None], previous, points[at], wishes[at], max_iter)[0]
+        here = problem.solve(here[None], previous, points[at], wishes[at], max_iter)[0]
         if np.linalg.norm(chain.forward(here)[:3, 3] - points[t]) > tol * chain.reach:
             here = inverse_kinematics(chain, points[t], start=here, tol=tol).q
         Q[t] = previous = here
     if solver == "whole":
-        Q = task.solve(Q, before, points, wishes, max_iter)
-    e, _, residual, _ = task.look(Q, points, wishes)
+        Q = problem.solve(Q, before, points, wishes, max_iter)
+    e, _, residual, _ = problem.look(Q, points, wishes)
     away = np.linalg.norm(e, axis=1) * chain.reach
     return JointPath(
         Q,
         np.asarray(away <= tol * chain.reach),
         away,
         np.linalg.norm(residual, axis=1),
-        task.objective(Q, before, residual),
+        problem.objective(Q, before, residual),
     )
 
 
-def _checked_path(path: Any) -> Array:
+def _check_wanted(wanted: Any, T: int) -> Array:
+    """The wanted posture values at each step, (T, k)."""
+    wish = np.zeros((T, 0)) if wanted is None else np.atleast_1d(np.asarray(wanted, dtype=float))
+    if wish.ndim > 2 or (wish.ndim == 2 and len(wish) != T):
+        raise ValueError(
+            f"The 'wanted' parameter of follow must have one row for each of the {T} steps. "
+            f"Got shape {wish.shape} instead."
+        )
+    if not np.isfinite(wish).all():
+        raise ValueError("The 'wanted' parameter of follow contains NaN or infinity.")
+    return np.broadcast_to(wish, (T, wish.shape[-1]))
+
+
+def _check_path(path: Any) -> Array:
     points = np.asarray(path, dtype=float)
     if points.ndim != 2 or points.shape[1] != 3 or not len(points):
         raise ValueError(
-            "The 'path' argument of follow must have shape (n_steps, 3) with at least one step. "
+            "The 'path' parameter of follow must have shape (n_steps, 3) with at least one step. "
             f"Got shape {points.shape} instead."
         )
     if not np.isfinite(points).all():
-        raise ValueError("The 'path' argument of follow has NaN or infinity.")
+        raise ValueError("The 'path' parameter of follow contains NaN or infinity.")
     return points
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from isthmus._checks import check_float, check_int
 from isthmus.robotics.kinematics.chain import KinematicChain
 from isthmus.typing import Array, BoolArray, IntArray
 
@@ -17,15 +18,15 @@ class InverseKinematics:
     Attributes
     ----------
     q : ndarray of shape (n, n_joints)
-        Joint values within the limits; the nearest found where the target was not reached.
+        Joint values within the limits; if the target was not reached, the closest that were found.
     reached : ndarray of shape (n,), bool
         Whether the target is met within the tolerance.
     position_error : ndarray of shape (n,)
-        Distance left to the target, in units of the chain.
+        Remaining distance to the target, in units of the chain.
     angle_error : ndarray of shape (n,)
-        Angle left to the wanted orientation in radians; 0 for a target without one.
+        Remaining angle to the wanted orientation in radians; 0 for a target without one.
     n_iter : ndarray of shape (n,), int
-        Steps taken in all starts together.
+        Number of iterations, over all starts.
     """
 
     __module__ = "isthmus.robotics"
@@ -43,7 +44,7 @@ def inverse_kinematics(
     *,
     start: Any = None,
     preferred: Any = None,
-    n_restarts: int = 30,
+    n_init: int = 31,
     max_iter: int = 100,
     tol: float = 1e-9,
     random_state: Any = 0,
@@ -55,12 +56,13 @@ def inverse_kinematics(
 
     .. math:: \Delta q = J^\top (J J^\top + \mu \|e\|^2 I)^{-1} e,
 
-    taken if the error falls. The damping fades at the target, where the iteration becomes
-    Newton's, and keeps steps short near singular postures. A joint at its limit that wants out is
-    held. If a start does not lead to the target, others are tried, first near it, then anywhere.
+    taken if the error falls. The damping vanishes at the target, where the iteration becomes
+    Newton's, and keeps steps short near singular postures. A joint at its limit whose step would
+    leave it is held. If a start does not lead to the target, others are tried, first near it, then
+    anywhere.
 
-    A chain with more joints than the target has conditions leaves a choice. With ``preferred``
-    the posture is moved along the solutions to the one nearest to it,
+    If the chain has more joints than the target has conditions, many postures reach it. With
+    ``preferred`` the posture moves along the solutions to the one closest to it,
 
     .. math:: \min_q \|q - q_\mathrm{pref}\|^2 \quad\text{such that}\quad
               x(q) = x_\mathrm{target},\ q_\min \le q \le q_\max,
@@ -75,28 +77,28 @@ def inverse_kinematics(
     target : array-like of shape (n, 3), (n, 4, 4), (3,) or (4, 4)
         Positions of the origin of the last frame, or whole poses.
     start : array-like of shape (n_joints,) or (n, n_joints), default=None
-        Where to begin. None: ``preferred``, or the middle of the joint ranges.
+        Where to start. None: ``preferred``, or the middle of the joint ranges.
     preferred : array-like of shape (n_joints,) or (n, n_joints), default=None
-        Posture to stay near. None: any that reaches the target.
-    n_restarts : int, default=30
-        Further starts for a target not reached.
+        Posture to stay close to. None: any that reaches the target.
+    n_init : int, default=31
+        Maximum number of starts; the first that leads to the target is taken.
     max_iter : int, default=100
-        Steps from each start.
+        Maximum number of iterations from each start.
     tol : float, default=1e-9
-        A target is reached when the distance left is below ``tol`` times the reach of the chain
-        and the angle left below ``tol`` radians.
+        A target is reached when the remaining distance is below ``tol`` times the reach of the
+        chain and the remaining angle below ``tol`` radians.
     random_state : int, RandomState instance or None, default=0
-        For the further starts. They are the same for all targets, so that the answer for a
-        target does not depend on its company.
+        Draws the starts after the first. They are the same for all targets, so that the answer for
+        a target does not depend on the other targets.
 
     Returns
     -------
     InverseKinematics
-        Postures, whether each target is ``reached``, and what error is left.
+        Postures, whether each target is ``reached``, and the remaining errors.
 
     See Also
     --------
-    follow : Joint paths for a whole trajectory, with a say in the posture.
+    follow : Joint paths for a whole trajectory, with a wanted posture.
 
     Examples
     --------
@@ -115,19 +117,15 @@ def inverse_kinematics(
 
     poses, with_rotation, one = _targets(target)
     n = len(poses)
-    n_restarts = _count("n_restarts", n_restarts, 0)
-    max_iter = _count("max_iter", max_iter, 1)
-    if not (np.isfinite(tol) and tol > 0):
-        raise ValueError(
-            "The 'tol' argument of inverse_kinematics must be a float in (0, inf). "
-            f"Got {tol!r} instead."
-        )
+    n_init = check_int(n_init, "n_init", "inverse_kinematics", low=1)
+    max_iter = check_int(max_iter, "max_iter", "inverse_kinematics", low=1)
+    tol = check_float(tol, "tol", "inverse_kinematics", include_low=False)
     wanted = _postures(chain, "preferred", preferred, n, chain.center)
     starts = _postures(chain, "start", start, n, wanted)
-    # A joint without limit may as well begin within one turn.
+    # A joint without limits may as well start within one turn.
     low, high = np.maximum(chain.lower, -np.pi), np.minimum(chain.upper, np.pi)
     others = check_random_state(random_state).uniform(
-        np.minimum(low, high), np.maximum(low, high), (n_restarts, chain.n_joints)
+        np.minimum(low, high), np.maximum(low, high), (n_init - 1, chain.n_joints)
     )
     Q, errors = np.empty((n, chain.n_joints)), np.zeros((n, 2))
     reached, steps = np.zeros(n, dtype=bool), np.zeros(n, dtype=np.int64)
@@ -139,7 +137,7 @@ def inverse_kinematics(
         starts,
         others,
         wanted,
-        (float(tol), max_iter, preferred is not None),
+        (tol, max_iter, preferred is not None),
         (Q, errors, reached, steps),
     )
     at: Any = 0 if one else slice(None)
@@ -147,17 +145,17 @@ def inverse_kinematics(
 
 
 def _targets(target: Any) -> tuple[Array, bool, bool]:
-    """Poses (n, 4, 4), whether their orientation counts, and whether it was a single one."""
+    """Poses (n, 4, 4), whether their orientation counts, and whether there was a single one."""
     given = np.asarray(target, dtype=float)
     position = given.shape[-1:] == (3,) and given.ndim in (1, 2)
     pose = given.shape[-2:] == (4, 4) and given.ndim in (2, 3)
     if not position and not pose:
         raise ValueError(
-            "The 'target' argument of inverse_kinematics must be positions of shape (n, 3) or "
+            "The 'target' parameter of inverse_kinematics must be positions of shape (n, 3) or "
             f"poses of shape (n, 4, 4). Got shape {given.shape} instead."
         )
     if not np.isfinite(given).all():
-        raise ValueError("The 'target' argument of inverse_kinematics has NaN or infinity.")
+        raise ValueError("The 'target' parameter of inverse_kinematics contains NaN or infinity.")
     if position:
         points = np.atleast_2d(given)
         poses = np.tile(np.eye(4), (len(points), 1, 1))
@@ -169,31 +167,20 @@ def _targets(target: Any) -> tuple[Array, bool, bool]:
     wrong = np.flatnonzero((skew > 1e-6) | (np.linalg.det(turns) < 0))
     if len(wrong):
         raise ValueError(
-            "The 'target' argument of inverse_kinematics must hold rigid motions: the upper left "
+            "The 'target' parameter of inverse_kinematics must hold rigid motions: the upper left "
             f"3 x 3 block of target {wrong[0]} is not a rotation."
         )
     return poses, True, given.ndim == 2
 
 
 def _postures(chain: KinematicChain, name: str, values: Any, n: int, default: Array) -> Array:
-    """One posture for each target."""
+    """One posture per target."""
     given = np.asarray(default if values is None else values, dtype=float)
     if given.shape not in ((chain.n_joints,), (n, chain.n_joints)):
         raise ValueError(
-            f"The {name!r} argument of inverse_kinematics must have shape ({chain.n_joints},) "
+            f"The {name!r} parameter of inverse_kinematics must have shape ({chain.n_joints},) "
             f"or ({n}, {chain.n_joints}). Got shape {given.shape} instead."
         )
     if not np.isfinite(given).all():
-        raise ValueError(f"The {name!r} argument of inverse_kinematics has NaN or infinity.")
+        raise ValueError(f"The {name!r} parameter of inverse_kinematics contains NaN or infinity.")
     return np.array(np.broadcast_to(given, (n, chain.n_joints)), order="C")
-
-
-def _count(name: str, value: Any, low: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"The {name!r} argument of inverse_kinematics must be an int.")
-    if value < low:
-        raise ValueError(
-            f"The {name!r} argument of inverse_kinematics must be an int in [{low}, inf). "
-            f"Got {value!r} instead."
-        )
-    return int(value)

@@ -1,12 +1,13 @@
-"""Compiled damped least squares for the joint values behind a target, target after target."""
+"""Compiled damped least squares for joint values that reach a target, target after target."""
 
 import numpy as np
 from numba import njit
 
+from isthmus.linalg.cholesky_loops import cholesky, cholesky_solve
 from isthmus.robotics.kinematics.chain_loops import fill_frames, fill_jacobians
 
-PATIENCE = 6  # refused or hardly useful steps in a row before a start is given up
-HARDLY = 1e-3  # share of the error that a useful step takes away
+PATIENCE = 6  # rejected or hardly useful steps in a row before a start is given up
+HARDLY = 1e-3  # share of the error that a useful step removes
 
 
 @njit(cache=True, nogil=True)
@@ -71,36 +72,11 @@ def look(q, chain, target, work):
 
 
 @njit(cache=True, nogil=True)
-def cholesky_solve(A, b):
-    """Solve A x = b in place for a small positive definite A; False if it is not one."""
-    m = len(b)
-    for j in range(m):
-        for k in range(j):
-            A[j, j] -= A[j, k] * A[j, k]
-        if not A[j, j] > 0.0:
-            return False
-        A[j, j] = np.sqrt(A[j, j])
-        for i in range(j + 1, m):
-            for k in range(j):
-                A[i, j] -= A[i, k] * A[j, k]
-            A[i, j] /= A[j, j]
-    for i in range(m):
-        for k in range(i):
-            b[i] -= A[i, k] * b[k]
-        b[i] /= A[i, i]
-    for i in range(m - 1, -1, -1):
-        for k in range(i + 1, m):
-            b[i] -= A[k, i] * b[k]
-        b[i] /= A[i, i]
-    return True
-
-
-@njit(cache=True, nogil=True)
 def step_towards(q, wish, damping, limits, work, step):
-    """The step of the free joints that is nearest to ``wish`` and undoes the error.
+    """The step of the free joints that is closest to ``wish`` and cancels the error.
 
-    dq = d + J' (J J' + damping I)^-1 (e - J d), with d the wish. A joint at its limit that
-    wants out is held there and the rest is solved again without it.
+    dq = d + J' (J J' + damping I)^-1 (e - J d), with d the wish. A joint at its limit whose step
+    would leave it is held there, and the rest is solved again without it.
     """
     e, J, held, A, y = work[4:9]
     lower, upper = limits
@@ -120,8 +96,9 @@ def step_towards(q, wish, damping, limits, work, step):
                         total += J[r, j] * J[c, j]
                 A[r, c] = total
             A[r, r] += damping
-        if not cholesky_solve(A, y):
+        if not cholesky(A, m, 0.0):
             return False
+        cholesky_solve(A, m, y)
         again = False
         for j in range(n):
             step[j] = 0.0
@@ -181,7 +158,7 @@ def approach(q, chain, target, limits, tol_squared, max_iter, patience, work):
     """Move ``q`` to the target by damped least squares; return squared error, steps, success.
 
     Damping is in proportion to the squared error: heavy far away, none at the target. After
-    ``patience`` steps in a row that were refused or hardly helped, the start is given up.
+    ``patience`` steps in a row that were rejected or hardly helped, the start is given up.
     """
     step, trial, wish, e_here, J_here = work[9:14]
     e, J = work[4:6]
@@ -211,8 +188,8 @@ def approach(q, chain, target, limits, tol_squared, max_iter, patience, work):
 def settle(q, chain, target, preferred, limits, max_iter, work):
     """Slide ``q``, which reaches the target, along the postures that do, to ``preferred``.
 
-    Minimises |q - preferred|² with an exact penalty for the error, heavy enough for every step to
-    lead downwards.
+    Minimises |q - preferred|² with an exact penalty for the error, large enough for every step to
+    lead downhill.
     """
     step, trial, wish, e_here, J_here = work[9:14]
     e, J = work[4:6]
@@ -251,11 +228,11 @@ def settle(q, chain, target, preferred, limits, max_iter, work):
 
 @njit(cache=True, nogil=True)
 def solve_targets(targets, with_rotation, chain, limits, starts, others, preferred, options, out):
-    """Joint values of each target: the first of several starts to lead there, or the best.
+    """Joint values for each target: from the first start that leads there, or the best found.
 
     ``starts`` (n, n_joints) are tried first, then mixtures of them with ``others``
-    (n_restarts, n_joints), ever farther away. A posture that reaches is settled if that is
-    wanted, and the nearest one otherwise made nearer with patience: one last start for both.
+    (n_init - 1, n_joints), ever farther away. A posture that reaches the target is settled if that
+    is wanted; otherwise the closest one is refined patiently: one last start for both.
     ``out`` = postures (n, n_joints), errors (n, 2), reached (n,), steps (n,).
     """
     tol, max_iter, wanted = options

@@ -1,10 +1,11 @@
-"""What a posture looks like besides where its hand is: numbers to imitate or to keep large."""
+"""Properties of a posture beyond the position of the hand, to imitate or to keep large."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from isthmus._checks import check_int
 from isthmus.optimize.levenberg_marquardt import least_squares_rows
 from isthmus.robotics.kinematics.chain import KinematicChain
 from isthmus.robotics.kinematics.rotations import cross_matrices
@@ -18,7 +19,8 @@ def plane_normals(first: Any, second: Any, reference: Any) -> Array:
     r"""Unit normals of the planes through two points and a reference, shape (n, 3).
 
     :math:`(a - c) \times (b - c)`, normalised. With the shoulder, the elbow and a point of the
-    writing board this says how the arm is held. Points on one line span no plane and are refused.
+    writing board this describes how the arm is held. Points on one line span no plane and are
+    refused.
 
     Parameters
     ----------
@@ -41,8 +43,8 @@ def plane_normals(first: Any, second: Any, reference: Any) -> Array:
     flat = np.flatnonzero(~(size[:, 0] > 1e-12 * spread))
     if len(flat):
         raise ValueError(
-            f"plane_normals: the three points of row {flat[0]} lie on one line (or are NaN), "
-            "and span no plane. Choose another reference point."
+            f"plane_normals: the three points of row {flat[0]} lie on one line (or are NaN) and "
+            "span no plane. Choose another reference point."
         )
     normals: Array = u / size
     return normals
@@ -62,7 +64,7 @@ class PlaneNormal:
     chain : KinematicChain
         The arm.
     joint : int
-        Number of the frame whose origin is :math:`p_k`, from 0; 2 is the elbow of the PA-10.
+        Index of the frame whose origin is :math:`p_k`; 2 is the elbow of the PA-10.
     point, reference : array-like of shape (3,)
         The fixed point s (for an elbow: the other shoulder) and the reference c.
 
@@ -79,11 +81,7 @@ class PlaneNormal:
     __module__ = "isthmus.robotics"
 
     def __init__(self, chain: KinematicChain, *, joint: int, point: Any, reference: Any) -> None:
-        if not 0 <= joint < chain.n_joints:
-            raise ValueError(
-                f"The 'joint' parameter of PlaneNormal must be an int in [0, {chain.n_joints - 1}]."
-                f" Got {joint!r} instead."
-            )
+        check_int(joint, "joint", self, high=chain.n_joints - 1)
         self.chain, self.joint = chain, joint
         self.point = np.asarray(point, dtype=float).reshape(3)
         self.reference = np.asarray(reference, dtype=float).reshape(3)
@@ -104,8 +102,8 @@ class Manipulability:
     r"""How freely the hand moves in all directions, :math:`w(q) = \sqrt{\det J J^\top}`.
 
     J is the Jacobian of the position of the last frame in units of the reach. The measure
-    vanishes at singular postures [Yoshikawa1985]_. As a posture term with the wish 1, which no
-    arm attains, it keeps away from them.
+    vanishes at singular postures [Yoshikawa1985]_. As a posture term with the wanted value 1, which
+    no arm attains, it keeps away from them.
 
     Parameters
     ----------
@@ -131,7 +129,7 @@ class Manipulability:
         """Measure (n, 1) and derivative (n, 1, n_joints) of postures (n, n_joints)."""
         G = self.chain.jacobian(q)
         J, Z = G[:, :3] / self.chain.reach, G[:, 3:]
-        # Turning joint k turns all that joint j does if k comes first, and else the other way:
+        # Turning joint k rotates the effect of joint j if k comes first, and else the reverse:
         # dJ_j / dq_k = z_min(j,k) x J_max(j,k)
         n = self.chain.n_joints
         early, late = np.minimum.outer(np.arange(n), np.arange(n)), np.arange(n)
@@ -149,27 +147,28 @@ def initial_posture(
     terms: Sequence[tuple[Posture, Any, Sequence[int]]],
     *,
     start: Any = None,
-    n_restarts: int = 8,
+    n_init: int = 9,
     random_state: int = 0,
 ) -> Array:
-    r"""A posture that looks as wanted, found one group of joints after the other.
+    r"""A posture with wanted properties, found one group of joints after the other.
 
-    For each term (posture, wanted, joints) in turn :math:`\|f(q) - f_\mathrm{wanted}\|^2` is made
-    small over those joints within their limits, the others kept: first the upper arm by
-    shoulder and elbow, then the rest by the hand.
+    For each term (posture, wanted, joints) in turn :math:`\|f(q) - f_\mathrm{wanted}\|^2` is
+    minimised over those joints within their limits while the others are fixed: first the upper arm
+    by shoulder and elbow, then the rest by the hand.
 
     Parameters
     ----------
     chain : KinematicChain
         The arm.
     terms : sequence of (callable, array-like, sequence of int)
-        Posture terms such as :class:`PlaneNormal`, values wanted, numbers of the joints to move.
+        Posture terms such as :class:`PlaneNormal`, their wanted values, indices of the joints to
+        move.
     start : array-like of shape (n_joints,), default=None
-        Where to begin. None: the middle of the joint ranges.
-    n_restarts : int, default=8
-        Further starts for every term; the best end counts, of equal ones the nearest.
+        Where to start. None: the middle of the joint ranges.
+    n_init : int, default=9
+        Number of starts for each term; the best result is taken, among equals the closest.
     random_state : int, default=0
-        Seed of the further starts.
+        Seed of the starts after the first.
 
     Returns
     -------
@@ -186,31 +185,32 @@ def initial_posture(
     >>> bool(np.allclose(elbow(q[None])[0], wanted))
     True
     """
+    check_int(n_init, "n_init", "initial_posture", low=1)
     rng = np.random.default_rng(random_state)
     q = np.array(chain.center if start is None else start, dtype=float)
     for posture, wanted, joints in terms:
         at = list(joints)
         low, high = np.maximum(chain.lower[at], -np.pi), np.minimum(chain.upper[at], np.pi)
-        starts = np.vstack([q[at], rng.uniform(low, high, (n_restarts, len(at)))])
+        starts = np.vstack([q[at], rng.uniform(low, high, (n_init - 1, len(at)))])
         best = least_squares_rows(
-            _partly(posture, q.copy(), at),
+            _of_joints(posture, q.copy(), at),
             starts,
             np.tile(np.ravel(wanted).astype(float), (len(starts), 1)),
             lower=chain.lower[at],
             upper=chain.upper[at],
             max_iter=200,
         )
-        # Several postures may look alike, as an elbow does from the other side of its joint.
+        # Several postures may fit equally well, such as an elbow on either side of its joint.
         equal = best.error <= best.error.min() * (1 + 1e-6) + 1e-12
-        moved = np.where(equal, np.linalg.norm(best.x - q[at], axis=1), np.inf)
-        q[at] = best.x[np.argmin(moved)]
+        distance = np.where(equal, np.linalg.norm(best.x - q[at], axis=1), np.inf)
+        q[at] = best.x[np.argmin(distance)]
     return q
 
 
-def _partly(
+def _of_joints(
     posture: Posture, q: Array, joints: list[int]
 ) -> Callable[[Array, IntArray], tuple[Array, Array]]:
-    """The posture term as a function of some joints, the others kept."""
+    """The posture term as a function of some joints, with the others fixed."""
 
     def values(some: Array, rows: IntArray) -> tuple[Array, Array]:
         Q = np.tile(q, (len(some), 1))

@@ -1,4 +1,4 @@
-"""Rotations: vectors, and the tie between angles and angular velocity."""
+"""Rotation vectors, and the relation between angles and angular velocity."""
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -27,7 +27,7 @@ def rotation_vectors(rotations: Array) -> Array:
 
 
 def angular_velocity_map(rotations: Array, angles: str) -> Array:
-    """Matrices E with angular velocity = E times the rate of the angles, shape (n, 3, 3)."""
+    """Matrices E that map rates of the angles to angular velocities, shape (n, 3, 3)."""
     n = len(rotations)
     if angles == "rotation_vector":
         w = rotation_vectors(rotations)

@@ -1,17 +1,18 @@
-"""How well a posture is suited to go on moving."""
+"""How well a posture is suited to further movement."""
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from isthmus._checks import check_float
 from isthmus.robotics.kinematics.chain import KinematicChain
 from isthmus.typing import Array
 
 
 @dataclass(frozen=True)
 class Dexterity:
-    """Measures of dexterity, one number for each posture.
+    """Measures of dexterity, one number per posture.
 
     Attributes
     ----------
@@ -21,7 +22,7 @@ class Dexterity:
     singularity : ndarray of shape (n,)
         Smallest singular value of the Jacobian; 0 at a singular posture.
     condition : ndarray of shape (n,)
-        Largest over smallest singular value; 1 if all directions are equally easy.
+        Ratio of the largest to the smallest singular value; 1 if all directions are equally easy.
     joint_speed : ndarray of shape (n,)
         Norm of the joint velocity along the path, in radians per unit of time.
     """
@@ -48,8 +49,8 @@ def dexterity(
     dt : float, default=1.0
         Time between two postures.
     orientation : bool, default=False
-        Whether the Jacobian of the whole pose counts (lengths in units of the reach of the chain)
-        or that of the position only (in units of the chain).
+        Use the Jacobian of the whole pose (lengths in units of the reach of the chain) instead of
+        that of the position only (in units of the chain).
 
     Returns
     -------
@@ -69,8 +70,7 @@ def dexterity(
     array([0.   , 0.273])
     """
     Q = np.atleast_2d(np.asarray(q, dtype=float))
-    if not (np.isfinite(dt) and dt > 0):
-        raise ValueError(f"The 'dt' argument of dexterity must be a float in (0, inf). Got {dt!r}.")
+    check_float(dt, "dt", "dexterity", include_low=False)
     J = chain.jacobian(Q)
     if orientation:
         J[:, :3] /= chain.reach

@@ -8,15 +8,16 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 from scipy.spatial.distance import cdist
 
+from isthmus._checks import check_float, check_int
 from isthmus.robotics.movement.primitive import (
     MovementPrimitive,
     as_primitive,
-    checked_trajectory,
-    resampled,
+    check_trajectory,
+    resample,
 )
 from isthmus.typing import Array
 
-RESOLUTION = 4  # places of the reference for each of its steps, so that shifts are below a step
+RESOLUTION = 4  # positions per step of the reference, so that shifts can be fractions of a step
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,16 +55,16 @@ def correspondence(
         + \mu\, \dot\tau(t)^2,
 
     where :math:`t + \tau(t)` rises from 0 to 1 with slopes between ``1 / max_slope`` and
-    ``max_slope`` [Giese2000]_. The reference is searched at quarters of its steps.
+    ``max_slope`` [Giese2000]_. The reference is searched in quarter steps.
 
     Parameters
     ----------
     reference, pattern : array-like of shape (n_steps, ...)
-        Trajectories with the same coordinates; lengths may differ.
+        Trajectories with the same coordinates; their lengths may differ.
     time_weight, slope_weight : float, default=0.01 and 0.0
         The weights :math:`\lambda` and :math:`\mu`.
     max_slope : float, default=2.0
-        How many times faster or slower the pattern may run in places, at least 1.
+        How many times faster or slower the pattern may run locally, at least 1.
 
     Returns
     -------
@@ -72,7 +73,7 @@ def correspondence(
 
     Examples
     --------
-    The same movement in another rhythm differs in time only:
+    The same movement in another rhythm differs only in time:
 
     >>> import numpy as np
     >>> from isthmus.robotics import correspondence
@@ -86,24 +87,20 @@ def correspondence(
     """
     from isthmus.robotics.movement.morphing_loops import cheapest_path
 
-    A = checked_trajectory(reference, "correspondence")
-    B = checked_trajectory(pattern, "correspondence")
+    A = check_trajectory(reference, "correspondence")
+    B = check_trajectory(pattern, "correspondence")
     if A.shape[1:] != B.shape[1:]:
         raise ValueError(
-            "correspondence needs trajectories of the same coordinates. Got "
+            "correspondence needs trajectories with the same coordinates. Got "
             f"{A.shape[1:]} and {B.shape[1:]}."
         )
-    if not (np.isfinite(max_slope) and max_slope >= 1):
-        raise ValueError(
-            "The 'max_slope' argument of correspondence must be a float in [1, inf). "
-            f"Got {max_slope!r} instead."
-        )
-    if min(time_weight, slope_weight) < 0:
-        raise ValueError("The weights of correspondence must not be negative.")
+    check_float(max_slope, "max_slope", "correspondence", low=1.0)
+    check_float(time_weight, "time_weight", "correspondence")
+    check_float(slope_weight, "slope_weight", "correspondence")
     n = len(B)
     n_places = RESOLUTION * (n - 1) + 1
     places, times = np.linspace(0, 1, n_places), np.linspace(0, 1, n)
-    dense = resampled(A, places)
+    dense = resample(A, places)
     flat_A, flat_B = dense.reshape(n_places, -1), B.reshape(n, -1)
     together = np.concatenate([A.reshape(len(A), -1), flat_B])
     variance = together.var(axis=0).sum()
@@ -113,7 +110,7 @@ def correspondence(
     moves = np.arange(smallest, int(np.floor(RESOLUTION * max_slope)) + 1)
     path = cheapest_path(costs, slope_weight * (moves / RESOLUTION - 1.0) ** 2, smallest)
     warped = places[path]
-    return Correspondence(warped - times, B - resampled(A, warped))
+    return Correspondence(warped - times, B - resample(A, warped))
 
 
 def morph(
@@ -133,10 +130,10 @@ def morph(
         \zeta(t) = \zeta_0\bigl(t + \textstyle\sum_p w_p \tau_p(t)\bigr) + \sum_p w_p \xi_p(t),
         \qquad \sum_p w_p = 1.
 
-    Starting points do not take part in the matching and are blended by themselves, as are
-    durations. A weight of 1 gives that prototype back. Weights outside [0, 1] exaggerate what is
-    special about a prototype: a caricature. Then :math:`t + \tau` may cease to rise, and is
-    replaced by the nearest that does.
+    Starting points are not matched but blended separately, as are durations. A weight of 1 returns
+    that prototype. Weights outside [0, 1] exaggerate what is special about a prototype: a
+    caricature. Then :math:`t + \tau` may not increase everywhere, and is replaced by the closest
+    function that does.
 
     Parameters
     ----------
@@ -145,17 +142,17 @@ def morph(
     weights : array-like of shape (n_prototypes,) or (n_morphs, n_prototypes)
         Rows sum to 1.
     reference : int, "mean" or array-like of shape (n_steps, ...), default=0
-        Number of the prototype that is the reference; or the mean of all, which treats them
-        alike but is blurred if they differ much in time; or a trajectory.
+        Index of the prototype that is the reference; or the mean of all, which treats them
+        equally but is blurred if they differ much in time; or a trajectory.
     n_steps : int, default=None
-        Steps of the morphs. None: those of the longest prototype.
+        Number of steps of the morphs. None: that of the longest prototype.
     time_weight, max_slope : float
         As in :func:`correspondence`.
 
     Returns
     -------
     MovementPrimitive, or a list of them
-        One for each row of weights.
+        One per row of weights.
 
     Examples
     --------
@@ -179,12 +176,11 @@ def morph(
         raise ValueError(f"The 'weights' of morph must sum to 1. Got {weights!r}.")
     if len({part.start.shape for part in parts}) > 1:
         raise ValueError(
-            "morph needs movements of the same coordinates. Got "
+            "morph needs movements with the same coordinates. Got "
             f"{', '.join(str(part.start.shape) for part in parts)}."
         )
     n = max(len(part.shape) for part in parts) if n_steps is None else n_steps
-    if n < 2:
-        raise ValueError(f"The 'n_steps' argument of morph must be at least 2. Got {n}.")
+    check_int(n, "n_steps", "morph", low=2)
     times = np.linspace(0, 1, n)
     whole = [part.trajectory(n) for part in parts]
     starts = np.stack([part.start for part in parts])
@@ -196,7 +192,7 @@ def morph(
     ]
     shifts = np.stack([c.shift for c in found])
     offsets = np.stack([c.offset for c in found])
-    # Durations blend by their logarithms: an extrapolated one stays positive.
+    # Durations are blended by their logarithms, so that extrapolated ones stay positive.
     tempos = np.log([part.duration for part in parts])
     morphs = [
         MovementPrimitive.from_trajectory(
@@ -212,7 +208,7 @@ def _reference_shape(reference: Any, shapes: list[Array], times: Array) -> Array
     if isinstance(reference, str):
         if reference != "mean":
             raise ValueError(
-                "The 'reference' argument of morph must be a number of a prototype, 'mean' or a "
+                "The 'reference' parameter of morph must be the index of a prototype, 'mean' or a "
                 f"trajectory. Got {reference!r} instead."
             )
         mean: Array = np.mean(shapes, axis=0)
@@ -220,13 +216,13 @@ def _reference_shape(reference: Any, shapes: list[Array], times: Array) -> Array
     if np.ndim(reference) == 0:
         if not 0 <= int(reference) < len(shapes):
             raise ValueError(
-                f"The 'reference' argument of morph must be an int in [0, {len(shapes) - 1}]. "
+                f"The 'reference' parameter of morph must be an int in [0, {len(shapes) - 1}]. "
                 f"Got {reference!r} instead."
             )
         return shapes[int(reference)]
-    given = resampled(checked_trajectory(reference, "morph"), times)
-    begun: Array = given - given[0]
-    return begun
+    given = resample(check_trajectory(reference, "morph"), times)
+    shifted: Array = given - given[0]
+    return shifted
 
 
 def _blend(w: Array, times: Array, base: Array, shifts: Array, offsets: Array) -> Array:
@@ -234,5 +230,5 @@ def _blend(w: Array, times: Array, base: Array, shifts: Array, offsets: Array) -
     warped = times + w @ shifts
     if np.any(np.diff(warped) < 0):
         warped = isotonic_regression(np.clip(warped, 0.0, 1.0)).x
-    blended: Array = resampled(base, warped) + np.tensordot(w, offsets, axes=1)
+    blended: Array = resample(base, warped) + np.tensordot(w, offsets, axes=1)
     return blended

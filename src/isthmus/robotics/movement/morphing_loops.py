@@ -9,7 +9,7 @@ def cheapest_path(costs, slope_costs, smallest):
     """Column of each row on the cheapest path from the first cell to the last.
 
     From row to row the column grows by ``smallest`` or more; a growth by ``smallest + k``
-    costs ``slope_costs[k]``. None: no path keeps to these slopes.
+    costs ``slope_costs[k]``. The first entry is -1 if no path has such slopes.
     """
     n_rows, n_columns = costs.shape
     n_moves = len(slope_costs)

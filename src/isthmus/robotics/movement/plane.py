@@ -1,24 +1,25 @@
-"""From the frame of a person to the frame of an arm."""
+"""From the space of a person to the space of an arm."""
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from isthmus.robotics.movement.primitive import checked_trajectory
+from isthmus._checks import check_float
+from isthmus.robotics.movement.primitive import check_trajectory
 from isthmus.typing import Array
 
 
 @dataclass(frozen=True, eq=False)
 class PlaneMap:
-    """A turn, a scale and a shift of space.
+    """A rotation, a scaling and a shift of space.
 
     Attributes
     ----------
     rotation : ndarray of shape (3, 3)
     scale : float
     origin : ndarray of shape (3,)
-        The point of the person's space that goes to ``start``.
+        The point of the person's space that is mapped to ``start``.
     start : ndarray of shape (3,)
     """
 
@@ -30,16 +31,15 @@ class PlaneMap:
     start: Array
 
     def points(self, points: Any) -> Array:
-        """Where points (..., 3) go."""
-        moved: Array = (
-            self.scale * (np.asarray(points, dtype=float) - self.origin) @ self.rotation.T
-        )
-        return moved + self.start
+        """Map points (..., 3)."""
+        scaled = self.scale * (np.asarray(points, dtype=float) - self.origin)
+        mapped: Array = scaled @ self.rotation.T + self.start
+        return mapped
 
     def directions(self, vectors: Any) -> Array:
-        """Where unit vectors (..., 3) go: turned only."""
-        turned: Array = np.asarray(vectors, dtype=float) @ self.rotation.T
-        return turned
+        """Map unit vectors (..., 3), which are only rotated."""
+        rotated: Array = np.asarray(vectors, dtype=float) @ self.rotation.T
+        return rotated
 
 
 def map_to_plane(
@@ -52,7 +52,7 @@ def map_to_plane(
     right: Any = None,
     towards: Any = None,
 ) -> PlaneMap:
-    r"""The map that lays a written trajectory into the plane of a board.
+    r"""The map that places a written trajectory in the plane of a board.
 
     With the first two principal directions :math:`e_1, e_2` of the trajectory and the frame
     :math:`T_t = [u, v, u \times v]` of the board,
@@ -60,23 +60,24 @@ def map_to_plane(
     .. math:: \zeta^*(t) = p + c\, T_t T_d^\top (\zeta(t) - \zeta(0)),
               \qquad T_d = [e_1, e_2, e_1 \times e_2].
 
-    Principal directions have no sign; without one the writing may come out mirrored. So
-    :math:`e_1` is made to point to the right and :math:`e_1 \times e_2` towards the viewer.
+    The signs of principal directions are arbitrary, and with the wrong ones the writing is
+    mirrored. So :math:`e_1` is made to point to the right and :math:`e_1 \times e_2` towards the
+    viewer.
 
     Parameters
     ----------
     trajectory : array-like of shape (n_steps, 3) or (n_steps, 2)
-        The written line. Two coordinates are x to the right and y upwards.
+        The written line. Two coordinates mean x to the right and y upwards.
     start : array-like of shape (3,)
-        Where the line begins on the board.
+        Where the line starts on the board.
     u, v : array-like of shape (3,)
-        Directions of the board to the right and upwards; made orthonormal.
+        Directions of the board to the right and upwards; they are orthonormalised.
     scale : float, default=1.0
         The factor c.
     right : array-like of shape (3,), default=None
-        To the right in the person's space. None: from the first to the last point.
+        The direction to the right in the person's space. None: from the first to the last point.
     towards : array-like of shape (3,), default=None
-        From the board to the viewer in the person's space. None: the z axis.
+        The direction from the board to the viewer in the person's space. None: the z axis.
 
     Returns
     -------
@@ -93,21 +94,18 @@ def map_to_plane(
     array([[600.,   0., 300.],
            [600., -40., 300.]])
     """
-    X = checked_trajectory(trajectory, "map_to_plane")
+    X = check_trajectory(trajectory, "map_to_plane")
     if X.ndim != 2 or X.shape[1] not in (2, 3):
         raise ValueError(
             "map_to_plane needs a trajectory of shape (n_steps, 3) or (n_steps, 2). "
             f"Got shape {X.shape} instead."
         )
-    if not (np.isfinite(scale) and scale > 0):
-        raise ValueError(
-            f"The 'scale' argument of map_to_plane must be a float in (0, inf). Got {scale!r}."
-        )
+    check_float(scale, "scale", "map_to_plane", include_low=False)
     if X.shape[1] == 2:
         X = np.column_stack([X, np.zeros(len(X))])
     _, sizes, axes = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
     if len(sizes) < 2 or sizes[1] <= 1e-12 * max(sizes[0], np.finfo(float).tiny):
-        raise ValueError("map_to_plane: the points lie on one line, and span no plane.")
+        raise ValueError("map_to_plane: the points lie on one line and span no plane.")
     e1, e2 = axes[0], axes[1]
     way = X[-1] - X[0] if right is None else np.asarray(right, dtype=float)
     viewer = np.array([0.0, 0.0, 1.0]) if towards is None else np.asarray(towards, dtype=float)

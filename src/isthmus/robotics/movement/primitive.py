@@ -1,4 +1,4 @@
-"""Movements: a start, an end, and the way between them."""
+"""Elements of movement: a start, an end, and the path between them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from isthmus._checks import check_choice
 from isthmus.typing import Array
 
 JOINS = ("translate", "average")
 
 
-def checked_trajectory(trajectory: Any, owner: str) -> Array:
+def check_trajectory(trajectory: Any, owner: str) -> Array:
     """A trajectory as a float array (n_steps, ...), or an error that names what is wrong."""
     X = np.asarray(trajectory, dtype=float)
     if X.ndim == 1:
@@ -25,16 +26,16 @@ def checked_trajectory(trajectory: Any, owner: str) -> Array:
     if not np.isfinite(X).all():
         step = int(np.flatnonzero(~np.isfinite(X.reshape(len(X), -1)).all(axis=1))[0])
         raise ValueError(
-            f"{owner}: the trajectory has NaN or infinity at step {step}. Fill gaps of the "
+            f"{owner}: the trajectory contains NaN or infinity at step {step}. Fill gaps in the "
             "recording first, for example by interpolation."
         )
     return X
 
 
-def resampled(trajectory: Array, times: Array) -> Array:
+def resample(trajectory: Array, times: Array) -> Array:
     """The trajectory at times in [0, 1], by linear interpolation.
 
-    >>> resampled(np.array([[0.0], [1.0], [4.0]]), np.array([0.25, 0.75]))
+    >>> resample(np.array([[0.0], [1.0], [4.0]]), np.array([0.25, 0.75]))
     array([[0.5],
            [2.5]])
     """
@@ -47,20 +48,20 @@ def resampled(trajectory: Array, times: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class MovementPrimitive:
-    r"""An element of movement: where it starts, where it ends, and its form.
+    r"""An element of movement: where it starts, where it ends, and its shape.
 
     .. math:: \zeta(t) = a + (b - a)\, t / T + n(t), \qquad n(0) = n(T) = 0.
 
-    Parts with their ends taken off can be blended and chained without jumps.
+    Without their end points, elements can be blended and chained without jumps.
 
     Parameters
     ----------
     start, end : ndarray of shape (...)
         The points a and b: coordinates, or markers times coordinates.
     shape : ndarray of shape (n_steps, ...)
-        The form n, zero at both ends.
+        The shape n, zero at both ends.
     duration : float
-        The time T that it takes, in any unit.
+        The duration T, in any unit.
 
     Examples
     --------
@@ -71,7 +72,7 @@ class MovementPrimitive:
     array([[0., 0.],
            [0., 2.],
            [0., 0.]])
-    >>> stroke.moved([5, 5]).trajectory()
+    >>> stroke.move_to([5, 5]).trajectory()
     array([[5., 5.],
            [6., 7.],
            [7., 5.]])
@@ -88,8 +89,8 @@ class MovementPrimitive:
     def from_trajectory(
         cls, trajectory: Any, *, duration: float | None = None
     ) -> "MovementPrimitive":
-        """Take a recorded trajectory (n_steps, ...) apart; it lasts its number of steps."""
-        X = checked_trajectory(trajectory, "MovementPrimitive")
+        """Decompose a recorded trajectory (n_steps, ...); by default it lasts n_steps - 1."""
+        X = check_trajectory(trajectory, "MovementPrimitive")
         length = float(len(X) - 1) if duration is None else float(duration)
         if not (np.isfinite(length) and length > 0):
             raise ValueError(
@@ -99,21 +100,21 @@ class MovementPrimitive:
         return cls(X[0], X[-1], X - _straight(X[0], X[-1], len(X)), length)
 
     def trajectory(self, n_steps: int | None = None) -> Array:
-        """The movement as points (n_steps, ...), by default as many as it was made of."""
+        """The movement as points (n_steps, ...), by default as many as it was recorded with."""
         n = len(self.shape) if n_steps is None else n_steps
         if n < 2:
             raise ValueError(f"A trajectory needs at least 2 steps. Got n_steps={n}.")
-        shape = self.shape if n == len(self.shape) else resampled(self.shape, np.linspace(0, 1, n))
+        shape = self.shape if n == len(self.shape) else resample(self.shape, np.linspace(0, 1, n))
         points: Array = shape + _straight(self.start, self.end, n)
         return points
 
-    def moved(self, start: Any) -> "MovementPrimitive":
-        """The same movement begun elsewhere."""
+    def move_to(self, start: Any) -> "MovementPrimitive":
+        """The same movement from another starting point."""
         at = np.asarray(start, dtype=float)
         return MovementPrimitive(at, self.end + (at - self.start), self.shape, self.duration)
 
     def between(self, start: Any, end: Any) -> "MovementPrimitive":
-        """The same form between other ends."""
+        """The same shape between other end points."""
         a, b = np.asarray(start, dtype=float), np.asarray(end, dtype=float)
         return MovementPrimitive(a, b, self.shape, self.duration)
 
@@ -124,15 +125,15 @@ def concatenate(movements: Sequence[Any], *, join: str = "translate") -> Movemen
     Parameters
     ----------
     movements : sequence of MovementPrimitive or array-like of shape (n_steps, ...)
-        Elements, such as strokes of letters.
+        Elements, such as the strokes of letters.
     join : {"translate", "average"}, default="translate"
-        Begin each element where the one before ends; or let neighbours meet halfway between end
-        and start, which keeps the places of elements that were recorded in this order.
+        Start each element where the previous one ends; or let neighbours meet halfway between end
+        and start, which keeps the positions of elements that were recorded in this order.
 
     Returns
     -------
     MovementPrimitive
-        Made of all points; a joint is one point, not two.
+        All points; where two elements meet there is one point, not two.
 
     Examples
     --------
@@ -140,23 +141,19 @@ def concatenate(movements: Sequence[Any], *, join: str = "translate") -> Movemen
     >>> concatenate([[[0.0], [1.0], [2.0]], [[7.0], [6.0]]]).trajectory().ravel()
     array([0., 1., 2., 1.])
     """
-    if join not in JOINS:
-        raise ValueError(
-            f"The 'join' argument of concatenate must be one of {', '.join(map(repr, JOINS))}. "
-            f"Got {join!r} instead."
-        )
+    check_choice(join, "join", "concatenate", JOINS)
     parts = [as_primitive(m) for m in movements]
     if not parts:
         raise ValueError("concatenate needs at least one movement. Got none.")
     if len({part.start.shape for part in parts}) > 1:
         raise ValueError(
-            "concatenate needs movements of the same coordinates. Got "
+            "concatenate needs movements with the same coordinates. Got "
             f"{', '.join(str(part.start.shape) for part in parts)}."
         )
     if join == "translate":
         chained = parts[:1]
         for part in parts[1:]:
-            chained.append(part.moved(chained[-1].end))
+            chained.append(part.move_to(chained[-1].end))
     else:
         meet = [(a.end + b.start) / 2 for a, b in pairwise(parts)]
         ends = [parts[0].start, *meet, parts[-1].end]
@@ -168,14 +165,14 @@ def concatenate(movements: Sequence[Any], *, join: str = "translate") -> Movemen
 
 
 def as_primitive(movement: Any) -> MovementPrimitive:
-    """A movement, from one or from its trajectory."""
+    """A movement as it is, or made from its trajectory."""
     if isinstance(movement, MovementPrimitive):
         return movement
     return MovementPrimitive.from_trajectory(movement)
 
 
 def _straight(start: Array, end: Array, n: int) -> Array:
-    """Points from start to end at even steps, the two ends exact."""
+    """Evenly spaced points from start to end, with exact end points."""
     share = np.linspace(0, 1, n).reshape(-1, *([1] * np.ndim(start)))
     line: Array = (1 - share) * start + share * end
     return line

@@ -1,4 +1,4 @@
-"""Vector quantisation with a guarantee: every pattern has a codeword within a radius."""
+"""Vector quantisation with a guarantee: every pattern has a codeword within some radius."""
 
 import numpy as np
 from scipy.optimize import linprog
@@ -11,11 +11,11 @@ SUPPORT = 1e-9
 
 
 def covering_subset(near: BoolArray) -> IntArray:
-    r"""Few rows such that every row is near one of them: kernel vector quantisation.
+    r"""A few rows such that every row is near one of them: kernel vector quantisation.
 
     The linear program :math:`\min 1^\top w` subject to :math:`Gw\ge1, w\ge0` with
-    :math:`G_{ij}=1` where i and j are near [Tipping2001]_. Its support covers all rows, since
-    no sum of zeros reaches one; rows of little weight that are not needed are then dropped.
+    :math:`G_{ij}=1` if i and j are near [Tipping2001]_. Its support covers all rows, since no sum
+    of zeros reaches one; rows of small weight that are not needed are then dropped.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def covering_subset(near: BoolArray) -> IntArray:
     Returns
     -------
     ndarray of int
-        Rows that stay, in increasing order.
+        The rows kept, in increasing order.
     """
     n = len(near)
     G = csr_array(near.astype(float))

@@ -1,4 +1,4 @@
-"""A figure before its background: what stands out, and where its edges are.
+"""A figure in front of its background: what stands out, and where its edges are.
 
 Pictures are arrays (3, rows, columns) of values between 0 and 1.
 """
@@ -9,13 +9,13 @@ from isthmus.typing import Array, BoolArray
 
 TAPS = np.exp(-0.5 * (np.arange(-2, 3) / 3.0) ** 2)
 TAPS /= TAPS.sum()
-# Sum of the positive weights of a Sobel filter: a unit step then has an edge of unit height.
+# Sum of the positive weights of a Sobel filter: a unit step then gives an edge of unit height.
 SOBEL_SCALE = 4.0
 N_LEVELS = 256
 
 
-def smoothed(image: Array) -> Array:
-    """The picture after a Gaussian filter of 5 x 5 pixels, sigma 3."""
+def smooth_image(image: Array) -> Array:
+    """Apply a Gaussian filter of 5 x 5 pixels, sigma 3."""
     from isthmus.robotics.pose.loops import smooth
 
     out = np.empty(image.shape)
@@ -42,13 +42,13 @@ def otsu_threshold(values: Array) -> float:
     with np.errstate(divide="ignore", invalid="ignore"):
         gap = mass[:-1] / below - (mass[-1] - mass[:-1]) / above
     between = np.where((below > 0) & (above > 0), below * above * gap**2, -1.0)
-    # Between two far groups all levels split alike: take the middle of them.
+    # Between two distant groups all levels split equally well: take the middle of them.
     best = np.flatnonzero(between >= between.max() * (1 - 1e-12))
     return float(low + (high - low) * (best[0] + best[-1] + 2) / (2 * N_LEVELS))
 
 
-def fitted_wall(image: Array) -> Array:
-    """A plain wall: colours linear in the place, fitted to the left, right and upper border."""
+def fit_wall(image: Array) -> Array:
+    """A plain wall: colours linear in position, fitted to the left, right and upper borders."""
     n_rows, n_columns = image.shape[1:]
     y, x = np.mgrid[:n_rows, :n_columns]
     design = np.stack([np.ones(x.shape), x / n_columns, y / n_rows])
@@ -56,7 +56,7 @@ def fitted_wall(image: Array) -> Array:
     border[:3] = border[:, :3] = border[:, -3:] = True
     A, colours = design[:, border].T, image[:, border].T
     keep = np.ones(len(A), dtype=bool)
-    for _ in range(3):  # a hand may reach into the border: drop what does not fit
+    for _ in range(3):  # a hand may reach into the border: drop pixels that do not fit
         coef = np.linalg.lstsq(A[keep], colours[keep], rcond=None)[0]
         misfit = np.abs(colours - A @ coef).max(axis=1)
         keep = misfit <= 3 * np.median(misfit) + 1e-6
@@ -64,10 +64,10 @@ def fitted_wall(image: Array) -> Array:
 
 
 def difference(image: Array, background: Array) -> Array:
-    """What the picture shows besides its background, whose brightness is adapted to it.
+    """The picture minus its background, whose brightness is adapted to the picture.
 
-    The median ratio of the two is that of the background while the figure fills less
-    than half of the picture; each colour has its own. Every second pixel is enough for it.
+    The median ratio of the two is that of the background as long as the figure fills less than
+    half of the picture; each colour has its own. Every second pixel is enough for it.
     """
     few = image[:, ::2, ::2] / np.maximum(background[:, ::2, ::2], 1e-3)
     ratio = np.median(few.reshape(len(few), -1), axis=1)

@@ -1,4 +1,4 @@
-"""Pictures of a person as histograms: the words of their outline, and where skin is."""
+"""Pictures of a person as histograms: shape-context words, and positions of skin."""
 
 from typing import Any, NamedTuple, Self
 
@@ -10,11 +10,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from isthmus._checks import check_float, check_int
 from isthmus._progress import ProgressLine
+from isthmus.blocks.sampling import sample_rows
 from isthmus.robotics.pose.codebook import vector_codebook
-from isthmus.robotics.pose.edges import difference, edge_map, fitted_wall, smoothed
+from isthmus.robotics.pose.edges import difference, edge_map, fit_wall, smooth_image
 from isthmus.robotics.pose.pictures import channels, check_images, unit_values
 from isthmus.robotics.pose.shape_context import outline, shape_contexts
-from isthmus.robotics.pose.skin import SkinColour, pooled_counts, skin_colour, skin_mask
+from isthmus.robotics.pose.skin import SkinColour, count_by_bins, skin_colour, skin_mask
 from isthmus.typing import Array, BoolArray
 
 
@@ -30,46 +31,46 @@ class PoseView(NamedTuple):
 
 
 class PoseFeatures(TransformerMixin, BaseEstimator):
-    r"""Histograms that tell the pose of a person in a picture, wherever they stand.
+    r"""Histograms that describe the pose of a person in a picture, independent of position.
 
-    A picture is brought to ``size`` x ``size`` pixels, smoothed, and freed of its background;
-    Sobel edges near the convex hull of the figure give an outline, spread evenly. Each of its
+    A picture is resized to ``size`` x ``size`` pixels and smoothed, and its background is removed;
+    evenly spread Sobel edge points near the convex hull of the figure form an outline. Each of its
     points counts the others by distance and direction (shape contexts [Belongie2002]_), and every
-    such histogram is replaced by the nearest word of a codebook. A Gaussian in colour space tells
-    skin, whose pixels are counted by column and by row in the box of the figure. The row of
-    a picture holds the three histograms side by side: words, columns, rows.
+    such histogram is replaced by the nearest word of a codebook. Skin is detected by a Gaussian in
+    colour space, and its pixels are counted by column and by row in the bounding box of the figure.
+    The row of a picture holds the three histograms side by side: words, columns, rows.
 
-    Shifts and changes of size of the figure leave the row as it is but for pixels; turning
-    the picture does not.
+    Shifting or scaling the figure leaves the row unchanged up to pixel effects; rotating the
+    picture does not.
 
     Parameters
     ----------
     n_codewords : int, default=80
-        Words of the codebook.
+        Number of words in the codebook.
     background : array-like of shape (rows, columns, 3) or None, default=None
-        A picture of the empty scene. None takes the background of every picture for a plain wall
-        whose colour changes linearly, and fits it to the picture's border.
+        A picture of the empty scene. None assumes that the background of every picture is a plain
+        wall whose colour changes linearly, and fits it to the picture's border.
     skin_pixels : array-like of shape (n, 3) or None, default=None
-        Colours of skin, picked by hand. None leaves the colour histograms out.
+        Colours of skin, picked by hand. None omits the colour histograms.
     size : int, default=100
-        Side of the pictures that are worked on.
+        Side length of the resized pictures, in pixels.
     n_edgels : int, default=25
-        Points of an outline.
+        Number of points of an outline.
     hull_distance : float, default=3.0
-        How near the convex hull they lie, in pixels; ``size`` takes all edges.
+        Maximum distance of these points from the convex hull, in pixels; ``size`` takes all edges.
     n_angles, n_radii : int, default=6 and 5
-        Parts of a shape context.
+        Numbers of angular and radial bins of a shape context.
     n_color_bins : int, default=10
-        Parts of a colour histogram.
+        Number of bins of a colour histogram.
     skin_distance : float, default=3.0
-        Mahalanobis distance up to which a colour is skin.
+        Mahalanobis distance up to which a colour counts as skin.
     min_contrast : float, default=0.05
-        Edges are at least so high, of 1 for black to white: an empty scene then has none.
+        Minimum height of an edge, where black to white is 1, so that an empty scene has none.
     normalize : bool, default=True
-        Scale each of the three histograms to sum one, so that a figure's size and the number
-        of skin pixels do not count. False keeps counts, as published.
+        Scale each of the three histograms to sum to one, so that the size of the figure and the
+        number of skin pixels do not matter. False keeps counts, as published.
     max_contexts : int, default=2000
-        So many shape contexts, drawn at random, make the codebook.
+        Maximum number of shape contexts, drawn at random, from which the codebook is made.
     random_state : int, RandomState instance or None, default=0
     verbose : int, default=0
         1 shows a progress line on a terminal.
@@ -78,9 +79,9 @@ class PoseFeatures(TransformerMixin, BaseEstimator):
     ----------
     codebook_ : ndarray of shape (n_words, n_radii * n_angles)
     radius_ : float
-        Every context that made the codebook has a word within this city-block distance.
+        Every context used for the codebook has a word within this city-block distance.
     n_contexts_ : int
-        Contexts of all pictures.
+        Number of contexts in all pictures.
     skin_ : mean and whitening of skin colours, or None
     blocks_ : dict of slices
         Columns of the three histograms: ``"words"``, ``"columns"``, ``"rows"``.
@@ -138,12 +139,12 @@ class PoseFeatures(TransformerMixin, BaseEstimator):
         return tags
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Make the codebook of the pictures ``X``; return self."""
+        """Learn the codebook from the pictures ``X``; return self."""
         self._fit(X)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
-        """The same, and return the rows of the pictures, (n, n_words + 2 n_color_bins)."""
+        """Fit, and return the rows of the pictures, (n, n_words + 2 n_color_bins)."""
         return self._rows(self._fit(X))
 
     def _fit(self, X: Any) -> list[PoseView]:
@@ -155,13 +156,10 @@ class PoseFeatures(TransformerMixin, BaseEstimator):
         if not len(contexts):
             raise ValueError(
                 "PoseFeatures found no figure in any of the pictures: no edges are higher than "
-                f"min_contrast={self.min_contrast!r}. Check the background, or lower it."
+                f"min_contrast={self.min_contrast!r}. Check the background, or lower min_contrast."
             )
         rng = check_random_state(self.random_state)
-        if len(contexts) > self.max_contexts:
-            few = contexts[rng.choice(len(contexts), self.max_contexts, replace=False)]
-        else:
-            few = contexts
+        few = contexts[sample_rows(len(contexts), self.max_contexts, rng, sort=False)]
         self.codebook_, self.radius_ = vector_codebook(few, self.n_codewords)
         self.n_contexts_, self.skin_, self._scene = len(contexts), skin, background
         n_words, k = len(self.codebook_), 0 if skin is None else self.n_color_bins
@@ -200,8 +198,8 @@ class PoseFeatures(TransformerMixin, BaseEstimator):
         return views
 
     def _view(self, image: Array, background: Array | None, skin: SkinColour | None) -> PoseView:
-        picture = smoothed(channels(image, self.size))
-        wall = fitted_wall(picture) if background is None else background
+        picture = smooth_image(channels(image, self.size))
+        wall = fit_wall(picture) if background is None else background
         edges = edge_map(difference(picture, wall), self.min_contrast)
         points = outline(edges, self.n_edgels, self.hull_distance)
         contexts = shape_contexts(points, self.n_angles, self.n_radii)
@@ -210,7 +208,7 @@ class PoseFeatures(TransformerMixin, BaseEstimator):
         rows = columns
         if skin is not None and len(points):
             mask = skin_mask(picture, skin, self.skin_distance)
-            columns, rows = pooled_counts(mask, _box(edges), self.n_color_bins)
+            columns, rows = count_by_bins(mask, _box(edges), self.n_color_bins)
         return PoseView(edges, points, contexts, mask, columns, rows)
 
     def _rows(self, views: list[PoseView]) -> Array:
@@ -240,7 +238,7 @@ class PoseFeatures(TransformerMixin, BaseEstimator):
         if self.background is None:
             return None
         image = check_images(self, [self.background], what="background")[0]
-        return smoothed(channels(image, self.size))
+        return smooth_image(channels(image, self.size))
 
     def _skin(self) -> SkinColour | None:
         if self.skin_pixels is None:

@@ -12,7 +12,7 @@ from isthmus.kernels.vectors.dot import Linear
 from isthmus.kernels.vectors.gaussian import Gaussian
 from isthmus.typing import Array
 
-# Origins that move by less than this share of the chain's reach stand still.
+# Origins that move by less than this share of the chain's reach do not count as moving.
 STILL = 1e-9
 
 
@@ -20,25 +20,25 @@ STILL = 1e-9
 class PoseKernel(Kernel):
     r"""Kernel of joint vectors :math:`k(q,q')=\sum_i\lambda_i\,k_b(p_i(q),p_i(q'))`.
 
-    :math:`p_i` are the places of the joints of a chain: joint values that put the arm in the
-    same place are the same to it, whatever their numbers. It is differentiable through the
-    Jacobians of the places, where the base kernel is.
+    :math:`p_i` are the positions of the joints of a chain: joint values that put the arm in the
+    same place are equal to it, whatever the values are. If the base kernel is differentiable, so
+    is this one, through the Jacobians of the positions.
 
-    With the linear base the features are the places themselves, so there are never more
-    components than coordinates that move. The PA-10 has its joints 3 and 4, and 5 and 6, in
-    one place each and joints 1 and 2 in the shoulder: :math:`k=2\langle p_3,p_3'\rangle+
+    With the linear base the features are the positions themselves, so there are never more
+    components than coordinates that move. In the PA-10, joints 3 and 4 share a position, as do 5
+    and 6, and joints 1 and 2 are in the shoulder: :math:`k=2\langle p_3,p_3'\rangle+
     2\langle p_5,p_5'\rangle+\langle p_7,p_7'\rangle`, at most 9 components. The 13
     that are reported for this arm [Bakir2005]_ cannot come from a linear base; a
-    Gaussian one of about 450 mm gives so many.
+    Gaussian one of about 450 mm gives that many.
 
     Parameters
     ----------
     chain : KinematicChain
         Postures are vectors of its joint values.
     base : kernel or name, default="linear"
-        Compares places; ``Gaussian.from_width(450.0)``, for instance, in the chain's units.
+        Compares positions; ``Gaussian.from_width(450.0)``, for instance, in the chain's units.
     weights : array-like of shape (n_joints,) or None, default=None
-        :math:`\lambda`, not negative. None is one for every joint that moves.
+        :math:`\lambda\ge0`. None is 1 for every joint that moves.
 
     Examples
     --------
@@ -48,7 +48,7 @@ class PoseKernel(Kernel):
     >>> q = np.zeros((1, 7))  # the arm straight up: joints at 450, 450, 950, 950, 1030 mm
     >>> k(q)
     array([[3270900.]])
-    >>> turned = q + [0, 0, 0, 0, 0, 0, 1.0]  # the last joint moves no place
+    >>> turned = q + [0, 0, 0, 0, 0, 0, 1.0]  # the last joint moves no position
     >>> bool(k(q, turned) == k(q))
     True
     """
@@ -61,7 +61,7 @@ class PoseKernel(Kernel):
 
     @property
     def offers(self) -> frozenset[str]:  # type: ignore[override]
-        """Through the Jacobians of the chain it has a gradient where its base has one."""
+        """Through the Jacobians of the chain it has a gradient if its base has one."""
         return as_kernel(self.base).provides & {"gradient", "explicit"}
 
     def check(self, X: Array) -> Array:
@@ -75,20 +75,20 @@ class PoseKernel(Kernel):
 
     def resolve(self, X: Array) -> "PoseKernel":
         weights = joint_weights(self)
-        P = self._places(X, weights)
+        P = replace(self, weights=weights).joint_positions(X)
         base = as_kernel(self.base).resolve(P.reshape(-1, 3))
         return replace(self, base=base, weights=weights)
 
-    def _places(self, X: Array, weights: Array) -> Array:
-        """Places of the joints that count, shape (n_counting, n, 3)."""
-        P = self.chain.positions(X)[:, weights > 0]
+    def joint_positions(self, X: Array) -> Array:
+        """Positions of the joints of positive weight, shape (n_counting, n, 3)."""
+        P = self.chain.positions(X)[:, self.weights > 0]
         return np.ascontiguousarray(P.transpose(1, 0, 2), dtype=X.dtype)
 
     def gram(self, X: Array, Z: Array) -> Array:
         kernel = self if self._is_resolved else self.resolve(Z)
         lam = kernel.weights
-        left = kernel._places(X, lam)
-        right = left if Z is X else kernel._places(Z, lam)
+        left = kernel.joint_positions(X)
+        right = left if Z is X else kernel.joint_positions(Z)
         K = np.zeros((len(X), len(Z)), dtype=np.result_type(X, Z))
         for weight, p, r in zip(lam[lam > 0], left, right, strict=True):
             part = kernel.base.gram(p, r)
@@ -102,13 +102,13 @@ class PoseKernel(Kernel):
         lam = kernel.weights
         parts = [
             w * kernel.base.diag(p)
-            for w, p in zip(lam[lam > 0], kernel._places(X, lam), strict=True)
+            for w, p in zip(lam[lam > 0], kernel.joint_positions(X), strict=True)
         ]
         return np.asarray(np.sum(parts, axis=0, dtype=X.dtype))
 
     def _weighted_gradient(self, X: Array, Z: Array, W: Array, K: Array) -> Array:
         lam = self.weights
-        left, right = self._places(X, lam), self._places(Z, lam)
+        left, right = self.joint_positions(X), self.joint_positions(Z)
         slopes = [
             w * self.base.weighted_gradient(p, r, W)
             for w, p, r in zip(lam[lam > 0], left, right, strict=True)
@@ -117,25 +117,25 @@ class PoseKernel(Kernel):
 
     def diag_gradient(self, X: Array) -> Array:
         lam = self.weights
-        parts = zip(lam[lam > 0], self._places(X, lam), strict=True)
+        parts = zip(lam[lam > 0], self.joint_positions(X), strict=True)
         return self._through_joints(
             X, np.stack([w * self.base.diag_gradient(p) for w, p in parts], axis=1)
         )
 
     def _through_joints(self, X: Array, slopes: Array) -> Array:
-        """Chain rule: slopes (n, n_counting, 3) by place, to slopes (n, n_joints) by joint."""
+        """Chain rule: slopes (n, n_counting, 3) by position to slopes (n, n_joints) by joint."""
         J = self.chain.position_jacobians(X)[:, self.weights > 0]
         return np.einsum("nkc,nkcj->nj", slopes, J).astype(X.dtype, copy=False)
 
     def values_and_slopes(self, X: Array, B: Array) -> Callable[[Array], tuple[Array, Array]]:
         r"""Values and Jacobians of :math:`\sum_jB_{ji}k(x_j,q)`, as a function of postures q.
 
-        For the linear and the Gaussian base all joints are done at once, and the places of
-        ``X`` are kept; joints that are always in one place are done once.
+        For the linear and the Gaussian base all joints are computed at once, and the positions of
+        ``X`` are kept; joints that always share a position are computed once.
         """
         if not isinstance(self.base, (Linear, Gaussian)):
             return super().values_and_slopes(X, B)
-        joints, lam = merged_joints(self.chain, self.weights)
+        joints, lam = distinct_joints(self.chain, self.weights)
         places = self.chain.positions(X)[:, joints].transpose(1, 0, 2)  # (k, n, 3)
         if isinstance(self.base, Gaussian):
             return self._gaussian_model(joints, lam, np.ascontiguousarray(places), B)
@@ -151,7 +151,7 @@ class PoseKernel(Kernel):
     def _gaussian_model(
         self, joints: Any, lam: Array, places: Array, B: Array
     ) -> Callable[[Array], tuple[Array, Array]]:
-        # Imported here: numba takes a good part of a second.
+        # Imported here: loading numba takes a good part of a second.
         from isthmus.robotics.pose.kernel_loops import gaussian_pose_functions
 
         gamma, B = float(self.base.gamma), np.ascontiguousarray(B, dtype=float)
@@ -169,7 +169,7 @@ class PoseKernel(Kernel):
         if not self._is_resolved or not len(X):
             return None
         lam = self.weights
-        parts = [self.base.explicit_features(p) for p in self._places(X, lam)]
+        parts = [self.base.explicit_features(p) for p in self.joint_positions(X)]
         if any(part is None for part in parts):
             return None
         return np.hstack([np.sqrt(w) * part for w, part in zip(lam[lam > 0], parts, strict=True)])
@@ -180,10 +180,10 @@ class PoseKernel(Kernel):
 
 
 def joint_weights(kernel: PoseKernel) -> Array:
-    """The weights of the joints as an array, or what is wrong with them."""
+    """Return the weights of the joints as an array, or say what is wrong with them."""
     chain = kernel.chain
     if kernel.weights is None:
-        # A posture in general position: a place that does not move there never does.
+        # A posture in general position: a joint that does not move there never does.
         J = chain.position_jacobians(np.linspace(0.3, 1.1, chain.n_joints))
         moves = np.abs(J).max(axis=(1, 2)) > STILL * max(chain.reach, np.finfo(float).tiny)
         return np.asarray(moves, dtype=float)
@@ -196,8 +196,8 @@ def joint_weights(kernel: PoseKernel) -> Array:
     return weights
 
 
-def merged_joints(chain: Any, weights: Array) -> tuple[Any, Array]:
-    """Joints in different places, and the sums of the weights of all joints in each place."""
+def distinct_joints(chain: Any, weights: Array) -> tuple[Any, Array]:
+    """Joints in different positions, and the sum of weights of all joints in each position."""
     P = chain.positions(np.linspace(-1.0, 1.2, 3 * chain.n_joints).reshape(3, -1))
     joints: list[int] = []
     lam: list[float] = []

@@ -6,7 +6,7 @@ from numba import njit
 
 @njit(cache=True)
 def gaussian_pose_functions(p, J, places, lam, gamma, B, values, slopes):
-    """Fill values (m, r) and slopes (m, r, q) of sums of Gaussians between places of joints.
+    """Fill values (m, r) and slopes (m, r, q) of sums of Gaussians of joint positions.
 
     Places ``p`` (m, k, 3) and their Jacobians ``J`` (m, k, 3, q) are compared with ``places``
     (k, n, 3), joint by joint with weights ``lam``; ``B`` (n, r) holds the coefficients.

@@ -6,7 +6,7 @@ from numba import njit
 
 @njit(cache=True)
 def farthest_points(points, n_chosen):
-    """Numbers of points, each the farthest from those before; first the one off the middle."""
+    """Indices of points, each farthest from those before; the first is farthest from the mean."""
     n = points.shape[0]
     x_mean, y_mean = points[:, 0].mean(), points[:, 1].mean()
     nearest = np.empty(n)
@@ -55,7 +55,7 @@ def log_polar_histograms(points, rings, n_angles, histograms):
 
 @njit(cache=True)
 def smooth(picture, taps, between, out):
-    """Fill ``out`` with the picture filtered by five taps down and across; borders repeat."""
+    """Fill ``out`` with the picture filtered by five taps vertically and horizontally."""
     n_channels, n_rows, n_columns = picture.shape
     for c in range(n_channels):
         for i in range(n_rows):
@@ -76,7 +76,7 @@ def smooth(picture, taps, between, out):
 
 @njit(cache=True)
 def sobel_heights(picture, out):
-    """Fill ``out`` with root sums over channels of squared Sobel slopes; borders repeat."""
+    """Fill ``out`` with the roots of squared Sobel slopes, summed over channels."""
     n_channels, n_rows, n_columns = picture.shape
     out[:] = 0.0
     for c in range(n_channels):
@@ -107,7 +107,7 @@ def level_counts(values, low, high, n_levels):
 
 @njit(cache=True)
 def within_hull_distance(points, equations, distance):
-    """Which points lie less than ``distance`` inside the nearest facet."""
+    """Which points lie less than ``distance`` from the nearest facet."""
     near = np.zeros(points.shape[0], dtype=np.bool_)
     for i in range(points.shape[0]):
         for f in range(equations.shape[0]):

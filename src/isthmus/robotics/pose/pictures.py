@@ -1,4 +1,4 @@
-"""Pictures as they come: checks, one range of values, one size."""
+"""Pictures as they are given: checks, one range of values, one size."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from isthmus.typing import Array
 
 
 def check_images(owner: Any, images: Any, *, what: str = "X") -> list[Array]:
-    """Pictures as a list of arrays (rows, columns, 3) in [0, 1], or say what is wrong."""
+    """Return pictures as a list of arrays (rows, columns, 3) in [0, 1], or say what is wrong."""
     name = type(owner).__name__
     if not hasattr(images, "__len__") or isinstance(images, (str, bytes, dict)):
         raise TypeError(f"{name} expected a list or an array of pictures as {what}.")
@@ -33,7 +33,7 @@ def check_images(owner: Any, images: Any, *, what: str = "X") -> list[Array]:
 
 
 def unit_values(owner: Any, values: Array, where: str) -> Array:
-    """Colours as floats in [0, 1]; integers are taken for 0 … 255."""
+    """Colours as floats in [0, 1]; integers are taken to be in 0 … 255."""
     if values.dtype.kind in "ui":
         values = values / 255.0
     elif values.dtype.kind != "f":
@@ -50,7 +50,7 @@ def unit_values(owner: Any, values: Array, where: str) -> Array:
 
 
 def channels(image: Array, size: int) -> Array:
-    """The picture as (3, size, size), stretched where its shape is another."""
+    """The picture as (3, size, size), stretched if its shape is different."""
     picture = np.ascontiguousarray(np.moveaxis(image, 2, 0))
     if picture.shape[1:] != (size, size):
         zoom = (1.0, size / picture.shape[1], size / picture.shape[2])

@@ -1,19 +1,19 @@
-"""Shape contexts: how the outline of a figure looks from each of its points."""
+"""Shape contexts: what the outline of a figure looks like from each of its points."""
 
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
 from isthmus.typing import Array, BoolArray
 
-# Fewer edgels than this make no outline.
+# Fewer edge points than this do not make an outline.
 FEWEST = 4
 
 
 def outline(edges: BoolArray, n_edgels: int, hull_distance: float) -> Array:
-    """Edgels near the convex hull of all of them, spread evenly: (at most n_edgels, 2), x and y.
+    """Evenly spread edge points near their convex hull: (at most n_edgels, 2), x and y.
 
-    They are chosen by farthest-point sampling, which depends on their shape alone and not on
-    where the figure is.
+    They are chosen by farthest-point sampling, which depends on the shape of the figure and not on
+    its position.
     """
     from isthmus.robotics.pose.loops import farthest_points, within_hull_distance
 
@@ -21,12 +21,12 @@ def outline(edges: BoolArray, n_edgels: int, hull_distance: float) -> Array:
     points = np.column_stack([x, y]).astype(float)
     if len(points) < FEWEST:
         return points[:0]
-    # Corners of the hull are first or last in their row.
+    # Corners of the hull are the first or last points of their row.
     turns = np.flatnonzero(np.diff(y))
     ends = np.unique(np.concatenate([[0], turns, turns + 1, [len(y) - 1]]))
     try:
         hull = ConvexHull(points[ends])
-    except QhullError:  # all on a line
+    except QhullError:  # all points on one line
         return points[:0]
     near = points[within_hull_distance(points, hull.equations, hull_distance)]
     return near[farthest_points(near, min(n_edgels, len(near)))]
@@ -37,11 +37,10 @@ def shape_contexts(
 ) -> Array:
     r"""Log-polar histograms of all other points, seen from each point: (r, n_radii * n_angles).
 
-    Distances are told in units of the figure: coordinates are divided by the root of their mean
+    Distances are measured in units of the figure: coordinates are divided by the root of their mean
     squared distance, as published (``published_scale=False`` divides by the mean distance).
-    Angles are cut into equal parts; squared distances at
-    :math:`e^{3k/10}-1`, the last ring being open. Nothing changes when the points are shifted
-    or scaled, so a row sums to r - 1.
+    Angles are divided into equal parts, squared distances at :math:`e^{3k/10}-1`; the last ring is
+    open. The result is invariant under shifts and scaling; each row sums to r - 1.
     """
     from isthmus.robotics.pose.loops import log_polar_histograms
 

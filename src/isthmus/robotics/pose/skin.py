@@ -31,16 +31,16 @@ def skin_mask(image: Array, skin: SkinColour, distance: float) -> BoolArray:
     return np.asarray(np.einsum("cij,cij->ij", white, white) < distance**2)
 
 
-def pooled_counts(mask: BoolArray, box: tuple[slice, slice], n_bins: int) -> tuple[Array, Array]:
-    """Marked pixels of a box by column and by row, each in ``n_bins`` equal parts.
+def count_by_bins(mask: BoolArray, box: tuple[slice, slice], n_bins: int) -> tuple[Array, Array]:
+    """Numbers of marked pixels in a box by column and by row, each in ``n_bins`` equal parts.
 
-    A pixel that lies in two parts counts in both, by its shares.
+    A pixel that lies in two parts counts in both, in proportion.
     """
     inside = mask[box].astype(float)
-    return _pooled(inside.sum(axis=0), n_bins), _pooled(inside.sum(axis=1), n_bins)
+    return _pool(inside.sum(axis=0), n_bins), _pool(inside.sum(axis=1), n_bins)
 
 
-def _pooled(counts: Array, n_bins: int) -> Array:
+def _pool(counts: Array, n_bins: int) -> Array:
     cumulated = np.concatenate([[0.0], np.cumsum(counts)])
     cuts = np.linspace(0, len(counts), n_bins + 1)
     return np.diff(np.interp(cuts, np.arange(len(cumulated)), cumulated))
