@@ -354,8 +354,8 @@ class DistanceCorrelationReduction(
     def at_components(self, n_components: int) -> "DistanceCorrelationReduction":
         """The same fit with only its first coordinates; exact solutions are nested."""
         check_is_fitted(self)
-        B, C = self.components_, self.output_components_
-        if self.solver != "exact" or B is None or C is None:
+        B, C, ties = self.components_, self.output_components_, self.ties_
+        if self.solver != "exact" or B is None or C is None or ties is None:
             raise ValueError(
                 "Only exact solutions with an analytic map are nested. Got "
                 f"solver={self.solver!r}, mapping={self.mapping!r}: fit again instead."
@@ -364,9 +364,9 @@ class DistanceCorrelationReduction(
         d = check_int(n_components, "n_components", self, low=1, high=high, why=why)
         fewer = copy(self)
         fewer.n_components = n_components
-        fewer.embedding_, fewer.ties_ = self.embedding_[:, :d], self.ties_[:, :d]
+        fewer.embedding_, fewer.ties_ = self.embedding_[:, :d], ties[:, :d]
         fewer.components_, fewer.output_components_ = B[:d], C[:d]
-        of_x, of_y = correlations(fewer.ties_, fewer.embedding_)
+        of_x, of_y = correlations(ties[:, :d], fewer.embedding_)
         fewer.x_correlation_, fewer.y_correlation_ = float(of_x), float(of_y)
         fewer.objective_ = _weighted_sum(self.y_weight, of_x, of_y)
         fewer.history_ = np.array([fewer.objective_])

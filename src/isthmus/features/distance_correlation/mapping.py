@@ -39,4 +39,5 @@ def fit_map(
 
         regressor = StackedRegression()
     fitted = clone(regressor).fit(X, flat(targets))
-    return CoordinateMap(*(components or (None, None)), fitted, targets)
+    B, C = components if components is not None else (None, None)
+    return CoordinateMap(B, C, fitted, targets)
