@@ -15,6 +15,7 @@ from isthmus.testing.inputs import (
     copied,
     generator,
     halves,
+    in_double,
     is_table,
     pickled,
     settled_parameters,
@@ -64,6 +65,7 @@ def check_feature_map(feature_map: FeatureMap, X: Objects, y: Any = None) -> Che
     if "supervised" in words and y is None:
         raise TypeError(f"{facts.part} provides 'supervised': check_feature_map needs y.")
     check_copies(facts, feature_map)
+    X = in_double(X)
     before = copied(X)
     fitted = clone(feature_map)
     kept = settled_parameters(fitted)

@@ -23,6 +23,12 @@ def is_table(X: Objects) -> bool:
     return isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "fiub"
 
 
+def in_double(X: Objects) -> Objects:
+    """Vectors in double precision, in which facts can be told from rounding errors."""
+    single = isinstance(X, np.ndarray) and X.dtype in (np.float16, np.float32)
+    return X.astype(np.float64) if single else X
+
+
 def same(a: Any, b: Any) -> bool:
     """Whether two things hold the same; things that cannot be compared count as the same."""
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):

@@ -12,11 +12,12 @@ from isthmus.testing.inputs import (
     check_untouched,
     copied,
     halves,
+    in_double,
     is_table,
     pickled,
 )
 from isthmus.testing.report import CheckReport, Facts
-from isthmus.testing.words import check_learned_parameters, check_words
+from isthmus.testing.words import between_rows, check_learned_parameters, check_words
 from isthmus.typing import Array, Objects, provides
 
 # A distance that should be zero is known to the root of the rounding error.
@@ -75,6 +76,7 @@ def check_kernel(kernel: Any, X: Objects, *, positive: bool = True) -> CheckRepo
         f"Found {sorted(kinds)}.",
     )
     check_copies(facts, k)
+    X = in_double(X)
     before, looks = copied(X), repr(k)
     with facts.works("check takes the objects"):
         checked = k.check(X)
@@ -90,7 +92,8 @@ def check_kernel(kernel: Any, X: Objects, *, positive: bool = True) -> CheckRepo
     if table is not None:
         check_words(facts, fixed, table)
     if "pairwise" not in kinds:
-        check_learned_parameters(facts, fixed, checked)
+        points = between_rows(table)[0] if "vectors" in kinds and table is not None else checked
+        check_learned_parameters(facts, fixed, points)
     facts.holds("using it does not change it", repr(k) == looks)
     check_untouched(facts, X, before)
     return facts.report()

@@ -14,6 +14,7 @@ from isthmus.testing.inputs import (
     check_untouched,
     copied,
     generator,
+    in_double,
     is_table,
     pickled,
     settled_parameters,
@@ -57,6 +58,7 @@ def check_latent_map(latent_map: LatentMap, X: Objects) -> CheckReport:
     """
     facts = Facts("latent map", latent_map)
     facts.needs_methods(latent_map, "evaluate", "starts")
+    X = in_double(X)
     before, fitted = copied(X), latent_map
     if callable(getattr(latent_map, "fit", None)):
         check_copies(facts, latent_map)

@@ -13,6 +13,7 @@ from isthmus.testing.inputs import (
     check_untouched,
     copied,
     generator,
+    in_double,
     is_table,
     pickled,
     settled_parameters,
@@ -66,6 +67,7 @@ def check_preimage(
     asked = needs(preimage)
     facts.holds("it provides 'solve'", "solve" in provides(preimage))
     check_copies(facts, preimage)
+    X = in_double(X)
     before = copied(X)
     fitted_map = clone(KernelPCA() if feature_map is None else feature_map).fit(X)
     offered = provides(fitted_map) | ({"vectors"} if is_table(X) else {"objects"}) | {"weights"}

@@ -69,12 +69,15 @@ class Facts:
             raise self.broken(fact, detail)
         self._add(fact)
 
-    def agree(self, fact: str, got: Any, expected: Any, *, tol: float) -> None:
-        """Add the fact that two arrays agree, up to ``tol`` times their largest entry."""
+    def agree(self, fact: str, got: Any, expected: Any, *, tol: float, size: float = 0.0) -> None:
+        """Add the fact that two arrays agree, up to ``tol`` times their largest entry.
+
+        ``size`` is that of the numbers they were made of, where these may cancel.
+        """
         got, expected = np.asarray(got), np.asarray(expected)
         if got.shape != expected.shape:
             raise self.broken(fact, f"Found shape {got.shape} where {expected.shape} is right.")
-        size = float(np.max(np.abs(expected), initial=0.0))
+        size = max(size, float(np.max(np.abs(expected), initial=0.0)))
         error = float(np.max(np.abs(got - expected), initial=0.0))
         detail = f"Found a difference of {error:.3g} between numbers of size {size:.3g}."
         self.holds(fact, error <= tol * max(size, np.finfo(float).tiny), detail)

@@ -7,7 +7,14 @@ from scipy import sparse
 from sklearn.base import clone
 
 from isthmus.kernels.objects import n_objects, take
-from isthmus.testing.inputs import check_copies, check_untouched, copied, generator, halves
+from isthmus.testing.inputs import (
+    check_copies,
+    check_untouched,
+    copied,
+    generator,
+    halves,
+    in_double,
+)
 from isthmus.testing.report import CheckReport, Facts
 from isthmus.typing import Array, Objects, Smoother, provides
 
@@ -42,6 +49,7 @@ def check_smoother(smoother: Smoother, X: Objects, y: Any) -> CheckReport:
     facts.needs_methods(smoother, "fit", "predict", "smooth", "weights")
     facts.holds("it provides 'weights'", "weights" in provides(smoother))
     check_copies(facts, smoother)
+    X = in_double(X)
     before = copied(X)
     train = np.sort(halves(X)[0])
     G = np.asarray(y, dtype=float)[train]
