@@ -42,7 +42,7 @@ for i, value in enumerate(signed, start=1):
 # With noise on every reading, 30 dB below their spread, the picture suffers a little.
 
 noise = 10 ** (-30 / 20) * readings[1:].std()
-noisy = camera.reconstruct(camera.measure(scene, noise=noise, random_state=0), noise=noise)
+noisy = camera.reconstruct(camera.measure(scene, sigma=noise, random_state=0), sigma=noise)
 
 figure = image_grid(
     [[camera.pattern(1), scene, least_squares, picture, noisy]],

@@ -39,7 +39,7 @@ def test_noise_is_passed_on_gracefully(scene):
     camera = SinglePixelCamera(shape=(32, 32), n_exposures=500)
     clean = camera.measure(scene)
     noise = 10 ** (-30 / 20) * clean.std()
-    image = camera.reconstruct(camera.measure(scene, noise=noise, random_state=0), noise=noise)
+    image = camera.reconstruct(camera.measure(scene, sigma=noise, random_state=0), sigma=noise)
     assert np.linalg.norm(image - scene) < 0.1 * np.linalg.norm(scene)
 
 

@@ -1,6 +1,6 @@
 from isthmus.sensing.bases import orthonormal_basis as orthonormal_basis
 from isthmus.sensing.camera import SinglePixelCamera as SinglePixelCamera
-from isthmus.sensing.certificate import Certificate as Certificate
+from isthmus.sensing.certificate import RecoveryCertificate as RecoveryCertificate
 from isthmus.sensing.matrices import sensing_matrix as sensing_matrix
 from isthmus.sensing.pursuit import basis_pursuit as basis_pursuit
 from isthmus.sensing.quality import RestrictedIsometry as RestrictedIsometry

@@ -10,7 +10,7 @@ import numpy as np
 from isthmus._checks import check_choice, check_int, check_seed, refusal
 from isthmus._piece import Piece
 from isthmus.sensing.bases import BASES, orthonormal_basis
-from isthmus.sensing.certificate import Certificate
+from isthmus.sensing.certificate import RecoveryCertificate
 from isthmus.sensing.matrices import sensing_matrix
 from isthmus.sensing.pursuit import basis_pursuit
 from isthmus.typing import Array
@@ -20,8 +20,8 @@ from isthmus.typing import Array
 class SinglePixelCamera(Piece):
     r"""Take a picture of ``shape`` with far fewer exposures than it has pixels [Duarte2008]_.
 
-    An array of mirrors sends a random half of the pixels to one light sensor, and the sensor tells
-    the sum :math:`y_i=\langle p_i,\text{image}\rangle`, :math:`p_i\in\{0,1\}^n`. One exposure with
+    An array of mirrors sends a random half of the pixels to one light sensor, which measures the
+    sum :math:`y_i=\langle p_i,\text{image}\rangle`, :math:`p_i\in\{0,1\}^n`. One exposure with
     all mirrors on, :math:`y_0`, turns them into :math:`2y_i-y_0`, measurements by signs
     :math:`\pm1`, from which :func:`basis_pursuit` finds the sparsest coefficients in ``basis``.
 
@@ -36,7 +36,7 @@ class SinglePixelCamera(Piece):
         Rows of a Walsh basis with randomly exchanged signs, whose fast transform serves pictures
         of any size, or independent coins, which are kept as a matrix.
     basis : str, default="haar"
-        In which pictures are sparse, as in :func:`orthonormal_basis`.
+        The basis in which pictures are sparse, as in :func:`orthonormal_basis`.
     random_state : int, default=0
         Camera and decoder must know it: the patterns come from it alone.
 
@@ -96,10 +96,10 @@ class SinglePixelCamera(Piece):
         row = self._signs().T @ only
         return ((np.sign(row) + 1) / 2).reshape(self.shape)
 
-    def measure(self, image: Any, *, noise: float = 0.0, random_state: Any = None) -> Array:
-        """Return what the sensor reads: all mirrors on, then one value a pattern.
+    def measure(self, image: Any, *, sigma: float = 0.0, random_state: Any = None) -> Array:
+        """Return what the sensor reads: all mirrors on, then one value per pattern.
 
-        ``noise`` is the standard deviation of what is added to each reading.
+        ``sigma`` is the standard deviation of the noise that is added to each reading.
         """
         self._check_parameters()
         pixels = np.asarray(image, dtype=np.float64)
@@ -110,28 +110,28 @@ class SinglePixelCamera(Piece):
         total = pixels.sum()
         signed = np.sqrt(self.n_exposures) * (self._signs() @ pixels.ravel())
         readings = np.concatenate([[total], (signed + total) / 2])
-        if noise:
-            readings += noise * np.random.default_rng(random_state).normal(size=len(readings))
+        if sigma:
+            readings += sigma * np.random.default_rng(random_state).normal(size=len(readings))
         return readings
 
     def reconstruct(
         self,
         exposures: Any,
         *,
-        noise: float = 0.0,
+        sigma: float = 0.0,
         basis: str | None = None,
         return_certificate: bool = False,
         verbose: int = 0,
-    ) -> Array | tuple[Array, Certificate]:
+    ) -> Array | tuple[Array, RecoveryCertificate]:
         """Return the picture.
 
         Parameters
         ----------
         exposures : array of shape (n_exposures + 1,)
-        noise : float, default=0.0
+        sigma : float, default=0.0
             Standard deviation of the noise of one reading.
         basis : str, optional
-            Another one than that of the camera: readings belong to no dictionary.
+            A basis other than that of the camera: the readings do not depend on it.
         return_certificate : bool, default=False
         verbose : int
         """
@@ -146,7 +146,7 @@ class SinglePixelCamera(Piece):
         D = orthonormal_basis(self.basis if basis is None else basis, tuple(self.shape))
         signed = (2 * y[1:] - y[0]) / np.sqrt(m)
         # 2 y_i - y_0 has five times the variance of a reading; two deviations of the norm to spare.
-        slack = np.sqrt(5) * noise * (1 + 2 / np.sqrt(2 * m))
+        slack = np.sqrt(5) * sigma * (1 + 2 / np.sqrt(2 * m))
         solver = "first-order" if self.patterns == "hadamard" else "auto"
         if self.patterns == "hadamard":
             A = self._signs() @ D

@@ -9,7 +9,7 @@ from isthmus.typing import Array
 
 
 @dataclass(frozen=True)
-class Certificate:
+class RecoveryCertificate:
     r"""What is known about a solution of basis pursuit.
 
     Any :math:`y` with :math:`\|A^\top y\|_\infty\le1` proves that no admissible vector has an l1
@@ -38,10 +38,10 @@ class Certificate:
 
 def certify(
     A: Any, b: Array, noise: float, x: Array, y: Array, *, n_iter: int, solver: str
-) -> Certificate:
+) -> RecoveryCertificate:
     """The certificate of ``x`` by the dual vector ``y``, shrunk until it is admissible."""
     size = float(np.abs(x).sum())
     y = y / max(1.0, float(np.abs(A.T @ y).max(initial=0.0)))
     bound = float(b @ y) - noise * float(np.linalg.norm(y))
     gap = float(size - bound) / size if size else 0.0
-    return Certificate(float(np.linalg.norm(A @ x - b)), gap, n_iter, solver)
+    return RecoveryCertificate(float(np.linalg.norm(A @ x - b)), gap, n_iter, solver)

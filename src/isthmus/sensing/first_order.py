@@ -44,7 +44,7 @@ class _Restricted:
         self.full[self.support] = values
         return np.asarray(self.A @ self.full)
 
-    def transposed(self, y: Array) -> Array:
+    def adjoint(self, y: Array) -> Array:
         return np.asarray((self.A.T @ y)[self.support])
 
 
@@ -146,7 +146,7 @@ def _polish(
     kept = np.abs(values) > 1e-10 * np.abs(values).max()
     support, values = support[kept], values[kept]
     part = _Restricted(A, support)
-    y = y + part.times(_gram_solve(part, np.sign(values) - part.transposed(y)))
+    y = y + part.times(_gram_solve(part, np.sign(values) - part.adjoint(y)))
     x = np.zeros(A.shape[1])
     x[support] = values
     return x, y, A.T @ y
@@ -160,7 +160,7 @@ def _polish_noisy(
     :math:`x=x_{LS}-\lambda G^{-1}s` has :math:`\|b-Ax\|^2=\|r_{LS}\|^2+\lambda^2s^\top G^{-1}s`.
     """
     part = _Restricted(A, support)
-    target = part.transposed(b)
+    target = part.adjoint(b)
     least: Array = np.zeros(len(support))
     back: Array = np.zeros(len(support))
     for tol in (1e-6, 1e-13):  # most supports that are wrong show it early
@@ -187,7 +187,7 @@ def _least_squares(part: _Restricted, b: Array, x: Array) -> tuple[Array, Array]
     Given up when five steps do not halve what is left: then the support is not the right one.
     """
     r = b - part.times(x)
-    s = part.transposed(r)
+    s = part.adjoint(r)
     p, ss, size = s.copy(), float(s @ s), float(np.linalg.norm(b))
     before = np.inf
     for k in range(200):
@@ -203,7 +203,7 @@ def _least_squares(part: _Restricted, b: Array, x: Array) -> tuple[Array, Array]
         q = part.times(p)
         step = ss / float(q @ q)
         x, r = x + step * p, r - step * q
-        s = part.transposed(r)
+        s = part.adjoint(r)
         new = float(s @ s)
         p, ss = s + (new / ss) * p, new
     return x, r
@@ -214,13 +214,13 @@ def _gram_solve(
 ) -> Array:
     """Solve ``G e = target`` with the Gram matrix of the columns of ``part``, from ``e`` on."""
     e = np.zeros_like(target) if e is None else e
-    r = target - part.transposed(part.times(e)) if e.any() else target.copy()
+    r = target - part.adjoint(part.times(e)) if e.any() else target.copy()
     p, rr = r.copy(), float(r @ r)
     stop = tol**2 * float(target @ target)
     for _ in range(200):
         if rr <= stop:
             break
-        q = part.transposed(part.times(p))
+        q = part.adjoint(part.times(p))
         curvature = float(p @ q)
         if curvature <= 0:  # rounding: nothing more to gain
             break

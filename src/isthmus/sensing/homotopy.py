@@ -10,9 +10,9 @@ import numpy as np
 from isthmus._progress import ProgressLine
 from isthmus.typing import Array, IntArray
 
-# Relative to the square of a column's norm: what remains of a column that others make up.
+# Share of a column's squared norm that remains where it is a combination of others.
 _DEPENDENT = 1e-12
-# Largest error of a correlation on the support before the inverse is made anew.
+# Largest error of a correlation on the support before the inverse is computed from scratch.
 _DRIFT = 1e-9
 # Relative difference of step lengths that counts as none.
 _TIE = 1e-8
@@ -62,7 +62,7 @@ class _Support:
         return self._indices[: self.size]
 
     def join(self, j: int, sign: float) -> bool:
-        """Add column ``j``; False if the others make it up already."""
+        """Add column ``j``; False if it is a combination of the others."""
         k = self.size
         if k == self.capacity:
             return False
@@ -102,6 +102,96 @@ class _Support:
         self.inverse[:] = np.linalg.pinv(self.columns @ self.columns.T, hermitian=True)
 
 
+class _Path:
+    """A point of the Lasso path, and how it moves on to the next change of the support."""
+
+    def __init__(self, A: Array, b: Array, noise: float):
+        self.A, self.b, self.noise = A, b, noise
+        self.c = A.T @ b  # correlation of the columns with the residual
+        self.lam = float(np.abs(self.c).max())
+        self.r2 = float(b @ b)  # squared norm of the residual
+        self.support = _Support(A)
+        self.v = np.zeros(len(A))
+        self._free = np.ones(A.shape[1], dtype=bool)
+        self._barred = -1  # what has just left
+
+    def join(self, j: int) -> None:
+        """Add entry ``j`` to the support, unless it is a combination of the others."""
+        self._free[j] = False
+        self.support.join(j, float(np.sign(self.c[j])))
+
+    def leave(self, i: int) -> None:
+        """Take the entry at place ``i`` out of the support."""
+        self._barred = self.support.leave(i)
+        # What was a combination of others may not be one any longer.
+        self._free[:] = True
+        self._free[self.support.indices] = False
+
+    def direction(self) -> tuple[Array, Array]:
+        """How the entries in use change as lambda falls, and by what all correlations fall."""
+        support = self.support
+        d, slope = self._changes()
+        if np.abs(slope[support.indices] - support.signs).max(initial=0.0) > _DRIFT:
+            support.renew()
+            self.c = (self.b - support.x @ support.columns) @ self.A
+            d, slope = self._changes()
+        return d, slope
+
+    def _changes(self) -> tuple[Array, Array]:
+        d = self.support.inverse @ self.support.signs
+        self.v = d @ self.support.columns
+        return d, self.v @ self.A
+
+    def next_event(self, d: Array, slope: Array) -> tuple[float, str, int]:
+        """The step to the next change, its kind and the entry or place that it concerns."""
+        support, lam = self.support, self.lam
+        gamma = _last_step(lam, self.r2, float(support.signs @ d), self.noise)
+        event, which = "end", -1
+        step = _joining_steps(self.c, slope, lam)
+        step[~self._free] = np.inf
+        if self._barred >= 0:
+            # What has just left may come back with the other sign only.
+            left, fall = self.c[self._barred], slope[self._barred]
+            other = (lam + abs(left)) / (1 + abs(fall))
+            step[self._barred] = other if fall * left > 0 else np.inf
+        j = int(step.argmin())
+        # On the last stretch without noise, where the slopes are an admissible dual vector,
+        # all of them would join at the end itself: there rounding must not decide.
+        last = self.noise == 0 and np.abs(slope).max() <= 1 + _TIE
+        if step[j] < (gamma * (1 - _TIE) if last else gamma):
+            gamma, event, which = float(step[j]), "join", j
+        # An entry moving towards zero leaves there; one that starts off with the wrong sign
+        # (after a tie) leaves at once.
+        towards = d * support.signs < 0
+        ratio = np.full(len(d), np.inf)
+        ratio[towards] = np.maximum(-support.x[towards] / d[towards], 0)
+        i = int(ratio.argmin())
+        if ratio[i] < (gamma * (1 - _TIE) if last else gamma):
+            gamma, event, which = float(ratio[i]), "leave", i
+        return gamma, event, which
+
+    def move(self, gamma: float, d: Array, slope: Array) -> None:
+        """Lower lambda by ``gamma``."""
+        self.support.x[:] += gamma * d
+        self.c -= gamma * slope
+        self.r2 += gamma * (gamma - 2 * self.lam) * float(self.support.signs @ d)
+        self.lam -= gamma
+        self._barred = -1
+
+    def solution(self) -> tuple[Array, Array]:
+        """The vector at this point, and a dual vector."""
+        support = self.support
+        if self.noise == 0:
+            for _ in range(2):  # refine: the path has collected rounding errors
+                left = self.b - support.x @ support.columns
+                support.x[:] += support.inverse @ (support.columns @ left)
+        x = np.zeros(self.A.shape[1])
+        x[support.indices] = support.x
+        if self.noise == 0 or self.lam <= 0:
+            return x, self.v
+        return x, (self.b - self.A @ x) / self.lam
+
+
 def homotopy(
     A: Array, b: Array, noise: float = 0.0, *, max_iter: int | None = None, verbose: int = 0
 ) -> tuple[Array, Array, int, bool]:
@@ -112,88 +202,29 @@ def homotopy(
 
     >>> import numpy as np
     >>> A = np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 2.0]])
-    >>> x, y, n_steps, reached = homotopy(A, np.array([1.0, 1.0]))
+    >>> x, y, n_iter, reached = homotopy(A, np.array([1.0, 1.0]))
     >>> np.round(x, 12), reached
     (array([0. , 0. , 0.5]), True)
     """
-    m, n = A.shape
-    c = A.T @ b  # correlation of the columns with the residual
-    start = lam = float(np.abs(c).max())
-    r2 = float(b @ b)
-    support = _Support(A)
-    limit = 10 * m + 100 if max_iter is None else max_iter
-    free = np.ones(n, dtype=bool)
-    joining, barred, standing = int(np.abs(c).argmax()), -1, 0
-    v = np.zeros(m)
-    reached = False
-    n_iter = 0
+    path = _Path(A, b, noise)
+    start = path.lam
+    limit = 10 * len(A) + 100 if max_iter is None else max_iter
+    event, which, standing, n_iter = "join", int(np.abs(path.c).argmax()), 0, 0
     with ProgressLine("basis pursuit", verbose=verbose) as line:
         while n_iter < limit:
             n_iter += 1
-            if joining >= 0:
-                free[joining] = False
-                support.join(joining, float(np.sign(c[joining])))
-            d = support.inverse @ support.signs
-            v = d @ support.columns
-            slope = v @ A  # the correlations fall by it
-            if np.abs(slope[support.indices] - support.signs).max(initial=0.0) > _DRIFT:
-                support.renew()
-                c = (b - support.x @ support.columns) @ A
-                d = support.inverse @ support.signs
-                v = d @ support.columns
-                slope = v @ A
-            sd = float(support.signs @ d)
-
-            gamma, event = _last_step(lam, r2, sd, noise), "end"
-            step = _joining_steps(c, slope, lam)
-            step[~free] = np.inf
-            if barred >= 0:
-                # What has just left may come back with the other sign only.
-                falls = slope[barred] * c[barred] > 0
-                other = (lam + abs(c[barred])) / (1 + abs(slope[barred]))
-                step[barred] = other if falls else np.inf
-            j = int(step.argmin())
-            # On the last stretch without noise, where the slopes are an admissible dual vector,
-            # all of them would join at the end itself: there rounding must not decide.
-            last = noise == 0 and np.abs(slope).max() <= 1 + _TIE
-            if step[j] < (gamma * (1 - _TIE) if last else gamma):
-                gamma, event = float(step[j]), "join"
-            # An entry moving towards zero leaves there; one that starts off with the wrong sign
-            # (after a tie) leaves at once.
-            towards = d * support.signs < 0
-            ratio = np.full(len(d), np.inf)
-            ratio[towards] = np.maximum(-support.x[towards] / d[towards], 0)
-            i = int(ratio.argmin())
-            if ratio[i] < (gamma * (1 - _TIE) if last else gamma):
-                gamma, event = float(ratio[i]), "leave"
-
-            support.x[:] += gamma * d
-            c -= gamma * slope
-            r2 += gamma * (gamma - 2 * lam) * sd
-            lam -= gamma
-            line.update(step=n_iter, support=support.size, share=lam / start)
-            joining = barred = -1
-            if event == "end":
-                reached = True
-                break
+            if event == "join":
+                path.join(which)
+            d, slope = path.direction()
+            gamma, event, which = path.next_event(d, slope)
+            path.move(gamma, d, slope)
+            line.update(step=n_iter, support=path.support.size, share=path.lam / start)
             standing = standing + 1 if gamma <= 1e-14 * start else 0
-            if standing > 2 * support.size + 50:
+            if event == "end" or standing > 2 * path.support.size + 50:
                 break
             if event == "leave":
-                barred = support.leave(i)
-                # What was made up by others may not be any longer.
-                free[:] = True
-                free[support.indices] = False
-            else:
-                joining = j
-    if noise == 0:
-        for _ in range(2):  # refine: the path has collected rounding errors
-            left = b - support.x @ support.columns
-            support.x[:] += support.inverse @ (support.columns @ left)
-    x = np.zeros(n)
-    x[support.indices] = support.x
-    y = v if noise == 0 or lam <= 0 else (b - A @ x) / lam
-    return x, y, n_iter, reached
+                path.leave(which)
+    return *path.solution(), n_iter, event == "end"
 
 
 def _last_step(lam: float, r2: float, sd: float, noise: float) -> float:

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
-from isthmus._checks import check_seed, refusal
+from isthmus._checks import check_choice, check_int, check_seed
 from isthmus.sensing.bases import Basis, orthonormal_basis
 from isthmus.typing import Array, IntArray
 
@@ -82,13 +82,10 @@ def sensing_matrix(
     >>> bool(np.allclose(F @ (F.T @ y), 100 * y))  # orthogonal rows of norm 10
     True
     """
-    if not isinstance(kind, str) or kind not in KINDS:
-        expected = f"one of {', '.join(map(repr, KINDS))}"
-        raise ValueError(refusal("sensing_matrix", "kind", expected, kind))
+    check_choice(kind, "kind", "sensing_matrix", KINDS)
     of_basis = kind in (*_FAST, "orthonormal")
-    for name, value in (("m", m), ("n", n)):
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-            raise ValueError(refusal("sensing_matrix", name, "an int in [1, inf)", value))
+    check_int(m, "m", "sensing_matrix", low=1)
+    check_int(n, "n", "sensing_matrix", low=1)
     if of_basis and m > n:
         raise ValueError(
             f"A basis of dimension n = {n} has no m = {m} rows; take m <= n or kind='gaussian'."
@@ -113,7 +110,7 @@ def sensing_matrix(
     return sparse.csr_array(np.sqrt(3 / m) * values)
 
 
-def written_out(A: Any, *, what: str, limit: float = np.inf) -> Array:
+def as_dense_matrix(A: Any, *, what: str, limit: float = np.inf) -> Array:
     """``A`` as a dense array, refused where it has more than ``limit`` entries."""
     m, n = A.shape
     if m * n > limit:

@@ -1,7 +1,6 @@
 """The sparsest vector that explains the measurements, by the l1 norm."""
 
 import warnings
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -9,12 +8,12 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 from sklearn.exceptions import ConvergenceWarning
 
-from isthmus._checks import refusal
-from isthmus.sensing.certificate import Certificate, certify
+from isthmus._checks import check_choice, check_float, refusal
+from isthmus.sensing.certificate import RecoveryCertificate, certify
 from isthmus.sensing.first_order import first_order
 from isthmus.sensing.homotopy import homotopy
 from isthmus.sensing.linear_program import linear_program
-from isthmus.sensing.matrices import written_out
+from isthmus.sensing.matrices import as_dense_matrix
 from isthmus.sensing.root import noise_root
 from isthmus.typing import Array
 
@@ -50,7 +49,7 @@ def basis_pursuit(
         ``D @ a`` is the signal.
     b : array of shape (m,)
     noise : float, default=0.0
-        The :math:`\epsilon` above: how far :math:`Ax` may be from ``b``.
+        The :math:`\epsilon` above: how far :math:`Ax` may be from ``b``, in the Euclidean norm.
     solver : {"auto", "homotopy", "root", "first-order", "linear-program"}
         ``"homotopy"`` follows the Lasso path on a matrix written out, exact; ``"root"`` finds the
         end of the path by a few exact Lasso problems, for ``noise > 0``;
@@ -62,16 +61,16 @@ def basis_pursuit(
         Relative duality gap and residual at which first-order steps may stop. They mostly stop
         earlier: with a solution that is exact to 1e-9 and proved to be so.
     max_iter : int or None
-        Steps of the solver; None for 10 m + 100 (homotopy) or 5000 (first-order).
+        Maximum number of steps of the solver; None for 10 m + 100 (homotopy) or 5000 (first-order).
     return_certificate : bool, default=False
-        Return also the :class:`Certificate`.
+        Also return the :class:`RecoveryCertificate`.
     verbose : int
         1 shows a progress line on a terminal.
 
     Returns
     -------
     x : ndarray of shape (n,)
-    certificate : Certificate
+    certificate : RecoveryCertificate
         Only with ``return_certificate``: the residual, and by how much the l1 norm can at most
         exceed the minimum.
 
@@ -94,14 +93,11 @@ def basis_pursuit(
     >>> bool(np.linalg.norm(found - x) < 0.2)
     True
     """
-    A, b = _checked(A, b)
+    A, b = _check_system(A, b)
     m, n = A.shape
-    for name, value in (("noise", noise), ("tol", tol)):
-        if not isinstance(value, Real) or not np.isfinite(value) or value < 0:
-            raise ValueError(refusal("basis_pursuit", name, "a float in [0.0, inf)", value))
-    if not isinstance(solver, str) or solver not in SOLVERS:
-        expected = f"one of {', '.join(map(repr, SOLVERS))}"
-        raise ValueError(refusal("basis_pursuit", "solver", expected, solver))
+    check_float(noise, "noise", "basis_pursuit")
+    check_float(tol, "tol", "basis_pursuit")
+    check_choice(solver, "solver", "basis_pursuit", SOLVERS)
     if solver == "linear-program" and noise:
         raise ValueError("The solver 'linear-program' takes no noise; use 'homotopy'.")
     if solver == "root" and not noise:
@@ -112,11 +108,11 @@ def basis_pursuit(
     exact = "root" if noise else "homotopy"
     chosen = solver if solver != "auto" else exact if dense else "first-order"
     if chosen != "first-order" and operator:
-        A = written_out(A, what=f"The solver {chosen!r} of basis_pursuit", limit=5e8)
+        A = as_dense_matrix(A, what=f"The solver {chosen!r} of basis_pursuit", limit=5e8)
     size = float(np.linalg.norm(b))
     if size <= noise or not np.any(A.T @ b):
         x = np.zeros(n)
-        certificate = Certificate(size, 0.0, 0, chosen)
+        certificate = RecoveryCertificate(size, 0.0, 0, chosen)
         if size > max(noise, 0.0):
             _refuse_range(size, noise)
         return (x, certificate) if return_certificate else x
@@ -143,7 +139,7 @@ def basis_pursuit(
 
 def _solve(
     A: Any, b: Array, noise: float, solver: str, tol: float, max_iter: int | None, verbose: int
-) -> tuple[Array, Certificate, bool]:
+) -> tuple[Array, RecoveryCertificate, bool]:
     reached = True
     if solver == "homotopy":
         x, y, n_iter, reached = homotopy(A, b, noise, max_iter=max_iter, verbose=verbose)
@@ -192,7 +188,7 @@ def squared_norm(A: Any) -> float:
     return 1.05 * best  # power iterations come from below
 
 
-def _checked(A: Any, b: Any) -> tuple[Any, Array]:
+def _check_system(A: Any, b: Any) -> tuple[Any, Array]:
     if np.iscomplexobj(b) or np.dtype(getattr(A, "dtype", None) or float).kind == "c":
         raise ValueError(
             "basis_pursuit works with real numbers: stack real and imaginary parts of the rows."

@@ -9,16 +9,16 @@ import numpy as np
 from scipy.special import ndtr
 from sklearn.utils import check_random_state
 
-from isthmus._checks import refusal
+from isthmus._checks import check_int, refusal
 from isthmus.blocks.slices import block_slices
-from isthmus.sensing.matrices import written_out
+from isthmus.sensing.matrices import as_dense_matrix
 from isthmus.typing import Array, IntArray
 
 _ENTRIES = 1e8  # of a Gram matrix that is still written out
 
 
 def mutual_coherence(A: Any, B: Any = None) -> float:
-    r"""Largest likeness of two different columns, or of the columns of two bases.
+    r"""Largest similarity of two different columns, or of the columns of two bases.
 
     .. math:: \mu(A)=\max_{i\ne j}\frac{|\langle a_i,a_j\rangle|}{\|a_i\|\|a_j\|},\qquad
               \mu(A,B)=\sqrt n\,\max_{ij}|\langle a_i,b_j\rangle|
@@ -79,18 +79,18 @@ class RestrictedIsometry:
 
     lower: float
     upper: float
-    sparsity: int
+    n_nonzero: int
     n_supports: int
 
     @property
     def exact(self) -> bool:
-        """Whether every support was looked at."""
+        """Whether every support was examined."""
         return self.lower == self.upper
 
 
 def restricted_isometry(
     A: Any,
-    sparsity: int,
+    n_nonzero: int,
     *,
     n_supports: int = 2000,
     max_exact: int = 20_000,
@@ -104,17 +104,18 @@ def restricted_isometry(
     The constant itself is hard to compute. Supports drawn at random give a lower bound, each
     improved by exchanging its least harmful column; Gershgorin's circles give an upper bound,
     usually far away (at most :math:`(S-1)\mu` for unit columns). Where there are at most
-    ``max_exact`` supports all are looked at, and the bounds agree. A small lower bound is *no*
+    ``max_exact`` supports all are examined, and the bounds agree. A small lower bound is *no*
     proof of recovery.
 
     Parameters
     ----------
     A : array, sparse matrix or LinearOperator of shape (m, n)
-    sparsity : int
+    n_nonzero : int
         The :math:`S` above.
     n_supports : int, default=2000
-        How many to draw.
+        Number of supports to draw.
     max_exact : int, default=20_000
+        Maximum number of supports up to which all are examined.
     random_state : int, RandomState or None
 
     Returns
@@ -132,26 +133,22 @@ def restricted_isometry(
     """
     matrix = _matrix(A, "restricted_isometry")
     n = matrix.shape[1]
-    for name, value, high in (("sparsity", sparsity, n), ("n_supports", n_supports, None)):
-        if value != int(value) or value < 1 or (high is not None and value > high):
-            end = "inf)" if high is None else f"{high}]"
-            raise ValueError(
-                f"The {name!r} of restricted_isometry must be an int in [1, {end}. Got {value!r}."
-            )
+    owner = "restricted_isometry"
+    size = check_int(n_nonzero, "n_nonzero", owner, low=1, high=n)
+    n_supports = check_int(n_supports, "n_supports", owner, low=1)
     G = matrix.T @ matrix
-    if comb(n, sparsity) <= max_exact:
-        supports = np.array(list(combinations(range(n), sparsity)))
+    if comb(n, size) <= max_exact:
+        supports = np.array(list(combinations(range(n), size)))
         exact = float(_deltas(G, supports)[0].max())
-        return RestrictedIsometry(exact, exact, sparsity, len(supports))
+        return RestrictedIsometry(exact, exact, size, len(supports))
     random = check_random_state(random_state)
-    order = random.uniform(size=(n_supports, n)).argpartition(sparsity - 1, axis=1)
-    supports = order[:, :sparsity]
+    order = random.uniform(size=(n_supports, n)).argpartition(size - 1, axis=1)
+    supports = order[:, :size]
     delta, directions = _deltas(G, supports)
     worst = np.argsort(-delta)[: max(50, n_supports // 20)]
-    lower = max(
-        float(delta.max()), _exchanged(G, supports[worst], directions[worst], sweeps=2 * sparsity)
-    )
-    return RestrictedIsometry(lower, _gershgorin(G, sparsity), sparsity, n_supports)
+    improved = _exchange_columns(G, supports[worst], directions[worst], sweeps=2 * size)
+    lower = max(float(delta.max()), improved)
+    return RestrictedIsometry(lower, _gershgorin(G, size), size, n_supports)
 
 
 def guaranteed_sparsity(A: Any) -> int:
@@ -235,7 +232,7 @@ def _matrix(A: Any, what: str) -> Array:
             raise TypeError(refusal(what, "A", "a matrix of numbers", A)) from error
     if len(A.shape) != 2:
         raise ValueError(refusal(what, "A", "a matrix of two dimensions", A))
-    return written_out(A, what=what, limit=_ENTRIES)
+    return as_dense_matrix(A, what=what, limit=_ENTRIES)
 
 
 def _deltas(G: Array, supports: IntArray) -> tuple[Array, Array]:
@@ -253,7 +250,7 @@ def _deltas(G: Array, supports: IntArray) -> tuple[Array, Array]:
     return deltas, directions
 
 
-def _exchanged(G: Array, supports: IntArray, directions: Array, *, sweeps: int) -> float:
+def _exchange_columns(G: Array, supports: IntArray, directions: Array, *, sweeps: int) -> float:
     """Largest delta after exchanging, again and again, the weakest column for the worst other."""
     supports = supports.copy()
     inside = np.arange(len(supports))
@@ -269,9 +266,9 @@ def _exchanged(G: Array, supports: IntArray, directions: Array, *, sweeps: int) 
     return best
 
 
-def _gershgorin(G: Array, sparsity: int) -> float:
+def _gershgorin(G: Array, size: int) -> float:
     off = np.abs(G)
     own = np.abs(np.diag(G) - 1)
     np.fill_diagonal(off, 0)
-    largest = np.sort(off, axis=1)[:, ::-1][:, : sparsity - 1]
+    largest = np.sort(off, axis=1)[:, ::-1][:, : size - 1]
     return float((own + largest.sum(axis=1)).max())

@@ -54,7 +54,7 @@ def camera(settings, seed, progress):
     progress(len(runs) / (len(runs) + 1), "noise")
     device = _camera(1600, "hadamard", seed)
     noise = 10 ** (-30 / 20) * device.measure(scene)[1:].std()
-    image = device.reconstruct(device.measure(scene, noise=noise, random_state=seed), noise=noise)
+    image = device.reconstruct(device.measure(scene, sigma=noise, random_state=seed), sigma=noise)
     error = _error(image, scene)
     rows.append(
         Row(
