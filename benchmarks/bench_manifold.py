@@ -15,8 +15,9 @@ from benchmarks._harness import Contest, Unavailable, benchmark
 from isthmus.datasets import DataNotAvailable, load_usps
 from isthmus.manifold import UnsupervisedKernelRegression
 from isthmus.manifold.ukr.losses import squared_loss
-from isthmus.manifold.ukr.objective import Smoother, reconstruction_error
+from isthmus.manifold.ukr.objective import reconstruction_error
 from isthmus.smoothers import density_kernel
+from isthmus.smoothers.local_polynomial import LocalPolynomial
 
 N_FEATURES = 16
 NEIGHBORS = 20.0  # that a kernel of compact support reaches, at every size
@@ -27,7 +28,7 @@ def _step_contest(kernel, n):
     rng = np.random.default_rng(0)
     side = np.sqrt(np.pi * n / NEIGHBORS)
     X, Y = side * rng.uniform(size=(n, 2)), rng.normal(size=(n, N_FEATURES))
-    smoother = Smoother(density_kernel(kernel))
+    smoother = LocalPolynomial(density_kernel(kernel))
     itself = np.arange(n)[:, None]
 
     def ours():

@@ -17,10 +17,11 @@ from isthmus.kernels import FunctionKernel, Gaussian, Normalized, Polynomial, Sp
 from isthmus.manifold import UnsupervisedKernelRegression
 from isthmus.manifold.ukr.checks import l1_kernel
 from isthmus.manifold.ukr.losses import squared_loss
-from isthmus.manifold.ukr.objective import Smoother, reconstruction_error
+from isthmus.manifold.ukr.objective import reconstruction_error
 from isthmus.preimage import CandidatePreimage
 from isthmus.reduction import compress
 from isthmus.smoothers import density_kernel
+from isthmus.smoothers.local_polynomial import LocalPolynomial
 
 
 @pytest.fixture(scope="module")
@@ -234,7 +235,7 @@ def test_feature_space_of_a_kernel_is_kernel_pca(arc):
     L = KernelPCA(kernel=kernel).fit_transform(Y)
     G = kernel(Y)
     X = np.linspace(0, 5, 25)[:, None]
-    smoother, loo = Smoother(density_kernel("gaussian")), np.arange(25)[:, None]
+    smoother, loo = LocalPolynomial(density_kernel("gaussian")), np.arange(25)[:, None]
     found = reconstruction_error(X, X, L, L, smoother, squared_loss, excluded=loo)
     K = np.exp(-0.5 * (X - X.T) ** 2) * (1 - np.eye(25))
     B = K / K.sum(axis=0) - np.eye(25)

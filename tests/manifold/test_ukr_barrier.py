@@ -6,9 +6,9 @@ import pytest
 from isthmus.manifold import UnsupervisedKernelRegression
 from isthmus.manifold.ukr.barrier import lifted, train_above
 from isthmus.manifold.ukr.density import latent_densities, log_barrier
-from isthmus.manifold.ukr.objective import Smoother
 from isthmus.manifold.ukr.train import Problem, lbfgs, rprop
 from isthmus.smoothers import density_kernel
+from isthmus.smoothers.local_polynomial import LocalPolynomial
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def arc(rng):
 def problem(Y, kernel="quartic", **settings):
     Y = Y - Y.mean(axis=0)
     own = np.arange(len(Y))[:, None]
-    return Problem(Y, Smoother(density_kernel(kernel)), excluded=own, **settings)
+    return Problem(Y, LocalPolynomial(density_kernel(kernel)), excluded=own, **settings)
 
 
 def densities(X, kernel="quartic"):

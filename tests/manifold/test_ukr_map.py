@@ -5,10 +5,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from isthmus.manifold.projection import Search, best_ends
-from isthmus.manifold.ukr import pairs as _ukr_pairs
 from isthmus.manifold.ukr.losses import squared_loss
 from isthmus.manifold.ukr.map import WHOLE_ROWS, KernelMap, latent_map, map_of_rows
-from isthmus.manifold.ukr.objective import Smoother, reconstruction_error
+from isthmus.manifold.ukr.objective import reconstruction_error
 from isthmus.manifold.ukr.roughness import adapted_outputs, basis_curvatures, roughness_metric
 from isthmus.manifold.ukr.starts import (
     candidates,
@@ -18,6 +17,8 @@ from isthmus.manifold.ukr.starts import (
 )
 from isthmus.manifold.ukr.train import Problem, lbfgs, rprop, tighten, train
 from isthmus.smoothers import density_kernel
+from isthmus.smoothers import pairs as near_lists
+from isthmus.smoothers.local_polynomial import LocalPolynomial
 
 DEGREES = [(0, True), (1, True), (2, False), (2, True)]
 
@@ -33,8 +34,8 @@ def centres(rng):
 def test_jacobian_is_the_derivative_of_the_map(
     kernel, degree, cross, crowded, centres, rng, monkeypatch
 ):
-    monkeypatch.setattr(_ukr_pairs, "CROWDED", crowded)
-    smoother = Smoother(density_kernel(kernel), degree, cross, 1e-3)
+    monkeypatch.setattr(near_lists, "CROWDED", crowded)
+    smoother = LocalPolynomial(density_kernel(kernel), degree, cross, 1e-3)
     Z = 0.2 * rng.normal(size=(6, 2))
     at = latent_map(Z, *centres, smoother, jacobian=True)
     h = 1e-6
@@ -48,7 +49,7 @@ def test_jacobian_is_the_derivative_of_the_map(
 @pytest.mark.parametrize("kernel", ["gaussian", "quartic"])
 def test_map_at_the_places_is_what_training_saw(kernel, degree, centres):
     X, Y = centres
-    smoother = Smoother(density_kernel(kernel), degree)
+    smoother = LocalPolynomial(density_kernel(kernel), degree)
     fitted = reconstruction_error(X, X, Y, Y, smoother, squared_loss).fitted
     assert_allclose(latent_map(X, X, Y, smoother).f, fitted, atol=1e-8)
 
@@ -58,9 +59,17 @@ def test_far_from_everything_the_nearest_output_is_returned(centres):
     far = np.array([[1e4, 0.0]])
     nearest = np.argmin(np.sum((X - far) ** 2, axis=1))
     for kernel in ("quartic", "gaussian"):
-        at = latent_map(far, X, Y, Smoother(density_kernel(kernel)), jacobian=True)
+        at = latent_map(far, X, Y, LocalPolynomial(density_kernel(kernel)), jacobian=True)
         assert_allclose(at.f[0], Y[nearest], atol=1e-6)
         assert np.all(np.isfinite(at.jacobian))
+
+
+@pytest.mark.parametrize("degree", [0, 1])
+def test_far_from_everything_there_is_no_density(degree, centres):
+    X, Y = centres
+    for kernel in ("quartic", "gaussian"):
+        smoother = LocalPolynomial(density_kernel(kernel), degree)
+        assert latent_map(np.array([[90.0, 0.0]]), X, Y, smoother).density[0] < 1e-100
 
 
 def grid_surface():
@@ -73,7 +82,7 @@ def grid_surface():
 @pytest.mark.parametrize("kernel", ["gaussian", "triweight"])
 def test_projection_of_a_point_of_the_manifold_is_its_place(kernel, degree, rng):
     X, Y = grid_surface()
-    smoother = Smoother(density_kernel(kernel), degree)
+    smoother = LocalPolynomial(density_kernel(kernel), degree)
     Z = rng.uniform(1.0, 2.5, size=(20, 2))
     images = latent_map(X, X, Y, smoother).f
     targets = latent_map(Z, X, Y, smoother).f
@@ -85,7 +94,7 @@ def test_projection_of_a_point_of_the_manifold_is_its_place(kernel, degree, rng)
 
 def test_projections_stay_where_the_density_is_high_enough(rng):
     X, Y = grid_surface()
-    smoother = Smoother(density_kernel("gaussian"))
+    smoother = LocalPolynomial(density_kernel("gaussian"))
     fenced = map_of_rows(X, X, Y, smoother)
     places = best_ends(fenced, 5 * Y, None, WHOLE_ROWS).latent
     assert np.all(latent_map(places, X, Y, smoother).density >= fenced.floor * (1 - 1e-12))
@@ -119,7 +128,7 @@ def test_adapted_outputs_leave_no_slope(centres, rng):
     kernel = density_kernel("gaussian")
     outputs = adapted_outputs(X, X[:6], Y, kernel, 0.0)
     found = reconstruction_error(
-        X, X[:6], Y, outputs, Smoother(kernel), squared_loss, by_output=True
+        X, X[:6], Y, outputs, LocalPolynomial(kernel), squared_loss, by_output=True
     )
     assert np.abs(found.by_output).max() < 1e-6
     rough, smooth = (adapted_outputs(X, X[:6], Y, kernel, s) for s in (0.0, 10.0))
@@ -136,7 +145,9 @@ def circle(rng, n=60):
 def test_solvers_lower_the_error_and_return_the_best(solver, rng):
     t, Y = circle(rng)
     Y = Y - Y.mean(axis=0)
-    problem = Problem(Y, Smoother(density_kernel("gaussian")), excluded=np.arange(60)[:, None])
+    problem = Problem(
+        Y, LocalPolynomial(density_kernel("gaussian")), excluded=np.arange(60)[:, None]
+    )
     X = 2 * t[:, None] + 0.01 * rng.normal(size=(60, 1))
     found = solver(problem, X, max_iter=40, tol=0.0)
     assert found.value < problem(X)[0]
@@ -148,7 +159,7 @@ def test_solvers_lower_the_error_and_return_the_best(solver, rng):
 
 def test_stages_of_a_homotopy_unfold_from_small_to_large(rng):
     t, Y = circle(rng)
-    problem = Problem(Y - Y.mean(axis=0), Smoother(density_kernel("gaussian")))
+    problem = Problem(Y - Y.mean(axis=0), LocalPolynomial(density_kernel("gaussian")))
     X = 0.1 * t[:, None]
     stages = [{"extension": 0.1}, {"extension": 0.01}]
     sizes = [
@@ -163,7 +174,7 @@ def test_stages_of_a_homotopy_unfold_from_small_to_large(rng):
 def test_tubes_shrink_the_extension_and_hold_every_row(shape, rng):
     t, Y = circle(rng)
     Y = Y - Y.mean(axis=0)
-    smoother = Smoother(density_kernel("gaussian"))
+    smoother = LocalPolynomial(density_kernel("gaussian"))
     problem = Problem(Y, smoother, excluded=np.arange(60)[:, None])
     X = lbfgs(problem, 4 * t[:, None], max_iter=50, tol=1e-3).X
     done = tighten(problem, X, 0.1, shape, max_iter=100)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from isthmus.manifold.ukr import pairs as _ukr_pairs
 from isthmus.manifold.ukr.density import (
     density_functional,
     density_variance,
@@ -15,10 +14,12 @@ from isthmus.manifold.ukr.density import (
     log_density,
 )
 from isthmus.manifold.ukr.losses import huber_loss, huber_norm_loss, squared_loss, tube_loss
-from isthmus.manifold.ukr.objective import Smoother, reconstruction_error
+from isthmus.manifold.ukr.objective import reconstruction_error
 from isthmus.manifold.ukr.starts import refined_scale
 from isthmus.manifold.ukr.train import Problem
 from isthmus.smoothers import density_kernel
+from isthmus.smoothers import pairs as near_lists
+from isthmus.smoothers.local_polynomial import LocalPolynomial
 
 N, Q, D = 25, 2, 4
 DEGREES = [(0, True), (1, True), (2, False), (2, True)]
@@ -72,10 +73,10 @@ def assert_slope(fun, x, rng, rtol=1e-6, h=1e-6):
 @pytest.mark.parametrize(("degree", "cross"), DEGREES)
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_gradient_of_every_loss_and_mask(kernel, degree, cross, path, data, rng, monkeypatch):
-    monkeypatch.setattr(_ukr_pairs, "CROWDED", 2.0 if path == "listed" else 0.0)
+    monkeypatch.setattr(near_lists, "CROWDED", 2.0 if path == "listed" else 0.0)
     X, Y = data
     for background in (0.0, 0.05):
-        smoother = Smoother(density_kernel(kernel), degree, cross, 1e-2, background)
+        smoother = LocalPolynomial(density_kernel(kernel), degree, cross, 1e-2, background)
         for excluded, loss in itertools.product(masks(Y).values(), losses(rng).values()):
             assert_slope(lambda x: whole(x, Y, smoother, loss, excluded), X, rng)  # noqa: B023
 
@@ -84,10 +85,10 @@ def test_gradient_of_every_loss_and_mask(kernel, degree, cross, path, data, rng,
 @pytest.mark.parametrize(("degree", "cross"), DEGREES)
 def test_lists_of_neighbours_and_matrix_products_agree(kernel, degree, cross, data, monkeypatch):
     X, Y = data
-    smoother = Smoother(density_kernel(kernel), degree, cross, 1e-6)
+    smoother = LocalPolynomial(density_kernel(kernel), degree, cross, 1e-6)
     found = []
     for crowded in (2.0, 0.0):
-        monkeypatch.setattr(_ukr_pairs, "CROWDED", crowded)
+        monkeypatch.setattr(near_lists, "CROWDED", crowded)
         found.append(
             reconstruction_error(
                 X, X, Y, Y, smoother, squared_loss, excluded=masks(Y)["lko"], by_output=True
@@ -110,14 +111,14 @@ def test_pairs_within_reach_are_those_of_all_distances(q, rng, monkeypatch):
     squared = np.sum((points[:, None] - centres) ** 2, axis=2)
     support = float(np.quantile(squared, 0.1))
     expected = np.where(squared < support, squared, np.inf)
-    found = _ukr_pairs.near_pairs(points, centres, support)
+    found = near_lists.near_pairs(points, centres, support)
     assert_allclose(as_table(found, squared.shape), expected, rtol=1e-12)
-    everything = _ukr_pairs.listed_pairs(points, centres)
+    everything = near_lists.listed_pairs(points, centres)
     assert_allclose(as_table(everything, squared.shape), squared, rtol=1e-12)
-    assert _ukr_pairs.near_pairs(points, centres, 1e9) is None  # crowded
-    monkeypatch.setattr(_ukr_pairs, "SLAB_CENTRES", 0)
-    by_tree = _ukr_pairs.near_pairs(points, centres, support)
-    if q <= _ukr_pairs.TREE_DIMENSIONS:
+    assert near_lists.near_pairs(points, centres, 1e9) is None  # crowded
+    monkeypatch.setattr(near_lists, "SLAB_CENTRES", 0)
+    by_tree = near_lists.near_pairs(points, centres, support)
+    if q <= near_lists.TREE_DIMENSIONS:
         assert_allclose(as_table(by_tree, squared.shape), expected, rtol=1e-9)
     else:
         assert by_tree is None
@@ -126,10 +127,10 @@ def test_pairs_within_reach_are_those_of_all_distances(q, rng, monkeypatch):
 @pytest.mark.parametrize("degree", [0, 1])
 def test_blocks_add_up(degree, data, monkeypatch):
     X, Y = np.tile(data[0], (3, 1)) + np.arange(75)[:, None] / 100, np.tile(data[1], (3, 1))
-    smoother = Smoother(density_kernel("gaussian"), degree)
+    smoother = LocalPolynomial(density_kernel("gaussian"), degree)
     excluded = np.arange(75)[:, None]
     expected = whole(X, Y, smoother, excluded=excluded)
-    monkeypatch.setattr("isthmus.manifold.ukr.objective.BLOCK", 1)
+    monkeypatch.setattr("isthmus.smoothers.pull_back.BLOCK", 1)
     found = whole(X, Y, smoother, excluded=excluded)
     assert_allclose(found[0], expected[0], rtol=1e-12)
     assert_allclose(found[1], expected[1], atol=1e-13)
@@ -152,7 +153,7 @@ def design(differences, degree, cross):
 def test_masks_are_refits_without_the_rows_left_out(kernel, degree, cross, mask, data):
     X, Y = data[0] * 0.6, data[1]
     excluded = masks(Y)[mask]
-    smoother = Smoother(density_kernel(kernel), degree, cross, 1e-8)
+    smoother = LocalPolynomial(density_kernel(kernel), degree, cross, 1e-8)
     expected = np.empty((N, D))
     for j in range(N):
         keep = np.setdiff1d(np.arange(N), [] if excluded is None else excluded[j])
@@ -168,10 +169,10 @@ def test_masks_are_refits_without_the_rows_left_out(kernel, degree, cross, mask,
 def test_leaving_one_out_is_a_penalty_on_low_density(data):
     X, Y = data
     kernel = density_kernel("gaussian")
-    full = reconstruction_error(X, X, Y, Y, Smoother(kernel), squared_loss)
+    full = reconstruction_error(X, X, Y, Y, LocalPolynomial(kernel), squared_loss)
     S = kernel.profile(np.sum((X[:, None] - X) ** 2, axis=2)).sum(axis=1)
     weighted = np.sum((full.fitted - Y) ** 2, axis=1) * (S / (S - 1)) ** 2
-    found = whole(X, Y, Smoother(kernel), excluded=np.arange(N)[:, None])[0]
+    found = whole(X, Y, LocalPolynomial(kernel), excluded=np.arange(N)[:, None])[0]
     assert_allclose(found, weighted.mean(), rtol=1e-12)
 
 
@@ -188,7 +189,7 @@ def test_gradient_of_density_functionals(kernel, path, name, data, rng):
     }[name]
 
     def fun(x):
-        pairs = _ukr_pairs.listed_pairs(x, x) if path == "listed" else None
+        pairs = near_lists.listed_pairs(x, x) if path == "listed" else None
         value, by_point, by_centre = density_functional(x, x, kernel, functional, pairs)
         return value, by_point + by_centre
 
@@ -199,7 +200,7 @@ def test_gradient_of_density_functionals(kernel, path, name, data, rng):
 def test_gradient_with_penalties_and_landmarks(degree, data, rng):
     X, Y = data
     weights = {"extension": 0.3, "density": 0.2, "density_variance": 0.5}
-    smoother = Smoother(density_kernel("triweight"), degree, True, 1e-2)
+    smoother = LocalPolynomial(density_kernel("triweight"), degree, True, 1e-2)
     alone = Problem(Y, smoother, excluded=np.arange(N)[:, None], penalties=weights)
     assert_slope(alone, X, rng)
     landmarks = Problem(Y, smoother, outputs=Y[:9] + 0.1, penalties=weights)
@@ -213,7 +214,7 @@ def test_gradient_with_penalties_and_landmarks(degree, data, rng):
 def test_gradient_by_the_outputs_of_landmarks(degree, data, rng):
     X, Y = data
     centres = 0.4 * rng.normal(size=(12, Q))
-    smoother = Smoother(density_kernel("gaussian"), degree)
+    smoother = LocalPolynomial(density_kernel("gaussian"), degree)
 
     def fun(outputs):
         found = reconstruction_error(X, centres, Y, outputs, smoother, squared_loss, by_output=True)
@@ -224,7 +225,9 @@ def test_gradient_by_the_outputs_of_landmarks(degree, data, rng):
 
 def test_scale_gradient_is_the_chain_rule(data):
     X, Y = data
-    problem = Problem(Y, Smoother(density_kernel("gaussian")), excluded=np.arange(N)[:, None])
+    problem = Problem(
+        Y, LocalPolynomial(density_kernel("gaussian")), excluded=np.arange(N)[:, None]
+    )
     value, scaled = refined_scale(problem, X)
     assert value <= problem(X)[0]
     slopes = np.sum(scaled * problem(scaled)[1], axis=0)
@@ -241,7 +244,7 @@ def test_polynomials_of_the_degree_are_reproduced(degree, cross, data, rng):
     X = data[0]
     terms = design(X, degree, cross)
     Y = terms @ rng.normal(size=(terms.shape[1], D))
-    smoother = Smoother(density_kernel("gaussian"), degree, cross, 0.0)
+    smoother = LocalPolynomial(density_kernel("gaussian"), degree, cross, 0.0)
     found = whole(X, Y, smoother, excluded=np.arange(N)[:, None])[0]
     assert found < 1e-8
 
@@ -250,7 +253,7 @@ def test_polynomials_of_the_degree_are_reproduced(degree, cross, data, rng):
 @pytest.mark.parametrize("kernel", ["gaussian", "quartic"])
 def test_invariant_to_rigid_motions_of_both_spaces(kernel, degree, data, rng):
     X, Y = data
-    smoother = Smoother(density_kernel(kernel), degree, True, 1e-6)
+    smoother = LocalPolynomial(density_kernel(kernel), degree, True, 1e-6)
     excluded = np.arange(N)[:, None]
     value, gradient = whole(X, Y, smoother, excluded=excluded)
     R = np.linalg.qr(rng.normal(size=(Q, Q)))[0]
@@ -264,7 +267,7 @@ def test_invariant_to_rigid_motions_of_both_spaces(kernel, degree, data, rng):
 
 def test_squares_without_products_depend_on_the_axes(data):
     X, Y = data
-    smoother = Smoother(density_kernel("gaussian"), 2, False)
+    smoother = LocalPolynomial(density_kernel("gaussian"), 2, False)
     turned = X @ np.array([[0.6, -0.8], [0.8, 0.6]])
     assert abs(whole(X, Y, smoother)[0] - whole(turned, Y, smoother)[0]) > 1e-4
 
@@ -272,7 +275,7 @@ def test_squares_without_products_depend_on_the_axes(data):
 def test_limits_of_the_scale(data):
     X, Y = data
     Y = Y - Y.mean(axis=0)
-    smoother, loo = Smoother(density_kernel("gaussian")), np.arange(N)[:, None]
+    smoother, loo = LocalPolynomial(density_kernel("gaussian")), np.arange(N)[:, None]
     assert_allclose(whole(1e-6 * X, Y, smoother)[0], np.sum(Y**2) / N, rtol=1e-9)
     assert whole(1e3 * X, Y, smoother)[0] < 1e-12
     # Far apart, a row left out is its nearest neighbour, however small the weights are.
@@ -285,7 +288,7 @@ def test_what_nothing_reaches_is_counted_and_gets_the_mean(data):
     X, Y = data
     X = np.vstack([X, [[50.0, 50.0]]])
     Y = np.vstack([Y, np.ones((1, D))])
-    smoother = Smoother(density_kernel("quartic"))
+    smoother = LocalPolynomial(density_kernel("quartic"))
     found = reconstruction_error(
         X, X, Y, Y, smoother, squared_loss, excluded=np.arange(N + 1)[:, None]
     )

@@ -1,139 +1,290 @@
-"""Local polynomial regression as functions on arrays, in blocks of queries.
+r"""Local polynomials: means of outputs whose weights depend on where one asks.
 
-All coordinates are in units of the bandwidth here.
+At a point :math:`x`, with centres :math:`\hat x_i`, outputs :math:`\hat y_i` and
+:math:`\xi_i=(1,\hat x_i-x,\dots)`,
+
+.. math:: f(x)=\sum_ib_i(x)\,\hat y_i
+          =e_0^\top\Big(\sum_iK(\hat x_i-x)\,\xi_i\xi_i^\top+R\Big)^{-1}
+          \sum_iK(\hat x_i-x)\,\xi_i\,\hat y_i^\top ,
+
+with a ridge R on all terms but the constant. Degree 0 is a weighted mean. All coordinates are in
+units of the bandwidth here.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
+from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
 from isthmus.blocks.slices import block_slices
 from isthmus.smoothers.density_kernels import DensityKernel
+from isthmus.smoothers.kernel_rows import (
+    BLOCK,
+    KernelRows,
+    Workspace,
+    kernel_block,
+    kernel_rows,
+    reciprocal,
+)
+from isthmus.smoothers.pairs import Pairs, near_pairs
 from isthmus.typing import Array, IntArray
-
-# Pairs of a query and a centre in a block: the arrays of a block stay in the processor's cache.
-BLOCK_PAIRS = 2**17
 
 
 @dataclass(frozen=True)
-class Polynomial:
-    """What is fitted around every query."""
+class LocalPolynomial:
+    """What is fitted around every point.
+
+    Two uses ask for different care. A manifold moves its centres by descent, so the fit must
+    depend smoothly on all places: the ``ridge`` is a number, and ``background`` the weight of the
+    origin among the neighbours of a point, which with a kernel of compact support makes the error
+    continuous where a point leaves the reach of its last neighbour. A regression (``adaptive``)
+    must predict sensibly everywhere: the ridge is a share of the mean diagonal of the moments,
+    Gaussian weights are relative to the largest, and the degree falls where neighbours cannot
+    bear it.
+    """
 
     kernel: DensityKernel
-    degree: int
-    cross_terms: bool
-    ridge: float
+    degree: int = 0
+    cross_terms: bool = True
+    ridge: float = 1e-6
+    background: float = 0.0
+    adaptive: bool = False
+
+    def settings(self) -> tuple[int, bool, float, float, bool]:
+        """What the compiled loops need to know."""
+        return self.degree, self.cross_terms, self.ridge, self.background, self.adaptive
+
+    @property
+    def plain_means(self) -> bool:
+        """Whether weights are kernel values over their sum, in rows that need no care."""
+        return self.degree == 0 and not self.adaptive
+
+    def rows(
+        self,
+        Xe: Array,
+        Xc: Array,
+        excluded: IntArray | None = None,
+        pairs: Pairs | None = None,
+        work: Workspace | None = None,
+    ) -> KernelRows:
+        """Kernel values of the pairs that polynomials are fitted to."""
+        return kernel_rows(
+            Xe,
+            Xc,
+            self.kernel,
+            excluded=excluded,
+            pairs=pairs,
+            scaled=self.adaptive,
+            listed=self.degree > 0,
+            work=work,
+        )
 
 
-@dataclass
-class Smoothed:
-    """Values at the queries, and how well supported they are."""
+class Smoothed(NamedTuple):
+    """A smoother at m points: values (m, d), Jacobians (m, d, q) if asked for, and its support.
+
+    ``mass`` (m,) is the sum of kernel values, zero where no centre is reached (relative to the
+    largest value for the Gaussian rows of an adaptive smoother); ``n_terms`` (m,) the number of
+    terms of the polynomials.
+    """
 
     values: Array
+    jacobian: Array | None
+    mass: Array
     n_terms: IntArray
-    n_alone: int
 
 
-def _blocks(n_queries: int, n_centers: int) -> Iterator[slice]:
-    return block_slices(n_queries, n_centers, block_size=max(1, BLOCK_PAIRS // n_centers))
+def smooth(
+    smoother: LocalPolynomial,
+    Z: Array,
+    Xc: Array,
+    outputs: Array,
+    *,
+    jacobian: bool = False,
+    excluded: IntArray | None = None,
+) -> Smoothed:
+    r"""Values of the local polynomials at the points ``Z``, and their derivatives.
 
+    The Jacobian at degree 0 is :math:`\sum_i\frac{H_i}{S}(\hat y_i-f)(\hat x_i-z)^\top`; at
+    higher degrees a fixed ridge is taken into account, so it is exact there too. Where a kernel
+    of compact support reaches no centre, the output of the nearest one is returned, with slope
+    zero. Centres in the rows of ``excluded`` (m, K) do not help at their point (cross-validation).
 
-def _kernel_rows(
-    kernel: DensityKernel, centers: Array, queries: Array, left_out: IntArray | None
-) -> tuple[Array, Array, IntArray]:
-    """Kernel values and slopes of a block, and which queries no centre reaches.
-
-    A Gaussian row is scaled so that its largest value is one: far from all
-    centres the sums would vanish, and the scale drops out of the weights.
+    Cost O(pairs (q + p² + d)) for p terms; memory of small blocks.
     """
-    s = cdist(queries, centers, "sqeuclidean")
-    if left_out is not None:
-        s[np.arange(len(s)), left_out] = np.inf
-    if kernel.name == "gaussian":
-        s -= s.min(axis=1, keepdims=True)
-    K = kernel.profile(s)
-    H = K if kernel.name == "gaussian" else kernel.slope(s)
-    alone = np.flatnonzero(~K.any(axis=1))
+    (m, q), d = Z.shape, outputs.shape[1]
+    found = Smoothed(
+        np.empty((m, d)),
+        np.empty((m, d, q)) if jacobian else None,
+        np.empty(m),
+        np.ones(m, dtype=np.int64),
+    )
+    work = Workspace()
+    for rows in point_blocks(smoother, m, len(Xc), d * q, with_slopes=jacobian):
+        left_out = None if excluded is None else excluded[rows]
+        block = _means if smoother.plain_means else _polynomials
+        values, slopes, mass, n_terms = block(
+            smoother, Z[rows], Xc, outputs, left_out, jacobian, work
+        )
+        found.values[rows], found.mass[rows], found.n_terms[rows] = values, mass, n_terms
+        if found.jacobian is not None:
+            found.jacobian[rows] = slopes
+    alone = np.flatnonzero(found.mass <= 0)
     if len(alone):
-        # The nearest neighbour stands in, whatever its distance, and does not react to a move.
-        K[alone, s[alone].argmin(axis=1)] = 1.0
-        H[alone] = 0.0
-    return K, H, alone
-
-
-def _weights(fit: Polynomial, K: Array, centers: Array, queries: Array) -> tuple[Array, IntArray]:
-    """Weights of the outputs, and the number of terms at every query."""
-    if fit.degree == 0:
-        return K / K.sum(axis=1, keepdims=True), np.ones(len(K), dtype=np.int64)
-    from isthmus.smoothers.local_polynomial_loops import smoother_rows
-
-    return smoother_rows(K, centers, queries, fit.degree, fit.cross_terms, fit.ridge)
-
-
-def smooth(fit: Polynomial, centers: Array, outputs: Array, queries: Array) -> Smoothed:
-    r"""Values of the local polynomials at the queries.
-
-    At a query :math:`x`, with :math:`\xi_i=(1, x_i-x, \dots)`,
-
-    .. math:: f(x)=e_0^\top\Big(\sum_i K(x_i-x)\,\xi_i\xi_i^\top\Big)^{-1}
-              \sum_i K(x_i-x)\,\xi_i\,y_i^\top .
-
-    Cost :math:`O(n m (q + p^2 + d))` for n centres, m queries, p terms, d outputs.
-    """
-    values = np.empty((len(queries), outputs.shape[1]))
-    n_terms = np.empty(len(queries), dtype=np.int64)
-    n_alone = 0
-    for rows in _blocks(len(queries), len(centers)):
-        K, _, alone = _kernel_rows(fit.kernel, centers, queries[rows], None)
-        weights, n_terms[rows] = _weights(fit, K, centers, queries[rows])
-        values[rows] = weights @ outputs
-        n_alone += len(alone)
-    return Smoothed(values, n_terms, n_alone)
-
-
-def jacobians(fit: Polynomial, centers: Array, outputs: Array, queries: Array) -> Array:
-    """Derivatives of :func:`smooth` by the queries, shape (m, d, q)."""
-    from isthmus.smoothers.local_polynomial_loops import slope_rows
-
-    found = np.empty((len(queries), outputs.shape[1], queries.shape[1]))
-    for rows in _blocks(len(queries), centers.size):
-        K, H, _ = _kernel_rows(fit.kernel, centers, queries[rows], None)
-        by_weight = slope_rows(K, H, centers, queries[rows], fit.degree, fit.cross_terms, fit.ridge)
-        found[rows] = outputs.T @ by_weight
+        left_out = None if excluded is None else excluded[alone]
+        found.values[alone] = outputs[nearest_centres(Z[alone], Xc, left_out)]
+        if found.jacobian is not None:
+            found.jacobian[alone] = 0.0
     return found
 
 
-def left_out_values(fit: Polynomial, X: Array, Y: Array, which: IntArray) -> Array:
-    """Values at the rows ``which`` of fits to all other rows: exact leave-one-out."""
-    values = np.empty((len(which), Y.shape[1]))
-    for rows in _blocks(len(which), len(X)):
-        K, _, _ = _kernel_rows(fit.kernel, X, X[which[rows]], which[rows])
-        values[rows] = _weights(fit, K, X, X[which[rows]])[0] @ Y
-    return values
+def point_blocks(
+    smoother: LocalPolynomial, m: int, n: int, width: int, *, with_slopes: bool = False
+) -> Iterator[slice]:
+    """Slices of m points whose pairs with n centres, or ``width`` results, stay in the cache."""
+    if smoother.kernel.compact and not smoother.plain_means:
+        return block_slices(m, n, block_size=max(16, 8 * BLOCK // max(n, width)))
+    if smoother.adaptive:
+        return block_slices(m, n, block_size=max(1, BLOCK // (n * (2 if with_slopes else 1))))
+    return block_slices(m, n, block_size=max(16, 4 * BLOCK // max(n, width)))
 
 
-def left_out_error(
-    fit: Polynomial, X: Array, Y: Array, which: IntArray, *, gradient: bool = False
-) -> tuple[float, Array | None]:
-    """Mean squared leave-one-out error, and its gradient by the logarithms of the bandwidths.
+def _means(
+    smoother: LocalPolynomial,
+    Z: Array,
+    Xc: Array,
+    Y: Array,
+    excluded: IntArray | None,
+    jacobian: bool,
+    work: Workspace,
+) -> tuple[Array, Array | None, Array, int]:
+    """Weighted means, by matrix products over all pairs or over the near ones."""
+    kernel = smoother.kernel
+    pairs = near_pairs(Z, Xc, kernel.support)
+    if pairs is None:
+        K, H, S, lost = kernel_block(Z, Xc, kernel, excluded)
+        none = np.empty(0, dtype=np.int32)
+        rows, mass = KernelRows(none, none, K, H, len(Xc), everything=True), S.copy()
+        mass[lost] = np.where(S[lost] > 0, np.finfo(float).tiny, 0.0)
+    else:
+        rows = kernel_rows(Z, Xc, kernel, excluded=excluded, pairs=pairs)
+        S = mass = rows.sums()
+    inverse = reciprocal(S)
+    f = (rows.table(rows.K) @ Y) * inverse[:, None]
+    return f, _slopes_of_means(rows, inverse, f, Z, Xc, Y) if jacobian else None, mass, 1
 
-    The gradient is exact up to the change of the ridge with the bandwidth and
-    where the degree of a query changes.
+
+def _slopes_of_means(
+    rows: KernelRows, inverse: Array, f: Array, Z: Array, Xc: Array, Y: Array
+) -> Array:
+    """Jacobians (m, d, q) of weighted means with the values ``f``."""
+    if rows.everything:
+        H = rows.table(rows.H) * inverse[:, None]
+    else:
+        count = np.diff(rows.indptr)
+        H = rows.H * np.repeat(inverse, count)
+    J = np.empty((*f.shape, Z.shape[1]))
+    for m in range(Z.shape[1]):
+        if rows.everything:
+            step = Xc[:, m] - Z[:, m : m + 1]
+        else:
+            step = Xc[rows.indices, m] - np.repeat(Z[:, m], count)
+        W = rows.table(H * step)
+        J[:, :, m] = W @ Y - f * W.sum(axis=1)[:, None]
+    return J
+
+
+def _polynomials(
+    smoother: LocalPolynomial,
+    Z: Array,
+    Xc: Array,
+    Y: Array,
+    excluded: IntArray | None,
+    jacobian: bool,
+    work: Workspace,
+) -> tuple[Array, Array | None, Array, IntArray]:
+    rows = smoother.rows(Z, Xc, excluded, work=work)
+    mass = rows.sums()
+    if not jacobian:
+        b, n_terms = fitted_weights(smoother, rows, Z, Xc, mass, work)
+        return rows.table(b) @ Y, None, mass, n_terms
+    if smoother.degree == 0:
+        b, n_terms = fitted_weights(smoother, rows, Z, Xc, mass, work)
+        f = rows.table(b) @ Y
+        return f, _slopes_of_means(rows, reciprocal(mass), f, Z, Xc, Y), mass, n_terms
+    from isthmus.smoothers.loops import weight_slopes
+
+    b, n_pairs = work.take("weights", len(rows.K)), len(rows.K)
+    slopes = work.take("slopes", n_pairs * Z.shape[1]).reshape(n_pairs, -1)
+    n_terms = weight_slopes(
+        rows.indptr, rows.indices, rows.K, rows.H, Z, Xc, smoother.settings(), b, slopes
+    )
+    if rows.everything:
+        J = np.matmul(Y.T, slopes.reshape(len(Z), len(Xc), -1))
+    else:
+        J = np.stack([rows.table(part) @ Y for part in slopes.T], axis=2)
+    return rows.table(b) @ Y, J, mass, n_terms
+
+
+def fitted_weights(
+    smoother: LocalPolynomial,
+    rows: KernelRows,
+    Z: Array,
+    Xc: Array,
+    mass: Array,
+    work: Workspace,
+) -> tuple[Array, Any]:
+    """Weights of the outputs on the pairs of ``rows``, and the number of terms at every point.
+
+    ``mass`` are the sums of the rows; the weights are in ``work``.
     """
-    total, slope = 0.0, np.zeros(X.shape[1])
-    for rows in _blocks(len(which), len(X)):
-        here, queries = which[rows], X[which[rows]]
-        K, H, _ = _kernel_rows(fit.kernel, X, queries, here)
-        weights, _ = _weights(fit, K, X, queries)
-        residual = weights @ Y - Y[here]
-        total += float(np.sum(residual**2))
-        if gradient:
-            from isthmus.smoothers.local_polynomial_loops import scale_gradient
+    b = work.take("weights", len(rows.K))
+    if smoother.degree == 0:
+        inverse = reciprocal(mass + smoother.background)
+        if rows.everything:
+            np.multiply(rows.table(rows.K), inverse[:, None], out=b.reshape(len(Z), -1))
+        else:
+            np.multiply(rows.K, np.repeat(inverse, np.diff(rows.indptr)), out=b)
+        return b, 1
+    from isthmus.smoothers.loops import polynomial_weights
 
-            # A larger bandwidth is a smaller coordinate.
-            slope -= scale_gradient(
-                K, H, 2.0 * residual @ Y.T, X, queries, fit.degree, fit.cross_terms, fit.ridge
-            )
-    return total / len(which), slope / len(which) if gradient else None
+    return b, polynomial_weights(rows.indptr, rows.indices, rows.K, Z, Xc, smoother.settings(), b)
+
+
+def smoothing_weights(smoother: LocalPolynomial, Z: Array, Xc: Array) -> Any:
+    """The matrix (m, n) that :func:`smooth` applies to outputs; sparse for compact kernels.
+
+    Each row sums to one, up to the background.
+    """
+    parts = []
+    for block in point_blocks(smoother, len(Z), len(Xc), 1):
+        here, work = Z[block], Workspace()
+        rows = smoother.rows(here, Xc, work=work)
+        mass = rows.sums()
+        part = rows.table(fitted_weights(smoother, rows, here, Xc, mass, work)[0])
+        alone = np.flatnonzero(mass <= 0)
+        if len(alone):
+            nearest = nearest_centres(here[alone], Xc, None)
+            one = sparse.csr_array((np.ones(len(alone)), (alone, nearest)), shape=part.shape)
+            part = part + one
+        parts.append(part)
+    if smoother.kernel.compact:
+        return sparse.vstack([sparse.csr_array(part) for part in parts], format="csr")
+    return np.concatenate(parts)
+
+
+def nearest_centres(Z: Array, Xc: Array, excluded: IntArray | None) -> IntArray:
+    """Number of the centre nearest to each point that is not excluded there."""
+    if excluded is None:
+        nearest: IntArray = cKDTree(Xc).query(Z)[1]
+        return nearest
+    found = np.empty(len(Z), dtype=np.intp)
+    for rows in block_slices(len(Z), len(Xc)):
+        s = cdist(Z[rows], Xc, "sqeuclidean")
+        s[np.arange(len(s))[:, None], excluded[rows]] = np.inf
+        found[rows] = s.argmin(axis=1)
+    return found

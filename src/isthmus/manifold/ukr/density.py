@@ -12,9 +12,9 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from isthmus.blocks.slices import block_slices
-from isthmus.manifold.ukr.objective import BLOCK, squared_distances
-from isthmus.manifold.ukr.pairs import Pairs
 from isthmus.smoothers.density_kernels import DensityKernel
+from isthmus.smoothers.kernel_rows import BLOCK, squared_distances
+from isthmus.smoothers.pairs import Pairs
 from isthmus.typing import Array
 
 # densities (N,) → value and derivatives (N,)

@@ -306,10 +306,13 @@ class UnsupervisedKernelRegression(BaseLatentMap):
     @property
     def provides(self) -> frozenset[str]:
         """What the manifold can do, and of what objects; see :mod:`isthmus.typing`."""
-        kinds = {"vectors"}
+        kinds = frozenset({"vectors"})
         if self.data_kernel is not None:
-            kinds = set(checked_kernel(self.data_kernel).provides & OBJECT_KINDS)
-        return frozenset({"transform", "inverse", *kinds})
+            try:
+                kinds = checked_kernel(self.data_kernel).provides & OBJECT_KINDS
+            except (TypeError, ValueError):
+                kinds = frozenset()  # fit says what is wrong with the kernel
+        return kinds | {"transform", "inverse"}
 
     def latent_density(self, Z: Any) -> Array:
         r"""Return :math:`p(z)=\frac1n\sum_iK(z-x_i)`, between 0 and 1, at latent places, (n,)."""

@@ -12,7 +12,6 @@ from isthmus.manifold.projection import Search, best_ends
 from isthmus.manifold.ukr.harmonic import harmonic_means
 from isthmus.manifold.ukr.losses import HUBER, Loss, automatic_delta, squared_loss
 from isthmus.manifold.ukr.map import WHOLE_ROWS, KernelMap, latent_map, map_of_rows
-from isthmus.manifold.ukr.objective import Smoother
 from isthmus.manifold.ukr.options import AUTO_HOMOTOPY, Options
 from isthmus.manifold.ukr.roughness import adapted_outputs
 from isthmus.manifold.ukr.starts import best_scale, candidates, neighbor_table, refined_scale
@@ -26,6 +25,7 @@ from isthmus.manifold.ukr.train import (
     tighten,
     train,
 )
+from isthmus.smoothers.local_polynomial import LocalPolynomial
 from isthmus.typing import Array, IntArray
 
 # The least weight of the data's mean that keeps line searches from failing where a point loses
@@ -178,7 +178,7 @@ def _problem(Y: Array, options: Options) -> Problem:
     return _weighted(Problem(Y, _training_smoother(options), loss, excluded), options)
 
 
-def _training_smoother(options: Options) -> Smoother:
+def _training_smoother(options: Options) -> LocalPolynomial:
     if options.solver == "lbfgs" and options.smoother.kernel.compact:
         return replace(options.smoother, background=BACKGROUND)
     return options.smoother
@@ -257,7 +257,7 @@ class _Watch:
 class _HeldOut:
     """Rows kept from training: the places at which they project best are kept."""
 
-    def __init__(self, rows: Array, outputs: Array, smoother: Smoother):
+    def __init__(self, rows: Array, outputs: Array, smoother: LocalPolynomial):
         self.rows, self.outputs, self.smoother = rows, outputs, smoother
         self.best: Array | None = None
         self.lowest, self.looks = np.inf, 0

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from isthmus.blocks.slices import block_slices
-from isthmus.manifold.ukr.objective import squared_distances
+from isthmus.smoothers.kernel_rows import squared_distances
 from isthmus.typing import Array
 
 LEAST = 1e-12  # distance, in units of the spread of the data, that counts as none

@@ -9,10 +9,10 @@ import numpy as np
 
 from isthmus._checks import check_choice, check_float, check_int
 from isthmus.manifold.ukr.losses import HUBER
-from isthmus.manifold.ukr.objective import Smoother
 from isthmus.manifold.ukr.starts import STARTS
 from isthmus.manifold.ukr.train import PENALTIES, RULES, SOLVERS
 from isthmus.smoothers.density_kernels import density_kernel
+from isthmus.smoothers.local_polynomial import LocalPolynomial
 
 MOST_CURVED = 3  # a full quadratic in more latent dimensions has more terms than a row neighbours
 LANDMARKS = ("kmeans", "harmonic")
@@ -27,7 +27,7 @@ class Options:
     """Checked parameters; weights are still in units of the error of the data's mean."""
 
     q: int
-    smoother: Smoother
+    smoother: LocalPolynomial
     degrees: tuple[int, ...]
     loss: str
     delta: float | None
@@ -56,7 +56,7 @@ def check_options(owner: Any) -> Options:
     kernel = density_kernel(owner.density_kernel)
     ridge = check_float(owner.ridge, "ridge", owner, low=0.0)
     degrees = _degrees(owner, degree, q)
-    smoother = Smoother(kernel, degrees[0], bool(owner.cross_terms), ridge)
+    smoother = LocalPolynomial(kernel, degrees[0], bool(owner.cross_terms), ridge)
     loss = check_choice(owner.loss, "loss", owner, ("squared", *HUBER, "epsilon"))
     delta = None
     if owner.delta != "auto":

@@ -4,8 +4,8 @@ import numpy as np
 
 from isthmus.blocks.slices import block_slices
 from isthmus.linalg.ridge import solve_positive
-from isthmus.manifold.ukr.objective import BLOCK, kernel_block, reciprocal, squared_distances
 from isthmus.smoothers.density_kernels import DensityKernel
+from isthmus.smoothers.kernel_rows import BLOCK, kernel_block, reciprocal, squared_distances
 from isthmus.typing import Array
 
 
@@ -61,7 +61,7 @@ def adapted_outputs(
     n = len(centres)
     G, right = np.zeros((n, n)), np.zeros((n, Y.shape[1]))
     for rows in block_slices(len(X), n, block_size=max(16, BLOCK // n)):
-        K, _, S = kernel_block(X[rows], centres, kernel)
+        K, _, S, _ = kernel_block(X[rows], centres, kernel)
         b = K * reciprocal(S)[:, None]
         G += b.T @ b
         right += b.T @ Y[rows]

@@ -14,8 +14,9 @@ from isthmus.manifold.ukr.density import (
     log_density,
 )
 from isthmus.manifold.ukr.losses import Loss, squared_loss, tube_loss
-from isthmus.manifold.ukr.objective import Smoother, reconstruction_error
-from isthmus.manifold.ukr.pairs import near_pairs
+from isthmus.manifold.ukr.objective import reconstruction_error
+from isthmus.smoothers.local_polynomial import LocalPolynomial
+from isthmus.smoothers.pairs import near_pairs
 from isthmus.typing import Array, IntArray
 
 Objective: TypeAlias = Callable[[Array], tuple[float, Array]]
@@ -43,7 +44,7 @@ class Problem:
     """
 
     targets: Array
-    smoother: Smoother
+    smoother: LocalPolynomial
     loss: Loss = squared_loss
     excluded: IntArray | None = None
     outputs: Array | None = None

@@ -6,7 +6,8 @@ import numpy as np
 from scipy.optimize import minimize, minimize_scalar
 from scipy.spatial import cKDTree
 
-from isthmus.smoothers.local_polynomial import Polynomial, left_out_error
+from isthmus.regression.local.left_out import left_out_error
+from isthmus.smoothers.local_polynomial import LocalPolynomial
 from isthmus.typing import Array, IntArray
 
 Report = Callable[[float], None]
@@ -17,7 +18,7 @@ WIDEST = 30.0
 
 
 def common_factor(
-    fit: Polynomial, X: Array, Y: Array, which: IntArray, report: Report
+    fit: LocalPolynomial, X: Array, Y: Array, which: IntArray, report: Report
 ) -> tuple[float, float]:
     """Bandwidth, in units of ``X``, and its leave-one-out error: grid, then Brent."""
 
@@ -47,7 +48,7 @@ def _narrowest(X: Array) -> float:
 
 
 def separate_factors(
-    fit: Polynomial,
+    fit: LocalPolynomial,
     X: Array,
     Y: Array,
     which: IntArray,

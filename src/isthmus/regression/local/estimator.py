@@ -4,13 +4,14 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from isthmus._checks import (
     check_choice,
     check_float,
     check_int,
+    check_length,
     check_piece,
     check_scale,
     check_seed,
@@ -19,13 +20,13 @@ from isthmus._checks import (
 )
 from isthmus._progress import ProgressLine
 from isthmus.regression.local.bandwidth import common_factor, separate_factors
+from isthmus.regression.local.left_out import left_out_error
 from isthmus.smoothers.density_kernels import density_kernel as as_density_kernel
 from isthmus.smoothers.local_polynomial import (
-    Polynomial,
+    LocalPolynomial,
     Smoothed,
-    jacobians,
-    left_out_error,
     smooth,
+    smoothing_weights,
 )
 from isthmus.typing import Array, IntArray
 
@@ -166,7 +167,7 @@ class LocalPolynomialRegression(MultiOutputMixin, RegressorMixin, BaseEstimator)
         nearest one is returned there.
         """
         X, dtype = self._queries(X)
-        values = self._smoothed(X).values.astype(dtype, copy=False)
+        values = self._smoothed(X, self.Y_fit_).values.astype(dtype, copy=False)
         return values[:, 0] if self._flat else values
 
     def jacobian(self, X: Any) -> Array:
@@ -177,14 +178,62 @@ class LocalPolynomialRegression(MultiOutputMixin, RegressorMixin, BaseEstimator)
         """
         X, dtype = self._queries(X)
         h = self.bandwidth_
-        found = jacobians(self._polynomial(), self.X_fit_ / h, self.Y_fit_, X / h) / h
-        found = found.astype(dtype, copy=False)
+        found = smooth(
+            self._polynomial(), X / h, self.X_fit_ / h, self.Y_fit_, jacobian=True
+        ).jacobian
+        assert found is not None
+        found = (found / h).astype(dtype, copy=False)
         return found[:, 0] if self._flat else found
 
     def degree_used(self, X: Any) -> IntArray:
         """Return the degree at each row of ``X``: lower where neighbours are few."""
-        n_terms = self._smoothed(self._queries(X)[0]).n_terms
+        n_terms = self._smoothed(self._queries(X)[0], self.Y_fit_).n_terms
         return np.where(n_terms == 1, 0, np.where(n_terms == self.n_features_in_ + 1, 1, 2))
+
+    # What is linear in the training outputs ----------------------------------------------
+
+    #: The weights of the training outputs do at every query.
+    sums_to_one = True
+
+    @property
+    def provides(self) -> frozenset[str]:
+        """What the regression can do, see :mod:`isthmus.typing`."""
+        return frozenset({"vectors", "predict", "several_outputs", "settled", "weights"})
+
+    def settled(self) -> "LocalPolynomialRegression":
+        """Return an unfitted copy with the bandwidths that were chosen."""
+        check_is_fitted(self)
+        copy: LocalPolynomialRegression = clone(self)
+        return copy.set_params(bandwidth=self.bandwidth_)
+
+    def smooth(self, X: Any, G: Any) -> Array:
+        """Return predictions at ``X``, had the training outputs been the columns ``G``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+        G : array of shape (n_train,) or (n_train, p)
+            A row for each training row, in their order.
+
+        Returns
+        -------
+        array of shape (n,) or (n, p)
+        """
+        X, _ = self._queries(X)
+        G = np.asarray(G, dtype=float)
+        check_length(self, len(self.X_fit_), len(G), what="rows of G as training rows")
+        values = self._smoothed(X, G[:, None] if G.ndim == 1 else G).values
+        return values[:, 0] if G.ndim == 1 else values
+
+    def weights(self, X: Any) -> Any:
+        """Return the weights of the training outputs at ``X``, shape (n, n_train).
+
+        ``weights(X) @ G`` is ``smooth(X, G)``. A SciPy sparse array where the density kernel has
+        compact support.
+        """
+        X, _ = self._queries(X)
+        h = self.bandwidth_
+        return smoothing_weights(self._polynomial(), X / h, self.X_fit_ / h)
 
     def _queries(self, X: Any) -> tuple[Array, Any]:
         """Queries in double precision, and the precision they came in."""
@@ -192,14 +241,15 @@ class LocalPolynomialRegression(MultiOutputMixin, RegressorMixin, BaseEstimator)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         return X.astype(np.float64, copy=False), X.dtype
 
-    def _smoothed(self, X: Array) -> Smoothed:
+    def _smoothed(self, X: Array, outputs: Array) -> Smoothed:
         h = self.bandwidth_
-        mean = self.Y_fit_.mean(axis=0)
-        found = smooth(self._polynomial(), self.X_fit_ / h, self.Y_fit_ - mean, X / h)
-        found.values += mean
-        if found.n_alone:
+        mean = outputs.mean(axis=0)
+        found = smooth(self._polynomial(), X / h, self.X_fit_ / h, outputs - mean)
+        found = found._replace(values=found.values + mean)
+        n_alone = int(np.count_nonzero(found.mass <= 0))
+        if n_alone:
             warnings.warn(
-                f"{found.n_alone} of {len(X)} queries have no training row within the bandwidth "
+                f"{n_alone} of {len(X)} queries have no training row within the bandwidth "
                 f"of the {self.density_kernel!r} kernel; they get the output of the nearest one. "
                 "A wider bandwidth or the 'gaussian' kernel reaches them.",
                 UserWarning,
@@ -207,12 +257,13 @@ class LocalPolynomialRegression(MultiOutputMixin, RegressorMixin, BaseEstimator)
             )
         return found
 
-    def _polynomial(self) -> Polynomial:
-        return Polynomial(
+    def _polynomial(self) -> LocalPolynomial:
+        return LocalPolynomial(
             check_piece(self.density_kernel, "density_kernel", self, as_density_kernel),
             check_int(self.degree, "degree", self, low=0, high=2),
             bool(check_choice(self.cross_terms, "cross_terms", self, (True, False))),
             check_float(self.ridge, "ridge", self),
+            adaptive=True,
         )
 
     def _left_out_rows(self, n: int) -> IntArray:

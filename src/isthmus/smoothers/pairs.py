@@ -10,14 +10,14 @@ from isthmus.typing import Array, IntArray
 
 # With more than this share of all pairs within reach, matrix products over all pairs are faster.
 CROWDED = 0.15
-# Up to so many centres, a look at all that lie between two planes is faster than a tree.
+# Up to this many centres, a look at all that lie between two planes is faster than a tree.
 SLAB_CENTRES = 20_000
-# Trees divide space by one coordinate at a time: beyond so many they visit almost everything.
+# Trees divide space by one coordinate at a time: beyond this many they visit almost everything.
 TREE_DIMENSIONS = 8
 
 
 class Pairs(NamedTuple):
-    """Pairs (evaluation point, centre), by point: see :mod:`isthmus.manifold.ukr.loops`."""
+    """Pairs (evaluation point, centre), by point: see :mod:`isthmus.smoothers.loops`."""
 
     indptr: IntArray
     indices: IntArray
@@ -51,7 +51,7 @@ def listed_pairs(
     are all pairs. None where they are more than ``most``. Cost O(m n q) at worst, and with a
     small constant: for a point, distances to neighbouring places in memory.
     """
-    from isthmus.manifold.ukr.loops import pairs_within
+    from isthmus.smoothers.loops import pairs_within
 
     axis = int(np.ptp(Xc, axis=0).argmax())
     order = np.argsort(Xc[:, axis], kind="stable").astype(np.int32)

@@ -1,0 +1,165 @@
+"""Density kernels between points and centres: all pairs of a block, or the near ones."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.spatial.distance import cdist
+
+from isthmus.smoothers.density_kernels import DensityKernel
+from isthmus.smoothers.pairs import Pairs, listed_pairs, near_pairs
+from isthmus.typing import Array, IntArray
+
+# Two such blocks of doubles stay in a core's cache between the products that use them.
+BLOCK = 2**17
+# Below such a sum a Gaussian row is computed anew from its largest exponent.
+TINY = 1e-200
+
+
+class Workspace:
+    """Memory that blocks use one after the other.
+
+    To touch fresh memory for every block would take longer than to compute what goes there.
+    """
+
+    def __init__(self) -> None:
+        self._buffers: dict[str, Array] = {}
+
+    def take(self, name: str, size: int) -> Array:
+        """An array of ``size`` doubles, whose content is that of an earlier block."""
+        if name not in self._buffers or len(self._buffers[name]) < size:
+            self._buffers[name] = np.empty(size)
+        return self._buffers[name][:size]
+
+
+class KernelRows(NamedTuple):
+    """Values K and slopes H of the pairs of some points with n centres, point by point.
+
+    Where these are all pairs, ``indices`` is empty and K a matrix (m, n) made flat.
+    """
+
+    indptr: IntArray
+    indices: IntArray
+    K: Array
+    H: Array
+    n: int
+    everything: bool
+
+    def table(self, data: Array) -> Array | csr_array:
+        """Numbers of the pairs as a matrix (m, n), sparse unless all pairs are there."""
+        if self.everything:
+            return data.reshape(-1, self.n)
+        shape = (len(self.indptr) - 1, self.n)
+        return csr_array((data, self.indices, self.indptr), shape=shape)
+
+    def sums(self) -> Array:
+        """Sum of the kernel values of every point, (m,)."""
+        total: Array = self.table(self.K).sum(axis=1)
+        return total
+
+
+def kernel_rows(
+    Xe: Array,
+    Xc: Array,
+    kernel: DensityKernel,
+    *,
+    excluded: IntArray | None = None,
+    pairs: Pairs | None = None,
+    scaled: bool = False,
+    listed: bool = False,
+    work: Workspace | None = None,
+) -> KernelRows:
+    """Values and slopes of all pairs, or of the near ones where the support is compact.
+
+    ``scaled`` Gaussian rows have a largest value of one: far from all centres the sums would
+    vanish. ``listed`` lists near pairs even where they are many. The result may be in ``work``.
+    """
+    m, n = len(Xe), len(Xc)
+    if pairs is None and kernel.compact:
+        pairs = near_pairs(Xe, Xc, kernel.support)
+        if pairs is None and listed:
+            pairs = listed_pairs(Xe, Xc, kernel.support)
+    if pairs is not None:
+        K, H = listed_weights(pairs, kernel, excluded)
+        return KernelRows(pairs.indptr, pairs.indices, K, H, n, everything=False)
+    work = Workspace() if work is None else work
+    s = cdist(Xe, Xc, "sqeuclidean", out=work.take("squared", m * n).reshape(m, n))
+    if excluded is not None:
+        s[np.arange(m)[:, None], excluded] = np.inf
+    if kernel.name == "gaussian":
+        if scaled:
+            s -= s.min(axis=1, keepdims=True)
+        s *= -0.5
+        K = H = np.exp(s, out=s)
+    else:
+        K, H = kernel.profile(s), kernel.slope(s)
+    indptr = np.arange(0, m * n + 1, n, dtype=np.int32)
+    return KernelRows(indptr, np.empty(0, dtype=np.int32), K.ravel(), H.ravel(), n, everything=True)
+
+
+def listed_weights(
+    pairs: Pairs, kernel: DensityKernel, excluded: IntArray | None
+) -> tuple[Array, Array]:
+    """Values K and slopes H of the listed pairs, zero where excluded."""
+    K, H = kernel.profile(pairs.squared), np.array(kernel.slope(pairs.squared))
+    if excluded is not None:
+        from isthmus.smoothers.loops import exclude
+
+        exclude(pairs.indptr, pairs.indices, excluded, K, H)
+    return K, H
+
+
+def kernel_block(
+    Xe: Array,
+    Xc: Array,
+    kernel: DensityKernel,
+    excluded: IntArray | None = None,
+    out: Array | None = None,
+) -> tuple[Array, Array, Array, IntArray]:
+    """Values K and slopes H of all pairs, and the row sums S of K, by matrix products.
+
+    A row of Gaussian values that vanish is scaled to have a largest value of one, which changes
+    neither K / S nor H / S; the numbers of such rows are returned too. ``out`` is memory for
+    Gaussian values: to touch fresh memory for every block would take longer than to compute them.
+    """
+    rows = np.arange(len(Xe))[:, None]
+    if kernel.name == "gaussian":
+        half_e = -0.5 * np.einsum("ij,ij->i", Xe, Xe)[:, None]
+        half_c = -0.5 * np.einsum("ij,ij->i", Xc, Xc)[:, None]
+        one_e, one_c = np.ones_like(half_e), np.ones_like(half_c)
+        left, right = np.hstack([Xe, half_e, one_e]), np.hstack([Xc, one_c, half_c]).T
+        # -s/2 by one product; a rounding error above zero would give a weight above one.
+        K = np.matmul(left, right, out=out)
+        np.minimum(K, 0.0, out=K)
+        np.exp(K, out=K)
+        if excluded is not None:
+            K[rows, excluded] = 0.0
+        S = K.sum(axis=1)
+        lost = np.flatnonzero(S < TINY)
+        if len(lost):
+            logits = left[lost] @ right
+            if excluded is not None:
+                logits[np.arange(len(lost))[:, None], excluded[lost]] = -np.inf
+            top = logits.max(axis=1, keepdims=True)
+            K[lost] = np.exp(logits - np.where(np.isfinite(top), top, 0.0))
+            S[lost] = K[lost].sum(axis=1)
+        return K, K, S, lost
+    squared = squared_distances(Xe, Xc)
+    K, H = kernel.profile(squared), kernel.slope(squared)
+    if excluded is not None:
+        K[rows, excluded] = 0.0
+        H[rows, excluded] = 0.0
+    return K, H, K.sum(axis=1), np.empty(0, dtype=int)
+
+
+def squared_distances(Xe: Array, Xc: Array) -> Array:
+    """Squared distances by one matrix product, never negative."""
+    squared = Xe @ (-2.0 * Xc.T)
+    squared += np.einsum("ij,ij->i", Xe, Xe)[:, None]
+    squared += np.einsum("ij,ij->i", Xc, Xc)
+    return np.maximum(squared, 0.0, out=squared)
+
+
+def reciprocal(S: Array) -> Array:
+    """1 / S, and 0 where S is 0: what nothing reaches has no weights."""
+    return np.divide(1.0, S, out=np.zeros_like(S), where=S > 0)

@@ -1,0 +1,207 @@
+r"""Gradients through a local polynomial smoother, by points, centres and outputs.
+
+For :math:`\sum_j\langle d_j,f(x_j)\rangle`, where :math:`d_j` is the slope of a loss at the value
+:math:`f(x_j)`. With :math:`P_{ij}=-2F'(s_{ij})/S_j` and
+:math:`Q_{ij}=P_{ij}\,d_j^\top(\hat y_i-f_j)`, the gradients at degree 0 are
+:math:`\sum_iQ_{ij}(\hat x_i-x_j)` for a point and :math:`-\sum_jQ_{ij}(\hat x_i-x_j)` for a centre.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from isthmus.blocks.slices import block_slices
+from isthmus.smoothers.kernel_rows import (
+    BLOCK,
+    Workspace,
+    kernel_block,
+    listed_weights,
+    reciprocal,
+)
+from isthmus.smoothers.local_polynomial import (
+    LocalPolynomial,
+    fitted_weights,
+    nearest_centres,
+    point_blocks,
+)
+from isthmus.smoothers.pairs import Pairs, near_pairs
+from isthmus.typing import Array, IntArray
+
+# values (m, d) of the smoother, and which of all points they are at → slopes of the loss (m, d)
+SlopeOf: TypeAlias = Callable[[Array, slice], Array]
+
+
+class Gradients(NamedTuple):
+    """Gradients, the values of the smoother, and how many points no centre reaches."""
+
+    by_point: Array
+    by_centre: Array
+    by_output: Array | None
+    values: Array
+    n_alone: int
+
+
+def pull_back(
+    smoother: LocalPolynomial,
+    Xe: Array,
+    Xc: Array,
+    outputs: Array,
+    slope_of: SlopeOf,
+    *,
+    excluded: IntArray | None = None,
+    pairs: Pairs | None = None,
+    by_output: bool = False,
+) -> Gradients:
+    """Gradients of a loss of the values at ``Xe``; ``slope_of`` is asked block by block.
+
+    Cost O(N n (d + q)), or the number of near pairs times (d + q) with a kernel of compact
+    support; memory of two small blocks.
+
+    Parameters
+    ----------
+    Xe, Xc, outputs : arrays of shape (N, q), (n, q) and (n, d)
+        Points, centres and their outputs.
+    slope_of : callable
+    excluded : int array of shape (N, K) or None
+        Centres that may not help at a point (cross-validation).
+    pairs : Pairs or None
+        The near pairs, where the caller has them.
+    by_output : bool
+        Whether the gradient by ``outputs`` is wanted too.
+    """
+    if pairs is None:
+        pairs = near_pairs(Xe, Xc, smoother.kernel.support)
+    if not smoother.plain_means:
+        return _polynomials(smoother, Xe, Xc, outputs, slope_of, excluded, pairs, by_output)
+    if pairs is None:
+        return _all_pairs(smoother, Xe, Xc, outputs, slope_of, excluded, by_output)
+    return _near_pairs(smoother, Xe, Xc, outputs, slope_of, excluded, pairs, by_output)
+
+
+def _all_pairs(
+    smoother: LocalPolynomial,
+    Xe: Array,
+    Xc: Array,
+    outputs: Array,
+    slope_of: SlopeOf,
+    excluded: IntArray | None,
+    by_output: bool,
+) -> Gradients:
+    (N, q), n = Xe.shape, len(Xc)
+    centre = Xc.mean(axis=0)
+    Xe, Xc = Xe - centre, Xc - centre  # small numbers lose less in the products
+    with_one = np.hstack([outputs, np.ones((n, 1))])
+    centres = np.hstack([Xc, np.ones((n, 1))])
+    n_alone = 0
+    by_point, back = np.empty((N, q)), np.zeros((n, q + 1))
+    values = np.empty((N, outputs.shape[1]))
+    slope_y = np.zeros_like(outputs) if by_output else None
+    size = min(max(16, BLOCK // n), N)
+    work, products = np.empty((2, size, n))
+    for rows in block_slices(N, n, block_size=size):
+        m = rows.stop - rows.start
+        K, H, S, _ = kernel_block(
+            Xe[rows], Xc, smoother.kernel, None if excluded is None else excluded[rows], work[:m]
+        )
+        inverse = reciprocal(S + smoother.background)
+        F = values[rows] = (K @ outputs) * inverse[:, None]
+        D = slope_of(F, rows)
+        n_alone += int(np.count_nonzero(S <= 0))
+        D = D * inverse[:, None]
+        # Q = H · d_j (y_i - f_j) / S_j, the offset being one more column of the product.
+        offset = -np.einsum("ij,ij->i", D, F)[:, None]
+        Q = np.matmul(np.hstack([D, offset]), with_one.T, out=products[:m])
+        Q *= H
+        forward = Q @ centres
+        by_point[rows] = forward[:, :q] - forward[:, q:] * Xe[rows]
+        back += Q.T @ np.hstack([Xe[rows], np.ones((len(D), 1))])
+        if slope_y is not None:
+            slope_y += K.T @ D
+    by_centre = back[:, :q] - back[:, q:] * Xc
+    return Gradients(by_point, by_centre, slope_y, values, n_alone)
+
+
+def _near_pairs(
+    smoother: LocalPolynomial,
+    Xe: Array,
+    Xc: Array,
+    outputs: Array,
+    slope_of: SlopeOf,
+    excluded: IntArray | None,
+    pairs: Pairs,
+    by_output: bool,
+) -> Gradients:
+    from isthmus.smoothers.loops import pair_slopes
+
+    shape = (len(Xe), len(Xc))
+    K, H = listed_weights(pairs, smoother.kernel, excluded)
+    weights = csr_array((K, pairs.indices, pairs.indptr), shape=shape)
+    S = weights.sum(axis=1)
+    n_alone = int(np.count_nonzero(S <= 0))
+    S += smoother.background
+    inverse = reciprocal(S)
+    values = (weights @ outputs) * inverse[:, None]
+    D = slope_of(values, slice(0, len(Xe)))
+    slopes = pair_slopes(pairs.indptr, pairs.indices, H, S, D, values, outputs)
+    Q = csr_array((slopes, pairs.indices, pairs.indptr), shape=shape)
+    by_point = Q @ Xc - Q.sum(axis=1)[:, None] * Xe
+    by_centre = Q.T @ Xe - Q.sum(axis=0)[:, None] * Xc
+    slope_y = weights.T @ (D * inverse[:, None]) if by_output else None
+    return Gradients(by_point, by_centre, slope_y, values, n_alone)
+
+
+def _polynomials(
+    smoother: LocalPolynomial,
+    Xe: Array,
+    Xc: Array,
+    outputs: Array,
+    slope_of: SlopeOf,
+    excluded: IntArray | None,
+    pairs: Pairs | None,
+    by_output: bool,
+) -> Gradients:
+    from isthmus.smoothers.loops import pair_products, pull_back_loop
+
+    N, n_alone = len(Xe), 0
+    by_point, by_centre = np.empty(Xe.shape), np.zeros(Xc.shape)
+    values = np.empty((N, outputs.shape[1]))
+    slope_y = np.zeros_like(outputs) if by_output else None
+    work = Workspace()
+    blocks = [slice(0, N)] if pairs is not None else point_blocks(smoother, N, len(Xc), 1)
+    for block in blocks:
+        here, left_out = Xe[block], None if excluded is None else excluded[block]
+        # Crowded or not: polynomials are fitted pair by pair, and those out of reach cost as much.
+        rows = smoother.rows(here, Xc, left_out, pairs, work)
+        mass = rows.sums()
+        b = fitted_weights(smoother, rows, here, Xc, mass, work)[0]
+        F = rows.table(b) @ outputs
+        alone = np.flatnonzero(mass <= 0)
+        n_alone += len(alone)
+        if smoother.adaptive and len(alone):
+            F[alone] = outputs[
+                nearest_centres(here[alone], Xc, None if left_out is None else left_out[alone])
+            ]
+        D = slope_of(F, block)
+        if rows.everything:
+            products = work.take("products", len(rows.K)).reshape(len(here), -1)
+            M = np.matmul(D, outputs.T, out=products).ravel()
+        else:
+            M = pair_products(rows.indptr, rows.indices, D, outputs)
+        values[block] = F
+        if slope_y is not None:
+            slope_y += rows.table(b).T @ D
+        by_point[block] = pull_back_loop(
+            rows.indptr,
+            rows.indices,
+            rows.K,
+            rows.H,
+            M,
+            here,
+            Xc,
+            smoother.settings(),
+            b,
+            by_centre,
+        )
+    return Gradients(by_point, by_centre, slope_y, values, n_alone)
