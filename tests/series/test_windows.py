@@ -66,7 +66,7 @@ def test_functional_distance_without_sign_changes_is_the_norm(rng):
     x, y = rng.uniform(1, 2, 9), rng.uniform(-2, -1, 9)
     for p in (1.0, 2.0, 3.0):
         expected = 0.5 * np.linalg.norm(x - y, p)
-        assert functional_distance(x, y, order=p, step=0.5) == pytest.approx(expected)
+        assert functional_distance(x, y, order=p, period=0.5) == pytest.approx(expected)
 
 
 def test_functional_distance_of_order_one_is_the_area_between():

@@ -5,7 +5,7 @@ from isthmus.series.averages import barycenter as barycenter
 from isthmus.series.bands import Itakura as Itakura
 from isthmus.series.bands import SakoeChiba as SakoeChiba
 from isthmus.series.hidden_markov import HiddenMarkovModel as HiddenMarkovModel
-from isthmus.series.nearest import Neighbors as Neighbors
+from isthmus.series.nearest import SeriesNeighbors as SeriesNeighbors
 from isthmus.series.nearest import nearest_series as nearest_series
 from isthmus.series.time_windows import TimeWindows as TimeWindows
 from isthmus.series.time_windows import decorrelation_lag as decorrelation_lag

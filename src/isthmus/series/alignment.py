@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from isthmus._checks import check_float
 from isthmus.series.collection import Packed, pack_both
 from isthmus.series.pairs import pair_matrix
-from isthmus.series.symbols import Codes
+from isthmus.series.symbols import SymbolCodes
 from isthmus.typing import Array, IntArray, Objects
 
 
@@ -19,9 +20,9 @@ def alignment_matrix(
     .. math::
         D(i,j)=\min\{D(i-1,j-1)+\|x_i-y_j\|,\;D(i-1,j)+\|x_i-g\|,\;D(i,j-1)+\|y_j-g\|\}
 
-    Elements that are left out are compared with the value :math:`g` instead of with a
-    neighbour, and so the triangle inequality holds, which dynamic time warping lacks (edit distance
-    with real penalty [ChenNg2004]_).
+    Elements that are left out are compared with the value :math:`g` instead of a neighbour, so
+    that the triangle inequality holds, which dynamic time warping lacks (edit distance with real
+    penalty [ChenNg2004]_).
 
     Parameters
     ----------
@@ -90,7 +91,7 @@ def edit_matrix(
     from isthmus.series.alignment_loops import EDITS
 
     for name, value in (("mismatch", mismatch), ("gap", gap)):
-        _check_positive("edit_matrix", name, value)
+        check_float(value, name, "edit_matrix", include_low=False)
     left, right = _codes(X, Z, "edit_matrix", alphabet)
     return _matrix(EDITS, left, right, n_jobs, costs=(0.0, float(mismatch), float(gap)))
 
@@ -120,24 +121,16 @@ def local_alignment_matrix(
     from isthmus.series.alignment_loops import PIECES
 
     for name, value in (("match", match), ("mismatch", mismatch), ("gap", gap)):
-        _check_positive("local_alignment_matrix", name, value)
+        check_float(value, name, "local_alignment_matrix", include_low=False)
     left, right = _codes(X, Z, "local_alignment_matrix", alphabet)
     costs = (float(match), float(mismatch), float(gap))
     return _matrix(PIECES, left, right, n_jobs, costs=costs)
 
 
-def _check_positive(owner: str, name: str, value: float) -> None:
-    if not 0 < value < np.inf:
-        raise ValueError(
-            f"The {name!r} parameter of {owner} must be a float in (0.0, inf). "
-            f"Got {value!r} instead."
-        )
-
-
 def _codes(
     X: Objects, Z: Objects, owner: str, alphabet: Sequence[Hashable] | None
 ) -> tuple[Packed, Packed]:
-    codes = Codes(owner, alphabet)
+    codes = SymbolCodes(owner, alphabet)
     left = codes.pack(X)
     return left, left if Z is None or Z is X else codes.pack(Z, "Z")
 

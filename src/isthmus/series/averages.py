@@ -20,7 +20,7 @@ def barycenter(
     tol: float = 1e-6,
     verbose: int = 0,
 ) -> Array:
-    r"""A series of least summed distance, :math:`\min_c\sum_iD(x_i,c)`, by averaging.
+    r"""A series of smallest summed distance, :math:`\min_c\sum_iD(x_i,c)`, by averaging.
 
     Each series is aligned with the current centre, and every element of the centre becomes the
     weighted mean of the elements that met it [Petitjean2011]_. Neither half of a round can raise
@@ -32,11 +32,12 @@ def barycenter(
     window, step :
         As in :func:`dtw`; local costs are squared Euclidean.
     init : series or None, default=None
-        The first centre, which also fixes the length; None is the member of ``X`` with the least
-        summed distance to the others, among at most 50.
+        The first centre, which also fixes the length; None is the member with the smallest summed
+        distance to the others, among the first 50 of ``X``.
     max_iter : int, default=30
+        Maximum number of rounds.
     tol : float, default=1e-6
-        Least relative decrease of the sum that keeps it going.
+        Stop where a round lowers the sum by less than this share.
     verbose : int, default=0
 
     Returns

@@ -1,4 +1,4 @@
-"""Hidden Markov models: as much of them as the Fisher kernel needs."""
+"""Hidden Markov models, as far as the Fisher kernel needs them."""
 
 from collections.abc import Hashable, Iterator, Sequence
 from copy import deepcopy
@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from isthmus._checks import check_int, refusal
+from isthmus._checks import check_int, former_fit_kept, refusal
 from isthmus.series.collection import Packed, pack
-from isthmus.series.symbols import Codes
+from isthmus.series.symbols import SymbolCodes
 from isthmus.typing import Array, Objects
 
 # Probabilities and scales do not fall below these, so that a likelihood never vanishes.
-LEAST_PROBABILITY = 1e-6
-LEAST_SCALE = 1e-3
+MIN_PROBABILITY = 1e-6
+MIN_SCALE = 1e-3
 
 
 class HiddenMarkovModel:
@@ -26,9 +26,9 @@ class HiddenMarkovModel:
         With an alphabet objects are sequences of its symbols, otherwise time series with normal
         emissions of diagonal covariance.
     max_iter : int, default=30
-        Rounds of expectation and maximisation (Baum-Welch).
+        Maximum number of rounds of expectation and maximisation (Baum-Welch).
     random_state : int, default=0
-        Of the first guess.
+        Seed of the first guess.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class HiddenMarkovModel:
     emission_ : ndarray of shape (n_states, n_symbols), with an alphabet
     means_, scales_ : ndarrays of shape (n_states, channels), without one
     log_likelihoods_ : list of float
-        Of the training objects before each round; it never falls.
+        Log likelihood of the training objects before each round; it never falls.
 
     Examples
     --------
@@ -80,22 +80,21 @@ class HiddenMarkovModel:
         if self.random_state is not None:
             check_int(self.random_state, "random_state", self, low=0)
         self._check_alphabet()
-        packed = self._packed(X)
-        model = HiddenMarkovModel(**self.get_params())
-        model._guess(packed, np.random.default_rng(self.random_state))
+        packed = self._pack(X)
         history: list[float] = []
-        for _ in range(self.max_iter):
-            start, moves, gammas, total = np.zeros(k), np.zeros((k, k)), [], 0.0
-            for _, gamma, moved, value in model._passes(packed):
-                start += gamma[0]
-                moves += moved
-                gammas.append(gamma)
-                total += value
-            history.append(total)
-            model.start_ = _distribution(start)
-            model.transition_ = _distribution(moves)
-            model._update_emissions(packed.values, np.concatenate(gammas))
-        self.__dict__.update({n: v for n, v in vars(model).items() if n.endswith("_")})
+        with former_fit_kept(self):
+            self._guess(packed, np.random.default_rng(self.random_state))
+            for _ in range(self.max_iter):
+                start, moves, gammas, total = np.zeros(k), np.zeros((k, k)), [], 0.0
+                for _, gamma, moved, value in self._passes(packed):
+                    start += gamma[0]
+                    moves += moved
+                    gammas.append(gamma)
+                    total += value
+                history.append(total)
+                self.start_ = _distribution(start)
+                self.transition_ = _distribution(moves)
+                self._update_emissions(packed.values, np.concatenate(gammas))
         self.log_likelihoods_ = history
         return self
 
@@ -118,13 +117,13 @@ class HiddenMarkovModel:
                         *self._emission_scores(x, gamma),
                     ]
                 )
-                for x, gamma, moves, _ in self._passes(self._packed(X))
+                for x, gamma, moves, _ in self._passes(self._pack(X))
             ]
         )
 
     def log_likelihood(self, X: Objects) -> Array:
         """Logarithm of the probability (density) of each object, shape (n,)."""
-        return np.array([total for *_, total in self._passes(self._packed(X))])
+        return np.array([total for *_, total in self._passes(self._pack(X))])
 
     def _check_alphabet(self) -> None:
         given, expected = self.alphabet, "None or a sequence of symbols, not empty"
@@ -135,10 +134,10 @@ class HiddenMarkovModel:
         if not given:
             raise ValueError(refusal(self, "alphabet", expected, given))
 
-    def _packed(self, X: Objects) -> Packed:
+    def _pack(self, X: Objects) -> Packed:
         if self.alphabet is None:
             return pack(X, owner="HiddenMarkovModel")
-        return Codes("HiddenMarkovModel", self.alphabet).pack(X)
+        return SymbolCodes("HiddenMarkovModel", self.alphabet).pack(X)
 
     def _passes(self, packed: Packed) -> Iterator[tuple[Array, Array, Array, float]]:
         """Elements, state posteriors, move posteriors and log likelihood of each object."""
@@ -164,7 +163,7 @@ class HiddenMarkovModel:
         # States in the order in which a series goes through its parts.
         place = np.concatenate([np.linspace(0, 1, n, endpoint=False) for n in packed.lengths])
         part = (place * k).astype(int)
-        spread = values.std(axis=0) + LEAST_SCALE
+        spread = values.std(axis=0) + MIN_SCALE
         self.means_ = np.array(
             [
                 values[part == i].mean(axis=0) if (part == i).any() else values.mean(0)
@@ -187,7 +186,7 @@ class HiddenMarkovModel:
         mass = gamma.sum(axis=0)[:, None] + np.finfo(float).tiny
         self.means_ = gamma.T @ values / mass
         square = np.einsum("ti,tic->ic", gamma, (values[:, None] - self.means_) ** 2)
-        self.scales_ = np.maximum(np.sqrt(square / mass), LEAST_SCALE)
+        self.scales_ = np.maximum(np.sqrt(square / mass), MIN_SCALE)
 
     def _emission_scores(self, x: Array, gamma: Array) -> list[Array]:
         if self.alphabet is not None:
@@ -202,5 +201,5 @@ class HiddenMarkovModel:
 
 def _distribution(weights: Array) -> Array:
     """Rows that sum to one, none of them without some probability."""
-    positive = np.maximum(weights, 0) + LEAST_PROBABILITY * max(float(weights.max()), 1e-300)
+    positive = np.maximum(weights, 0) + MIN_PROBABILITY * max(float(weights.max()), 1e-300)
     return np.asarray(positive / positive.sum(axis=-1, keepdims=True))

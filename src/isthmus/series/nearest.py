@@ -4,21 +4,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from isthmus._checks import check_int
 from isthmus.series.bands import check_feasible, window_code
 from isthmus.series.collection import Packed, pack_both
-from isthmus.series.warping import Step, _band, _is_root, step_weights
+from isthmus.series.warping import Step, band_limits, is_root, step_weights
 from isthmus.typing import Array, IntArray, Objects
 
 
-class Neighbors(NamedTuple):
-    """What :func:`nearest_series` found."""
+class SeriesNeighbors(NamedTuple):
+    """The nearest series of each query, as :func:`nearest_series` returns them."""
 
     distances: Array
     indices: IntArray
     share_begun: float
 
 
-Neighbors.__module__ = "isthmus.series"
+SeriesNeighbors.__module__ = "isthmus.series"
 
 
 def nearest_series(
@@ -29,18 +30,18 @@ def nearest_series(
     window: Any = None,
     step: Step = "symmetric1",
     local: str = "sqeuclidean",
-) -> Neighbors:
+) -> SeriesNeighbors:
     r"""The series of ``Z`` nearest to each of ``X`` under dynamic time warping.
 
-    Exactly what a sort of :func:`dtw_matrix` gives, at a part of the cost: candidates are
+    The same as sorting the rows of :func:`dtw_matrix`, at a fraction of the cost: candidates are
     visited in the order of a lower bound, the greater of the costs of the two ends and of
 
     .. math:: \sum_i\min_{l_i\le v\le u_i}d(x_i,v),
 
-    where :math:`l_i,u_i` are the least and the greatest value inside the window of :math:`x_i`
-    [Keogh2005]_; the search ends at the first bound above the distance found so far, and
-    a distance is given up as soon as all of its paths are above it. The narrower the window,
-    the better the bounds.
+    where :math:`l_i,u_i` are the smallest and the largest value inside the window of :math:`x_i`
+    [Keogh2005]_; the search ends at the first bound above the distance found so far, and the
+    computation of a distance is given up as soon as all of its paths are above it. The narrower the
+    window, the better the bounds.
 
     Parameters
     ----------
@@ -67,24 +68,16 @@ def nearest_series(
     from isthmus.series.nearest_loops import nearest
 
     owner = "nearest_series"
-    weights, code, root = step_weights(step, owner), window_code(window), _is_root(local, owner)
+    weights, code, root = step_weights(step, owner), window_code(window), is_root(local, owner)
     queries, candidates = pack_both(X, Z, owner=owner)
     check_feasible(code, queries.lengths, candidates.lengths, owner=owner)
-    if isinstance(n_neighbors, bool) or not isinstance(n_neighbors, (int, np.integer)):
-        raise TypeError(
-            f"The 'n_neighbors' parameter of {owner} must be an int. Got {n_neighbors!r}."
-        )
-    if not 1 <= n_neighbors <= len(candidates):
-        raise ValueError(
-            f"The 'n_neighbors' parameter of {owner} must be an int in [1, {len(candidates)}] "
-            f"(candidates). Got {n_neighbors!r} instead."
-        )
+    check_int(n_neighbors, "n_neighbors", owner, low=1, high=len(candidates), why="candidates")
     distances = np.empty((len(queries), n_neighbors))
     indices = np.empty((len(queries), n_neighbors), dtype=np.int64)
     begun = 0
     for n in np.unique(queries.lengths):
         # Queries of one length share the envelopes of all candidates.
-        bands = [_band(code, int(n), int(m)) for m in candidates.lengths]
+        bands = [band_limits(code, int(n), int(m)) for m in candidates.lengths]
         low, high = (np.array(side) for side in zip(*bands, strict=True))
         bound = _bounds(candidates, low, high, root, min(weights))
         for i in np.flatnonzero(queries.lengths == n):
@@ -92,7 +85,7 @@ def nearest_series(
             begun += nearest(
                 x, candidates.parts, bound(x), low, high, weights, root, distances[i], indices[i]
             )
-    return Neighbors(distances, indices, begun / (len(queries) * len(candidates)))
+    return SeriesNeighbors(distances, indices, begun / (len(queries) * len(candidates)))
 
 
 def _bounds(candidates: Packed, low: IntArray, high: IntArray, root: bool, weight: float) -> Any:

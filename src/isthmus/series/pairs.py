@@ -9,12 +9,12 @@ from joblib import effective_n_jobs
 from isthmus._progress import ProgressLine
 from isthmus.typing import Array, IntArray
 
-# Pairs a task: enough to fill the lanes many times, few enough for a balanced load.
-PAIRS_A_TASK = 1024
+# Pairs per task: enough to fill the lanes many times, few enough for a balanced load.
+PAIRS_PER_TASK = 1024
 
 
 def n_threads(n_jobs: int | None) -> int:
-    """How many threads to use: None is as many as numba may use."""
+    """Number of threads to use: None is as many as numba may use."""
     if n_jobs is not None:
         return int(effective_n_jobs(n_jobs))
     from numba import get_num_threads
@@ -23,7 +23,7 @@ def n_threads(n_jobs: int | None) -> int:
 
 
 def n_lanes(n_pairs: int, most: int = 32) -> int:
-    """Lanes a block, so that blocks are filled evenly.
+    """Number of lanes per block, so that blocks are filled evenly.
 
     >>> n_lanes(36), n_lanes(1), n_lanes(3200)
     (20, 4, 32)
@@ -46,7 +46,7 @@ def pair_matrix(
 
     Where ``z_lengths`` is None the two collections are one and the matrix is symmetric: a
     half is computed, without the diagonal (then zero) where ``diagonal`` is False. Pairs are
-    handed out in the order of their lengths, so that those computed side by side are alike. The
+    handed out in the order of their lengths, so that those computed side by side are similar. The
     result does not depend on the number of threads.
     """
     symmetric = z_lengths is None
@@ -69,7 +69,7 @@ def pair_matrix(
                 matrix[second, first] = values
         return stop - start
 
-    step = max(1, PAIRS_A_TASK // len(columns))
+    step = max(1, PAIRS_PER_TASK // len(columns))
     tasks = [(i, min(i + step, len(rows))) for i in range(0, len(rows), step)]
     threads = min(n_threads(n_jobs), len(tasks))
     with ProgressLine(title, verbose=verbose) as line:

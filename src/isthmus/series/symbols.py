@@ -9,10 +9,10 @@ from isthmus.series.collection import Packed
 from isthmus.typing import Array, Objects
 
 
-class Codes:
+class SymbolCodes:
     """Integers for symbols, given out as the symbols are met, or fixed by an alphabet.
 
-    >>> codes = Codes("dtw", alphabet=None)
+    >>> codes = SymbolCodes("dtw", alphabet=None)
     >>> codes.pack(["abba", "cab"]).values[:, 0].tolist()
     [0.0, 1.0, 1.0, 0.0, 2.0, 0.0, 1.0]
     """

@@ -21,7 +21,7 @@ class TimeWindows(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     Parameters
     ----------
     length : int, default=10
-        Elements w of a window.
+        Number w of elements in a window.
     stride : int, default=1
         Steps from one window to the next.
     lag : int or "auto", default=1
@@ -59,6 +59,11 @@ class TimeWindows(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         self.lag = lag
         self.pad = pad
 
+    @property
+    def provides(self) -> frozenset[str]:
+        """What the transformer can do, see :mod:`isthmus.typing`."""
+        return frozenset({"transform", "inverse", "vectors"})
+
     def fit(self, X: Any, y: Any = None) -> "TimeWindows":
         """Learn the number of channels, and the lag; return self."""
         length = check_int(self.length, "length", self, low=1)
@@ -92,8 +97,8 @@ class TimeWindows(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     def inverse_transform(self, X: Any) -> Array:
         """Return the signal whose windows these are, shape (n_steps, channels).
 
-        Where windows overlap and disagree, the mean of what they say: the signal
-        whose windows are nearest in least squares.
+        Where windows overlap and disagree, their mean is taken: this is the signal whose windows
+        are nearest in least squares.
         """
         check_is_fitted(self)
         W = check_array(X, dtype=[np.float64, np.float32], input_name="X", estimator=self)
@@ -125,8 +130,8 @@ class TimeWindows(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 def decorrelation_lag(x: Any) -> int:
     """The first lag at which the autocorrelation of a signal is not positive.
 
-    Successive elements of a delay embedding then tell different things. Where it stays positive,
-    the lag of the smallest value within half of the signal.
+    Successive elements of a delay embedding then carry different information. Where it stays
+    positive, the lag of the smallest value within half of the signal.
 
     >>> import numpy as np
     >>> from isthmus.series import decorrelation_lag
@@ -148,8 +153,8 @@ def decorrelation_lag(x: Any) -> int:
     return max(1, int(crossing[0]) if len(crossing) else int(np.argmin(correlation[1:])) + 1)
 
 
-def functional_distance(x: Any, y: Any, *, order: float = 2.0, step: float = 1.0) -> float:
-    r"""Distance of two sampled functions that sees their shape between the samples.
+def functional_distance(x: Any, y: Any, *, order: float = 2.0, period: float = 1.0) -> float:
+    r"""Distance of two sampled functions that takes their shape between the samples into account.
 
     With :math:`v=x-y` it is :math:`(\sum_k(A_k+B_k)^p)^{1/p}`, where :math:`A_k` is the area
     between samples k-1 and k that belongs to k: :math:`\frac h2|v_k|`, or
@@ -162,8 +167,8 @@ def functional_distance(x: Any, y: Any, *, order: float = 2.0, step: float = 1.0
         Of equal length.
     order : float, default=2.0
         p.
-    step : float, default=1.0
-        h, the time between samples.
+    period : float, default=1.0
+        h, the time between two samples.
 
     Examples
     --------
@@ -184,4 +189,4 @@ def functional_distance(x: Any, y: Any, *, order: float = 2.0, step: float = 1.0
     for neighbor in (padded[:-2], padded[2:]):
         both = np.maximum(np.abs(v) + np.abs(neighbor), np.finfo(float).tiny)
         areas += np.where(v * neighbor >= 0, np.abs(v), v**2 / both)
-    return float(np.linalg.norm(step / 2 * areas, order))
+    return float(np.linalg.norm(period / 2 * areas, order))

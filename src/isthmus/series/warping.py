@@ -59,13 +59,13 @@ def dtw(
     >>> dtw([1.0, 2.0, 3.0], [1.0, 2.0, 2.0, 3.0])
     0.0
     """
-    a, b, weights, code = _checked(x, y, window, step, "dtw")
+    a, b, weights, code = _check_pair(x, y, window, step, "dtw")
     if callable(local):
         return _table(a, b, code, weights, local, "dtw")[0]
     from isthmus.series.warping_loops import one_distance
 
-    low, high = _band(code, len(a), len(b))
-    root = _is_root(local, "dtw")
+    low, high = band_limits(code, len(a), len(b))
+    root = is_root(local, "dtw")
     return float(one_distance(a, b, low, high, weights, root, np.inf))
 
 
@@ -88,7 +88,7 @@ def dtw_path(
     >>> dtw_path([1.0, 2.0, 3.0], [1.0, 2.0, 2.0, 3.0])[1].tolist()
     [[0, 0], [1, 1], [1, 2], [2, 3]]
     """
-    a, b, weights, code = _checked(x, y, window, step, "dtw_path")
+    a, b, weights, code = _check_pair(x, y, window, step, "dtw_path")
     distance, steps = _table(a, b, code, weights, local, "dtw_path")
     i, j = len(a) - 1, len(b) - 1
     path = [(i, j)]
@@ -125,7 +125,7 @@ def dtw_matrix(
     n_jobs : int or None, default=None
         Threads; None is as many as numba may use (``NUMBA_NUM_THREADS``), -1 all cores.
     verbose : int, default=0
-        1 shows a line of progress on a terminal.
+        1 shows a progress line on a terminal.
 
     Returns
     -------
@@ -145,7 +145,7 @@ def dtw_matrix(
     compute = (
         _pairwise_calls(left, right, code, weights, local)
         if callable(local)
-        else _compiled(left, right, code, weights, _is_root(local, "dtw_matrix"))
+        else _compiled_distances(left, right, code, weights, is_root(local, "dtw_matrix"))
     )
     # Of a series with itself the distance is zero, and with unequal weights D(x, y) ≠ D(y, x).
     symmetric = left is right and weights[1] == weights[2] and not callable(local)
@@ -177,7 +177,7 @@ def step_weights(step: Step, owner: str) -> tuple[float, float, float]:
     )
 
 
-def _is_root(local: Local, owner: str) -> bool:
+def is_root(local: Local, owner: str) -> bool:
     if local not in LOCALS:
         raise ValueError(
             f"The 'local' parameter of {owner} must be one of {', '.join(map(repr, LOCALS))} or a "
@@ -186,7 +186,7 @@ def _is_root(local: Local, owner: str) -> bool:
     return local == "euclidean"
 
 
-def _checked(
+def _check_pair(
     x: Any, y: Any, window: Any, step: Step, owner: str
 ) -> tuple[Array, Array, tuple[float, float, float], tuple[int, float]]:
     weights, code = step_weights(step, owner), window_code(window)
@@ -199,7 +199,7 @@ def _checked(
     return a, b, weights, code
 
 
-def _band(code: tuple[int, float], n: int, m: int) -> tuple[IntArray, IntArray]:
+def band_limits(code: tuple[int, float], n: int, m: int) -> tuple[IntArray, IntArray]:
     from isthmus.series.warping_loops import fill_band
 
     low, high = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
@@ -226,13 +226,13 @@ def _table(
                 f"without NaN. Got shape {costs.shape} instead."
             )
     else:
-        costs = cdist(a, b, "euclidean" if _is_root(local, owner) else "sqeuclidean")
-    low, high = _band(code, len(a), len(b))
+        costs = cdist(a, b, "euclidean" if is_root(local, owner) else "sqeuclidean")
+    low, high = band_limits(code, len(a), len(b))
     distance, steps = path_table(np.ascontiguousarray(costs), low, high, weights)
     return float(distance), steps
 
 
-def _compiled(
+def _compiled_distances(
     left: Packed,
     right: Packed,
     code: tuple[int, float],

@@ -11,7 +11,7 @@ from isthmus.kernels.base import Kernel
 from isthmus.kernels.objects import check_list
 from isthmus.series.collection import Packed
 from isthmus.series.pairs import pair_matrix
-from isthmus.series.symbols import Codes
+from isthmus.series.symbols import SymbolCodes
 from isthmus.typing import Array, IntArray, Objects
 
 
@@ -23,11 +23,11 @@ class SequenceKernel(Kernel):
     offers = frozenset({"sequences"})
 
     def check(self, X: Objects) -> Objects:
-        Codes(type(self).__name__, self.alphabet).pack(X)
+        SymbolCodes(type(self).__name__, self.alphabet).pack(X)
         return check_list(X, type(self).__name__)
 
     def _codes(self, X: Objects, Z: Objects) -> tuple[Packed, Packed]:
-        codes = Codes(type(self).__name__, self.alphabet)
+        codes = SymbolCodes(type(self).__name__, self.alphabet)
         left = codes.pack(X)
         return left, left if Z is X else codes.pack(Z, "Z")
 
@@ -76,7 +76,7 @@ class Spectrum(SequenceKernel):
 
     def diag(self, X: Objects) -> Array:
         check_int(self.length, "length", self, low=1)
-        (C,) = self._counts(Codes("Spectrum", self.alphabet).pack(X))
+        (C,) = self._counts(SymbolCodes("Spectrum", self.alphabet).pack(X))
         return np.asarray(C.multiply(C).sum(axis=1), dtype=np.float64).ravel()
 
     def _counts(self, *collections: Packed) -> list[sparse.csr_array]:
@@ -154,7 +154,7 @@ class Subsequence(SequenceKernel):
 
     def diag(self, X: Objects) -> Array:
         self.resolve(X)
-        packed = Codes("Subsequence", self.alphabet).pack(X)
+        packed = SymbolCodes("Subsequence", self.alphabet).pack(X)
         all_of_them = np.arange(len(packed))
         return self._compute(packed, packed)(all_of_them, all_of_them)
 
