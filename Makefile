@@ -8,7 +8,7 @@ ifneq ($(wildcard ../shared/data),)
 export ISTHMUS_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test lint types docs bench reproduce clean help
+.PHONY: demo test grid lint types docs bench reproduce clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*## /\t/'
@@ -33,6 +33,9 @@ demo: $(VENV)/.installed-app  ## quick reproductions and one fit on a shipped ta
 # Two processes of one thread each: many small problems gain nothing from threads in BLAS.
 test: $(VENV)/.installed-dev  ## the whole test suite
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
+
+grid: $(VENV)/.installed-dev  ## every part in every slot of the square, and the counts
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -q tests/grid $(PYTEST_ARGS)
 
 lint: $(VENV)/.installed-dev  ## ruff, check and format
 	$(BIN)/ruff check .

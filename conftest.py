@@ -1,6 +1,7 @@
 """What all tests share, those of the library and those of the experiments."""
 
 import os
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -38,22 +39,33 @@ def assert_gradient():
 
 
 def pytest_terminal_summary(terminalreporter):
-    """The table of scikit-learn's checks: passed, failed, skipped by scikit-learn, exempt."""
-    rows = [
-        value
+    """Two tables: scikit-learn's checks of each estimator, and the cells of the grid of parts."""
+    checks = _properties(terminalreporter, "contract")
+    if checks:
+        terminalreporter.section("scikit-learn's estimator checks")
+        heads = ("passed", "failed", "skipped", "xfail")
+        terminalreporter.write_line("".join(f"{h:>8}" for h in (*heads[:3], "exempt")))
+        for name, counts in sorted(checks):
+            line = "".join(f"{counts.get(key, 0):8d}" for key in heads)
+            terminalreporter.write_line(f"{line}  {' '.join(name.split())[:90]}")
+    cells = Counter(_properties(terminalreporter, "grid"))
+    if cells:
+        terminalreporter.section("any piece fits any slot")
+        terminalreporter.write_line(f"{'work':>8}{'refused':>8}  slots")
+        for grid in sorted({grid for grid, _ in cells}):
+            counts = [cells[grid, kind] for kind in ("works", "refused")]
+            terminalreporter.write_line("".join(f"{n:8d}" for n in counts) + f"  {grid}")
+
+
+def _properties(terminalreporter, wanted):
+    """What tests have recorded under a name."""
+    return [
+        tuple(value) if isinstance(value, list) else value
         for reports in terminalreporter.stats.values()
         for report in reports
         for name, value in getattr(report, "user_properties", [])
-        if name == "contract" and report.when == "call"
+        if name == wanted and report.when == "call"
     ]
-    if not rows:
-        return
-    terminalreporter.section("scikit-learn's estimator checks")
-    terminalreporter.write_line(f"{'passed':>7}{'failed':>7}{'skipped':>8}{'exempt':>7}  estimator")
-    for name, counts in sorted(rows):
-        numbers = [counts.get(key, 0) for key in ("passed", "failed", "skipped", "xfail")]
-        line = "{:7d}{:7d}{:8d}{:7d}".format(*numbers)
-        terminalreporter.write_line(f"{line}  {' '.join(name.split())[:90]}")
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from .parts import N_TRAIN
 WORD = re.compile("|".join(f"'{word}'" for word in CAPABILITIES))
 # Refusals that speak of what data are in other words than those of the contract.
 PLAIN = re.compile(
-    "sequences of symbols|needs output features|requires y|expected graphs|LabelledGraph|compares vectors"
+    "compares sequences|needs output features|requires y|expected graphs|compares vectors"
 )
 
 

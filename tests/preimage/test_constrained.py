@@ -8,8 +8,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from isthmus.features import KernelPCA
 from isthmus.kernels import Gaussian, Polynomial
-from isthmus.preimage import ConstrainedPreimage
-from isthmus.preimage.vectors.constrained import coordinate_model
+from isthmus.kernels.points import squared_distances
+from isthmus.preimage import ConstrainedPreimage, GradientPreimage
+from isthmus.preimage.vectors.constrained import coordinate_model, image_model
 
 
 @pytest.fixture
@@ -132,3 +133,26 @@ def test_bad_starts_are_named(pca, queries, points):
         solver.solve(queries, points[:2])
     with pytest.raises(ValueError, match="'proximity' parameter"):
         ConstrainedPreimage(proximity=-1.0).fit(points, pca)
+
+
+def test_whole_images_are_least_squares_too(points, rng, assert_gradient):
+    pca = KernelPCA(4, kernel=Gaussian(3.0)).fit(points)
+    beta = 0.7 * pca.coordinates_[:5]
+    model = image_model(pca)
+    z = rng.uniform(size=(5, 2))
+    residual = model(z)[0] - np.column_stack([beta, np.zeros(5)])
+    expected = squared_distances(pca, z, beta)
+    assert_allclose(np.sum(residual**2, axis=1), expected, atol=1e-12)
+
+    def value(row):
+        return float(np.sum((model(row[None])[0][0] - np.append(beta[0], 0.0)) ** 2))
+
+    def gradient(row):
+        c, J = model(row[None])
+        return 2 * (c[0] - np.append(beta[0], 0.0)) @ J[0]
+
+    assert_gradient(value, gradient, z[0], rng)
+    solver = ConstrainedPreimage((-9.0, 9.0), criterion="full").fit(points, pca)
+    unbounded = GradientPreimage("full").fit(points, pca)
+    ours, theirs = solver.solve(beta), unbounded.solve(beta)
+    assert np.all(solver.objective(beta, ours) <= unbounded.objective(beta, theirs) + 1e-6)

@@ -187,7 +187,7 @@ def test_what_is_wrong_is_named(words, features):
         SequencePreimage("abc").fit([w for w in words if "d" in w], features)
     with pytest.raises(ValueError, match="sequence 1 is empty"):
         SequencePreimage().fit(["ab", ""], features, np.zeros((2, 8)))
-    with pytest.raises(TypeError, match="PCA.*does not provide 'expansion'"):
+    with pytest.raises(TypeError, match=r"PCA.*does not provide 'expansion'"):
         SequencePreimage().fit(words, PCA(2).fit(np.eye(3)))
     for bad in (
         {"length": "long"},

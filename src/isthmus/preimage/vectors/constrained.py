@@ -8,8 +8,9 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from isthmus._checks import check_float, check_int
+from isthmus._checks import check_choice, check_float, check_int
 from isthmus.kernels.objects import n_objects
+from isthmus.kernels.points import axes_and_origin
 from isthmus.optimize.levenberg_marquardt import least_squares_rows
 from isthmus.preimage.base import BasePreimage
 from isthmus.preimage.restarts import best_of_restarts, find_starts
@@ -38,6 +39,10 @@ class ConstrainedPreimage(BasePreimage):
     proximity : float or "auto", default=0.0
         :math:`\lambda`. ``"auto"`` is a hundredth of the median eigenvalue of
         :math:`J^\top J` at the start, for every point its own.
+    criterion : {"coord", "full"}, default="coord"
+        Distance of coordinates, or of whole images: the second also counts what of
+        :math:`\varphi(z)` lies outside the axes, which keeps predicted points from being met by
+        vectors far from all objects.
     n_init : int, default=2
         Starting points: the training objects nearest in coordinates, each its own
         :math:`z_0`; the best result in coordinates counts.
@@ -82,18 +87,21 @@ class ConstrainedPreimage(BasePreimage):
         constraint: Any = None,
         *,
         proximity: float | str = 0.0,
+        criterion: str = "coord",
         n_init: int = 2,
         tol: float = 1e-10,
         max_iter: int = 100,
     ):
         self.constraint = constraint
         self.proximity = proximity
+        self.criterion = criterion
         self.n_init = n_init
         self.tol = tol
         self.max_iter = max_iter
 
     def _fit(self, objects: Objects, feature_map: Any, coordinates: Array) -> None:
         check_int(self.n_init, "n_init", self, low=1)
+        check_choice(self.criterion, "criterion", self, ("coord", "full"))
         check_float(self.tol, "tol", self, include_low=False)
         check_int(self.max_iter, "max_iter", self, low=1)
         if self.proximity != "auto":
@@ -180,6 +188,8 @@ class ConstrainedPreimage(BasePreimage):
         start = self._feasible(np.asarray(start, dtype=np.float64))
         weight = self._proximities(start) if weight is None else weight
         model = near_model(self._coordinates_at, start, np.sqrt(weight))
+        if self.criterion == "full":  # nothing of the point lies outside the axes
+            coordinates = np.hstack([coordinates, np.zeros((len(coordinates), 1))])
         targets = np.hstack([coordinates, np.zeros_like(start)]).astype(np.float64)
         if self._projection is not None:
             found, converged = projected_rows(
@@ -202,7 +212,8 @@ class ConstrainedPreimage(BasePreimage):
     def _coordinates_at(self) -> CoordinateModel:
         """Coordinates and their Jacobians as a function of objects, made once."""
         if not hasattr(self, "_model"):
-            self._model = coordinate_model(self.feature_map_)
+            make = coordinate_model if self.criterion == "coord" else image_model
+            self._model = make(self.feature_map_)
         return self._model
 
     def __getstate__(self) -> Any:
@@ -230,6 +241,27 @@ def coordinate_model(feature_map: Any) -> CoordinateModel:
     def model(Z: Array) -> tuple[Array, Array]:
         values, slopes = values_and_slopes(Z)
         return values + axes.offset, slopes
+
+    return model
+
+
+def image_model(feature_map: Any) -> CoordinateModel:
+    r"""Coordinates and, last, the length of the image outside the axes, with their Jacobians.
+
+    The squares of their differences from :math:`(\beta,0)` sum to :math:`\|\varphi(z)-\Psi\|^2`.
+    """
+    both = axes_and_origin(feature_map)
+    kernel, origin = both.kernel, float(feature_map.origin_.squared_norms()[0])
+    values_and_slopes = kernel.values_and_slopes(both.objects, both.weights)
+
+    def model(Z: Array) -> tuple[Array, Array]:
+        values, slopes = values_and_slopes(Z)
+        c, J = values[:, :-1] + both.offset[:-1], slopes[:, :-1]
+        squared = kernel.diag(Z) - 2 * values[:, -1] + origin - np.einsum("ij,ij->i", c, c)
+        length = np.sqrt(np.maximum(squared, np.finfo(float).eps))
+        slope = kernel.diag_gradient(Z) - 2 * slopes[:, -1] - 2 * np.einsum("mr,mrd->md", c, J)
+        outside = slope / (2 * length[:, None])
+        return np.column_stack([c, length]), np.concatenate([J, outside[:, None]], axis=1)
 
     return model
 
