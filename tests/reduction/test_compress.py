@@ -3,7 +3,7 @@
 import joblib
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_digits, load_iris, make_moons
 from sklearn.decomposition import KernelPCA as SklearnKernelPCA
 from sklearn.gaussian_process import GaussianProcessRegressor
@@ -21,6 +21,7 @@ from isthmus.kernels import Expansion, Gaussian
 from isthmus.kernels.points import squared_norms
 from isthmus.reduction import compress
 from isthmus.reduction.compression import best_threshold
+from isthmus.reduction.moving import move_points
 from isthmus.regression import KernelRidgeCV
 from isthmus.structured import DependencyEstimator
 
@@ -58,7 +59,7 @@ def test_with_all_points_a_classifier_decides_as_before(model, n_classes):
     X, y = X[y < n_classes], np.array(["a", "b", "c"])[y[y < n_classes]]
     X = X + 0.3 * np.random.default_rng(0).normal(size=X.shape)
     model.fit(X, y)
-    small = compress(model, tolerance=1e-14)
+    small = compress(model, max_error=1e-14)
     np.testing.assert_allclose(
         small.decision_function(X), model.decision_function(X), atol=2e-4, rtol=1e-4
     )
@@ -89,7 +90,7 @@ def test_all_classes_share_their_points():
     model = SVC(gamma=0.001, C=10.0).fit(X[:1000], y[:1000])
     small = compress(model, 120)
     assert small.expansion_.objects.shape == (120, 64)
-    assert small.coefficients_.shape == (120, 45)
+    assert small.expansion_.weights.shape == (120, 45)
     assert small.score(X[1000:], y[1000:]) > model.score(X[1000:], y[1000:]) - 0.03
 
 
@@ -116,7 +117,7 @@ def test_a_threshold_makes_the_fewest_errors_and_moves_least():
 def test_a_regressor_predicts_as_before_with_few_points(wave, model):
     X, y = wave
     model.fit(X, y)
-    small = compress(model, tolerance=1e-6)
+    small = compress(model, max_error=1e-6)
     assert small.n_points_ < 110
     np.testing.assert_allclose(small.predict(X), model.predict(X), atol=0.02)
     assert small.score(X, y) > model.score(X, y) - 0.01
@@ -160,7 +161,7 @@ def test_the_whole_map_is_compressed_on_its_input_side(wave, x_features):
     X, y = wave
     Y = np.column_stack([y, y**2])
     model = DependencyEstimator(x_features=x_features).fit(X, Y)
-    small = compress(model, tolerance=1e-7)
+    small = compress(model, max_error=1e-7)
     assert isinstance(small, DependencyEstimator)
     assert small.n_points_ < 115
     np.testing.assert_allclose(small.predict(X), model.predict(X), atol=0.05)
@@ -194,20 +195,38 @@ def test_refuses_what_it_cannot_shorten(moons):
         compress(SVC().fit(X, y))
     with pytest.raises(ValueError, match="fitted on a Gram matrix"):
         compress(SVC(kernel="precomputed").fit(X @ X.T, y), 3)
-    with pytest.raises(ValueError, match="on a Gram matrix knows no objects"):
+    with pytest.raises(ValueError, match="KernelRidgeCV was fitted on a Gram matrix"):
         compress(KernelRidgeCV("precomputed").fit(X @ X.T, y.astype(float)), 3)
     small = compress(SVC().fit(X, y), 3)
-    with pytest.raises(TypeError, match=r"made of a fitted estimator by compress\(\)"):
+    with pytest.raises(TypeError, match=r"made from a fitted estimator by compress\(\)"):
         small.fit(X, y)
     with pytest.raises(ValueError, match="X has 3 features"):
         small.predict(np.ones((2, 3)))
 
 
 @pytest.mark.parametrize("points", ["kept", "auto"])
-def test_a_tolerance_is_kept_whether_points_move_or_not(wave, points):
+def test_a_largest_error_is_kept_whether_points_move_or_not(wave, points):
     X, y = wave
     model = KernelRidgeCV(Gaussian(1.0)).fit(X, y)
-    assert compress(model, tolerance=1e-3, points=points).compression_error_ <= 1e-3
+    assert compress(model, max_error=1e-3, points=points).compression_error_ <= 1e-3
+
+
+def test_points_stay_where_a_move_would_exceed_the_largest_error(wave):
+    X, y = wave
+    model = KernelRidgeCV(Gaussian(1.0)).fit(X, y)
+    kept = compress(model, max_error=1e-6, points="kept")
+    long = model.expansion_
+    # Moved points fit the values better, and the function itself worse.
+    moved = move_points(long.kernel, long.objects, long.weights, kept.expansion_.objects)
+    assert moved.error > 100 * 1e-6 > 100 * kept.compression_error_
+    for points in ("auto", "moved"):
+        small = compress(model, max_error=1e-6, points=points)
+        assert small.compression_error_ == kept.compression_error_
+        assert_array_equal(small.expansion_.objects, kept.expansion_.objects)
+    # Without a largest error they move, and where they stay within it.
+    for size in ({"n_points": kept.n_points_}, {"max_error": 1e-3}):
+        small, still = compress(model, **size), compress(model, points="kept", **size)
+        assert np.all(small.expansion_.objects != still.expansion_.objects)
 
 
 def test_more_points_than_there_are_means_all(moons):
@@ -221,7 +240,7 @@ def test_more_points_than_there_are_means_all(moons):
     [
         ({"n_points": 0}, ValueError, r"'n_points' parameter of compress must be an int in \[1"),
         ({"n_points": 2.5}, TypeError, "'n_points' parameter of compress must be an int"),
-        ({"tolerance": -1.0}, ValueError, "'tolerance' parameter"),
+        ({"max_error": -1.0}, ValueError, "'max_error' parameter"),
         ({"n_points": 3, "max_loss": -1.0}, ValueError, "'max_loss' parameter of compress"),
         ({"n_points": 3, "points": "some"}, ValueError, "'points' parameter of compress"),
     ],
@@ -236,7 +255,7 @@ def test_a_model_without_a_score_cannot_be_chosen_by_one(moons):
     detector = CoreVectorOutlierDetector(random_state=0).fit(X)
     with pytest.raises(ValueError, match="CoreVectorOutlierDetector has no score"):
         compress(detector, X=X, y=y)
-    small = compress(detector, tolerance=1e-4)
+    small = compress(detector, max_error=1e-4)
     np.testing.assert_allclose(small.score_samples(X), detector.score_samples(X), atol=0.01)
 
 

@@ -30,11 +30,11 @@ def true_error(K, A, reduced):
 @pytest.mark.parametrize(
     "settings",
     [
-        {"method": "pursuit", "tolerance": 1e-13},
-        {"method": "pursuit", "tolerance": 1e-13, "select": "matching"},
-        {"method": "rank", "tolerance": 1e-13},
-        {"method": "l0", "penalty": 0.0},
-        {"method": "l0", "penalty": 0.0, "step": "lp"},
+        {"method": "pursuit", "max_error": 1e-13},
+        {"method": "pursuit", "max_error": 1e-13, "select": "matching"},
+        {"method": "rank", "max_error": 1e-13},
+        {"method": "l0", "alpha": 0.0},
+        {"method": "l0", "alpha": 0.0, "solver": "lp"},
     ],
     ids=str,
 )
@@ -141,7 +141,7 @@ def test_repeated_points_do_not_blow_up_coefficients(clusters, rng, method):
 
 def test_the_penalty_of_l0_trades_points_for_error(clusters, rng):
     K, a = WIDTH(clusters), rng.normal(size=200)
-    found = [reduce_expansion(K, a, method="l0", penalty=g) for g in (1e-6, 1e-4, 1e-2, 1.0)]
+    found = [reduce_expansion(K, a, method="l0", alpha=g) for g in (1e-6, 1e-4, 1e-2, 1.0)]
     sizes = [len(r.indices) for r in found]
     assert sizes == sorted(sizes, reverse=True)
     errors = [r.error for r in found]
@@ -151,7 +151,7 @@ def test_the_penalty_of_l0_trades_points_for_error(clusters, rng):
 
 def test_without_penalty_a_full_rank_matrix_loses_nothing(rng):
     X = 10 * rng.normal(size=(20, 3))
-    reduced = reduce_expansion(WIDTH(X), np.ones(20), method="l0", penalty=0.0)
+    reduced = reduce_expansion(WIDTH(X), np.ones(20), method="l0", alpha=0.0)
     assert len(reduced.indices) == 20
     np.testing.assert_allclose(reduced.coefficients, 1.0, rtol=1e-6)
 
@@ -184,7 +184,7 @@ def test_objects_of_any_kind_can_be_left_out():
     words = ["one", "two", "three", "one", "two"]
     from isthmus.kernels import Delta
 
-    reduced = reduce_expansion((Delta(), words), np.arange(1.0, 6.0), tolerance=1e-12)
+    reduced = reduce_expansion((Delta(), words), np.arange(1.0, 6.0), max_error=1e-12)
     assert sorted(words[i] for i in reduced.indices) == ["one", "three", "two"]
     assert sorted(reduced.coefficients.round(9)) == [3.0, 5.0, 7.0]
 
@@ -201,9 +201,14 @@ def test_objects_of_any_kind_can_be_left_out():
         (np.eye(3), [1, 1, 1], {"n_points": 4}, "'n_points' parameter of reduce_expansion"),
         (np.eye(3), [1, 1, 1], {}, "needs to know when to stop"),
         (np.eye(3), [1, 1, 1], {"n_points": 1, "method": "l2"}, "Got 'l2' instead"),
-        (np.eye(3), [1, 1, 1], {"tolerance": 0.1, "method": "l0"}, "told by n_points or penalty"),
-        (np.eye(3), [1, 1, 1], {"penalty": 1.0, "method": "l0", "step": "lp"}, "penalty=0"),
-        (np.eye(3), [1, 1, 1], {"tolerance": -1.0}, "'tolerance' parameter"),
+        (
+            np.eye(3),
+            [1, 1, 1],
+            {"max_error": 0.1, "method": "l0"},
+            "needs n_points or alpha",
+        ),
+        (np.eye(3), [1, 1, 1], {"alpha": 1.0, "method": "l0", "solver": "lp"}, "alpha=0"),
+        (np.eye(3), [1, 1, 1], {"max_error": -1.0}, "'max_error' parameter"),
     ],
 )
 def test_refuses_by_name(K, a, settings, message):

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import is_classifier
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
@@ -15,30 +14,30 @@ from isthmus.kernels.expansion import Expansion
 from isthmus.kernels.objects import take
 from isthmus.reduction.expansions import ReducedExpansion, reduce_expansion
 from isthmus.reduction.machines import CompressedClassifier, pairs
-from isthmus.reduction.moved import move_points
+from isthmus.reduction.moving import move_points
 from isthmus.reduction.sklearn_machines import as_machine
 from isthmus.typing import Array, BoolArray
 
-_EXACT = 1e-9  # share of squared length below which chosen points need not move
+_EXACT = 1e-9  # share of the squared length below which chosen points need not move
 
 
 def compress(
     estimator: Any,
     n_points: int | None = None,
     *,
-    tolerance: float | None = None,
+    max_error: float | None = None,
     X: Any = None,
     y: Any = None,
     max_loss: float = 0.005,
     select: str = "least_squares",
     points: str = "auto",
 ) -> Any:
-    r"""Return a fitted model of the same kind that evaluates few kernels.
+    r"""Return a fitted model of the same kind that needs few kernel evaluations.
 
     The functions in the model, :math:`w^j=\sum_iA_{ij}\varphi(x_i)`, are
     replaced by expansions over a common small subset of their points, chosen by
-    :func:`reduce_expansion`, and where the kernel has a gradient these points are then moved to
-    better places; what the model does with the functions' values stays as it was.
+    :func:`reduce_expansion`. If the kernel has a gradient, these points are then moved to better
+    positions. What the model does with the values of the functions stays the same.
 
     Parameters
     ----------
@@ -51,25 +50,25 @@ def compress(
         of them, and a fitted search such as ``GridSearchCV`` over one.
     n_points : int or None
         Maximum number of points to keep.
-    tolerance : float or None
-        Instead, the squared error of the functions, as a share of their squared length. Points
-        whose move would exceed it stay.
+    max_error : float or None
+        Alternatively, the maximum squared error of the functions, as a share of their squared
+        length. Points whose move would exceed it stay where they are.
     X, y : validation data or None
-        With neither of the two above, the smallest model whose score on these data is at most
-        ``max_loss`` below that of the full one. With them the thresholds of a classifier are
-        set anew as well, to make the fewest errors.
+        With neither of the two above, the result is the smallest model whose score on these data
+        is at most ``max_loss`` below that of the full one. With them, the thresholds of a
+        classifier are also chosen again, to make the fewest errors.
     max_loss : float, default=0.005
     select : {"least_squares", "matching"}, default="least_squares"
     points : {"auto", "kept", "moved"}, default="auto"
-        "kept" leaves the chosen points where they are, as published; "moved" lets them go
-        wherever the functions are met best, which takes seconds and needs a kernel of vectors
-        with a gradient. "auto" moves them where it can.
+        "kept" leaves the chosen points where they are, as published; "moved" moves them to where
+        the functions are approximated best, which takes seconds and needs a kernel of vectors with
+        a gradient. "auto" moves them if possible.
 
     Returns
     -------
     A fitted model. Ours and pipelines are copies of the same class; a scikit-learn model
     becomes a compressed classifier, regressor or transformer with the same methods. It has
-    ``n_points_``, how many points it kept, and ``compression_error_``.
+    ``n_points_``, the number of points kept, and ``compression_error_``.
 
     Examples
     --------
@@ -84,24 +83,23 @@ def compress(
     >>> len(full.support_) > 80, small.n_points_, bool(small.score(X, y) > 0.9)
     (True, 20, True)
     """
-    check_is_fitted(estimator)
-    if n_points is None and tolerance is None and (X is None or y is None):
+    if n_points is None and max_error is None and (X is None or y is None):
         raise ValueError(
-            "compress needs to know how small: give n_points, tolerance, or validation data X, y."
+            "compress needs to know how small: give n_points, max_error, or validation data X, y."
         )
     check_choice(points, "points", "compress", ("auto", "kept", "moved"))
     if n_points is not None:
         check_int(n_points, "n_points", "compress", low=1)
     check_float(max_loss, "max_loss", "compress")
-    request = Request(n_points, tolerance, select, points, max_loss)
+    request = CompressionRequest(n_points, max_error, select, points, max_loss)
     return _compress(estimator, request, X, y)
 
 
-class Request(NamedTuple):
-    """How short an expansion is wanted."""
+class CompressionRequest(NamedTuple):
+    """How short the expansion should be."""
 
     n_points: int | None
-    tolerance: float | None
+    max_error: float | None
     select: str
     points: str
     max_loss: float
@@ -109,38 +107,40 @@ class Request(NamedTuple):
     @property
     def by_score(self) -> bool:
         """Whether validation data choose the size."""
-        return self.n_points is None and self.tolerance is None
+        return self.n_points is None and self.max_error is None
 
 
-def _compress(estimator: Any, request: Request, X: Any, y: Any) -> Any:
-    """Go to the part that holds an expansion, and put the rest around it again."""
+def _compress(estimator: Any, request: CompressionRequest, X: Any, y: Any) -> Any:
+    """Compress the part that holds an expansion, and put the rest around it again."""
     if isinstance(estimator, Pipeline):
         before, (name, last) = estimator.steps[:-1], estimator.steps[-1]
         inputs = X if X is None or not before else estimator[:-1].transform(X)
         small = _compress(last, request, inputs, y)
-        return _rebuilt(estimator, "steps", [*before, (name, small)], small)
+        return _replace_part(estimator, "steps", [*before, (name, small)], small)
     if isinstance(estimator, BaseSearchCV):
         check_is_fitted(estimator, "best_estimator_")
         small = _compress(estimator.best_estimator_, request, X, y)
-        return _rebuilt(estimator, "best_estimator_", small, small)
-    return _shortened(_holder(estimator), estimator, request, X, y)
+        return _replace_part(estimator, "best_estimator_", small, small)
+    return _shorten(_holder(estimator), estimator, request, X, y)
 
 
-def _rebuilt(whole: Any, name: str, part: Any, small: Any) -> Any:
+def _replace_part(whole: Any, name: str, part: Any, small: Any) -> Any:
     model = copy.copy(whole)
     setattr(model, name, part)
-    return _marked(model, small.n_points_, small.compression_error_)
+    return _record(model, small.n_points_, small.compression_error_)
 
 
-def _marked(model: Any, n_points: int, error: float) -> Any:
+def _record(model: Any, n_points: int, error: float) -> Any:
     model.n_points_, model.compression_error_ = n_points, error
     return model
 
 
 def _holder(estimator: Any) -> Any:
-    """The model itself where it holds an expansion, or a machine made of scikit-learn's."""
+    """The model itself if it holds an expansion, or a machine made from one of scikit-learn."""
     if isinstance(getattr(estimator, "expansion_", None), Expansion):
         return estimator
+    if callable(getattr(estimator, "__sklearn_tags__", None)):
+        check_is_fitted(estimator)
     machine = as_machine(estimator)
     if machine is None:
         raise TypeError(
@@ -152,9 +152,14 @@ def _holder(estimator: Any) -> Any:
     return machine
 
 
-def _shortened(holder: Any, whole: Any, request: Request, X: Any, y: Any) -> Any:
-    """A copy of ``holder`` with a short expansion; ``whole`` says how good the long one is."""
+def _shorten(holder: Any, whole: Any, request: CompressionRequest, X: Any, y: Any) -> Any:
+    """A copy of ``holder`` with a short expansion; ``whole`` scores the long one."""
     long = holder.expansion_
+    if "pairwise" in long.kernel.provides:
+        raise ValueError(
+            f"{type(whole).__name__} was fitted on a Gram matrix and has no objects: use "
+            "reduce_expansion on the matrix and the coefficients."
+        )
     movable = request.points != "kept" and {"vectors", "gradient"} <= long.kernel.provides
     if request.points == "moved" and not movable:
         raise ValueError(
@@ -164,12 +169,12 @@ def _shortened(holder: Any, whole: Any, request: Request, X: Any, y: Any) -> Any
     if request.by_score and not hasattr(whole, "score"):
         raise ValueError(
             f"{type(whole).__name__} has no score by which validation data could choose a size: "
-            "give n_points or tolerance."
+            "give n_points or max_error."
         )
     n = len(long.weights)
-    size: dict[str, Any] = {"n_points": request.n_points, "tolerance": request.tolerance}
+    size: dict[str, Any] = {"n_points": request.n_points, "max_error": request.max_error}
     if request.by_score:
-        size = {"n_points": n, "tolerance": 0.0}
+        size = {"n_points": n, "max_error": 0.0}
     elif request.n_points is not None:
         size["n_points"] = min(request.n_points, n)
     path = reduce_expansion(
@@ -177,11 +182,11 @@ def _shortened(holder: Any, whole: Any, request: Request, X: Any, y: Any) -> Any
     )
 
     def model_at(reduced: ReducedExpansion) -> Any:
-        short, error = _short_expansion(long, reduced, movable, request.tolerance)
+        short, error = _short_expansion(long, reduced, movable, request.max_error)
         model = holder.with_expansion(short)
-        if X is not None and y is not None and is_classifier(model):
+        if X is not None and y is not None and isinstance(model, CompressedClassifier):
             _set_thresholds(model, X, y)
-        return _marked(model, len(reduced.indices), error)
+        return _record(model, len(reduced.indices), error)
 
     if not request.by_score:
         return model_at(path)
@@ -189,14 +194,14 @@ def _shortened(holder: Any, whole: Any, request: Request, X: Any, y: Any) -> Any
 
 
 def _short_expansion(
-    long: Expansion, reduced: ReducedExpansion, movable: bool, tolerance: float | None
+    long: Expansion, reduced: ReducedExpansion, movable: bool, max_error: float | None
 ) -> tuple[Expansion, float]:
-    """The chosen points, moved where that brings the functions nearer, and the error."""
+    """The chosen points, moved if the functions then stay close enough, and the error."""
     Z, B, error = take(long.objects, reduced.indices), reduced.coefficients, reduced.error
     if movable and error > _EXACT:
         there, C, moved_error = move_points(long.kernel, long.objects, long.weights, Z)
-        # Moved points are fitted to values; the functions may then be further off.
-        if moved_error <= max(np.inf if tolerance is None else tolerance, error):
+        # Moved points are fitted to values; the functions themselves may then be farther off.
+        if moved_error <= max(np.inf if max_error is None else max_error, error):
             Z, B, error = there, C, moved_error
     return long.over(Z, B.reshape(len(Z), -1)), error
 
@@ -218,15 +223,13 @@ def _smallest_good(
     return model_at(path.at(high))
 
 
-def _set_thresholds(machine: Any, X: Any, y: Any) -> None:
-    """Move every intercept to where its two classes are told apart with the fewest errors."""
-    if not isinstance(machine, CompressedClassifier):
-        return  # ours have thresholds of their own
+def _set_thresholds(machine: CompressedClassifier, X: Any, y: Any) -> None:
+    """Move every intercept to where its two classes are separated with the fewest errors."""
     values, y = machine.pair_values(X), np.asarray(y)
     n = len(machine.classes_)
     offset = machine.expansion_.offset
     for column, (i, j) in enumerate(pairs(n)):
-        # A positive value speaks for the second of two classes, but for the first of a pair.
+        # A positive value means the second of two classes, but the first of a pair.
         yes = j if n == 2 else i
         of_pair = np.isin(y, machine.classes_[[i, j]])
         offset[column] -= best_threshold(
@@ -235,7 +238,7 @@ def _set_thresholds(machine: Any, X: Any, y: Any) -> None:
 
 
 def best_threshold(values: Array, positive: BoolArray) -> float:
-    """The number t nearest to 0 such that ``values > t`` errs least often.
+    """The number t closest to 0 such that ``values > t`` makes the fewest errors.
 
     >>> import numpy as np
     >>> best_threshold(np.array([-1.0, 1.0, 2.0]), np.array([False, False, True]))

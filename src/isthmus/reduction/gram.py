@@ -1,4 +1,4 @@
-"""A Gram matrix that is there, or one whose columns are made when they are asked for."""
+"""A Gram matrix in memory, or one whose columns are computed on demand."""
 
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -11,7 +11,7 @@ from isthmus.typing import Array, IntArray, Objects
 
 
 class Gram(Protocol):
-    """What a reduction asks of a Gram matrix."""
+    """What a reduction needs of a Gram matrix."""
 
     def __len__(self) -> int: ...
 
@@ -54,7 +54,7 @@ class DenseGram:
 
 @dataclass
 class KernelGram:
-    """The Gram matrix of objects, never formed: r columns of it cost r kernels a row."""
+    """The Gram matrix of objects, never formed: r columns cost r kernel values per row."""
 
     kernel: Kernel
     objects: Objects
@@ -79,7 +79,7 @@ class KernelGram:
 
 
 def as_gram(K: Any) -> Gram:
-    """A matrix as it is, or a pair ``(kernel, objects)``, as something with columns."""
+    """Wrap a matrix, or a pair ``(kernel, objects)``."""
     if isinstance(K, (DenseGram, KernelGram)):
         return K
     if isinstance(K, tuple) and len(K) == 2 and isinstance(K[0], Kernel):
@@ -92,14 +92,14 @@ def as_gram(K: Any) -> Gram:
             "reduce_expansion expected a square Gram matrix, or a pair (kernel, objects). Got an "
             f"array of shape {K.shape} instead."
         )
-    if not np.isfinite(K.sum()):  # one pass without a copy; then look where
+    if not np.isfinite(K.sum()):  # one pass without a copy; then find where
         row, column = np.argwhere(~np.isfinite(K))[0]
         raise ValueError(
             f"reduce_expansion expected a finite Gram matrix. Got {K[row, column]} in row {row}, "
             f"column {column}."
         )
     slack = 1e-8 * max(float(np.abs(K.diagonal()).max()), np.finfo(float).tiny)
-    some = np.unique(np.linspace(0, len(K) - 1, 50).astype(int))  # all of it would cost N²
+    some = np.unique(np.linspace(0, len(K) - 1, 50).astype(int))  # checking all of it would cost N²
     asymmetry = float(np.abs(K[some] - K[:, some].T).max())
     if asymmetry > slack:
         raise ValueError(

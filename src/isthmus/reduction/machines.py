@@ -1,4 +1,4 @@
-"""What a machine of scikit-learn becomes: few kernels, their coefficients, and its rule."""
+"""Compressed machines of scikit-learn: a short expansion, and the rule of the original."""
 
 import copy
 from typing import Any
@@ -13,12 +13,12 @@ from isthmus.typing import Array
 
 
 class CompressedMachine(BaseEstimator):
-    """``expansion_(X)``, and what follows from it."""
+    """A machine whose predictions follow from ``expansion_(X)``."""
 
     expansion_: Expansion
 
     def __init__(self, estimator: Any = None):
-        self.estimator = estimator  # what was compressed; kept for its parameters
+        self.estimator = estimator  # the original, kept for its parameters
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "expansion_")
@@ -26,12 +26,12 @@ class CompressedMachine(BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> "CompressedMachine":
         """Refuse: a compressed machine is made by :func:`isthmus.reduction.compress`."""
         raise TypeError(
-            f"{type(self).__name__} is made of a fitted estimator by compress(); fit the "
-            "estimator on new data and compress that."
+            f"{type(self).__name__} is made from a fitted estimator by compress(); fit the "
+            "estimator on new data and compress it again."
         )
 
     def with_expansion(self, expansion: Expansion) -> "CompressedMachine":
-        """A copy with another expansion, whose offset it may change."""
+        """A copy with another expansion, whose offset may be changed."""
         machine = copy.copy(self)
         machine.expansion_ = Expansion(
             expansion.kernel, expansion.objects, expansion.weights, expansion.offset.copy()
@@ -45,7 +45,7 @@ class CompressedMachine(BaseEstimator):
 
 
 class CompressedRegressor(RegressorMixin, CompressedMachine):
-    """A regressor that evaluates few kernels."""
+    """A regressor with a short expansion."""
 
     def predict(self, X: Any) -> Array:
         """Return the outputs for ``X``."""
@@ -54,7 +54,7 @@ class CompressedRegressor(RegressorMixin, CompressedMachine):
 
 
 class CompressedTransformer(TransformerMixin, CompressedMachine):
-    """A transformer that evaluates few kernels."""
+    """A transformer with a short expansion."""
 
     def transform(self, X: Any) -> Array:
         """Return the coordinates of ``X``."""
@@ -62,14 +62,14 @@ class CompressedTransformer(TransformerMixin, CompressedMachine):
 
 
 class CompressedClassifier(ClassifierMixin, CompressedMachine):
-    """A support vector classifier that evaluates few kernels, with the rule of the original."""
+    """A support vector classifier with a short expansion and the decision rule of the original."""
 
     def pair_values(self, X: Any) -> Array:
         """Values of the machines of all pairs of classes, one column each."""
         return self._values(X)
 
     def decision_function(self, X: Any) -> Array:
-        """Return what ``decision_function`` of the original returns, nearly."""
+        """Return approximately what ``decision_function`` of the original returns."""
         values = self._values(X)
         if len(self.classes_) == 2:
             return values[:, 0]
@@ -78,7 +78,7 @@ class CompressedClassifier(ClassifierMixin, CompressedMachine):
         return _ovr_decision_function(values < 0, -values, len(self.classes_))
 
     def predict(self, X: Any) -> Array:
-        """Return the classes by the original's rule: a sign, or votes of all pairs."""
+        """Return the classes by the rule of the original: a sign, or the votes of all pairs."""
         values = self._values(X)
         n = len(self.classes_)
         if n == 2:

@@ -1,6 +1,6 @@
-r"""Which points to keep, by penalties: :math:`\ell_1` along a path, :math:`\ell_0` by steps.
+r"""Which points to keep, by penalties: :math:`\ell_1` along a path, :math:`\ell_0` iteratively.
 
-Both look at the whole Gram matrix and cost its cube, so they are for some thousand points.
+Both need the whole Gram matrix and cubic time, so they are for a few thousand points.
 """
 
 import warnings
@@ -20,11 +20,11 @@ PRUNED = 1e-8  # a coefficient below this share of the largest counts as zero
 def l1_support(K: Array, A: Array, n_points: int) -> IntArray:
     r"""Points with a coefficient in :math:`\min\|w-\hat w\|^2+g\sum_i\|B_i\|`, at most n.
 
-    For one function the lasso in Gram form, whose whole path least angle regression gives; for
-    several the group lasso on a root of K, so that they share their points.
+    For one function this is the lasso in Gram form, whose whole path is given by least angle
+    regression; for several, the group lasso on a root of K, so that they share their points.
     """
     with warnings.catch_warnings():
-        # The paths are only read for their supports; the coefficients are fitted afterwards.
+        # Only the supports of the paths are used; the coefficients are fitted afterwards.
         warnings.simplefilter("ignore", ConvergenceWarning)
         if A.shape[1] == 1:
             # Points also leave the path, so it is longer than the support.
@@ -43,26 +43,26 @@ def l1_support(K: Array, A: Array, n_points: int) -> IntArray:
 
 
 def l0_support(
-    K: Array, A: Array, *, penalty: float, step: str = "l2", max_iter: int = 30
+    K: Array, A: Array, *, alpha: float, solver: str = "l2", max_iter: int = 30
 ) -> IntArray:
     r"""Points that survive :math:`\min e(B)+g\sum_i\ln(\epsilon+|B_i|)` by linearisation.
 
-    With :math:`D=\mathrm{diag}(v)`, each step solves :math:`(DKD+gI)\beta'=DKA` and sets
+    With :math:`D=\mathrm{diag}(v)`, each iteration solves :math:`(DKD+gI)\beta'=DKA` and sets
     :math:`v_i\leftarrow v_i\sum_j|\beta'_{ij}|`; the linear program takes the solution of
-    :math:`KD\beta'=KA` with the least :math:`\sum_i\max_j|\beta'_{ij}|` instead. Without
-    penalty the expansion is kept exactly, and only linearly dependent points can go.
+    :math:`KD\beta'=KA` with the smallest :math:`\sum_i\max_j|\beta'_{ij}|` instead. Without a
+    penalty the expansion is kept exactly, and only linearly dependent points are dropped.
 
     The document prints the linear program and then solves the least-squares one, with the two
     matrices exchanged; :math:`v_iv_jk_{ij}` is the one to invert, :math:`v_ik_{ij}` the other.
     """
     alive: IntArray = np.arange(len(K))
     v = np.ones(len(K))
-    solve = _l1_step if step == "lp" else _l2_step
+    solve = _l1_step if solver == "lp" else _l2_step
     right = K @ A
     for _ in range(max_iter):
         if not len(alive):
             break
-        beta = solve(K[np.ix_(alive, alive)], right[alive], v, penalty)
+        beta = solve(K[np.ix_(alive, alive)], right[alive], v, alpha)
         new = v * np.abs(beta).sum(axis=1)
         keep = new > PRUNED * new.max()
         settled = keep.all() and np.abs(new - v).max() <= 1e-6 * new.max()
@@ -72,21 +72,21 @@ def l0_support(
     return alive
 
 
-def _l2_step(K: Array, right: Array, v: Array, penalty: float) -> Array:
+def _l2_step(K: Array, right: Array, v: Array, alpha: float) -> Array:
     DKD = K * v * v[:, None]
-    if penalty:
-        DKD.flat[:: len(DKD) + 1] += penalty
+    if alpha:
+        DKD.flat[:: len(DKD) + 1] += alpha
         return linalg.solve(DKD, right * v[:, None], assume_a="pos")
     eigenvalues, U = linalg.eigh(DKD)
     keep = eigenvalues > 1e-12 * eigenvalues[-1]
     return (U[:, keep] / eigenvalues[keep]) @ (U[:, keep].T @ (right * v[:, None]))
 
 
-def _l1_step(K: Array, right: Array, v: Array, penalty: float) -> Array:
-    if penalty:
+def _l1_step(K: Array, right: Array, v: Array, alpha: float) -> Array:
+    if alpha:
         raise ValueError(
-            "reduce_expansion(step='lp') keeps the expansion exactly: expected penalty=0. Got "
-            f"{penalty!r} instead."
+            "reduce_expansion(solver='lp') keeps the expansion exactly: expected alpha=0. Got "
+            f"{alpha!r} instead."
         )
     root = _root(K)  # as many constraints as K has rank
     # right is K A, and K = root' root, so root A is what root times the solution must be.
@@ -105,7 +105,7 @@ def _l1_step(K: Array, right: Array, v: Array, penalty: float) -> Array:
     )
     if found.x is None:
         raise ValueError(
-            f"reduce_expansion(step='lp') got a linear program without solution: {found.message}"
+            f"reduce_expansion(solver='lp'): the linear program has no solution: {found.message}"
         )
     return (found.x[: n * p] - found.x[n * p : 2 * n * p]).reshape(n, p)
 
@@ -117,8 +117,8 @@ def _root(K: Array) -> Array:
     return np.sqrt(eigenvalues[keep])[:, None] * U[:, keep].T
 
 
-def penalty_for(n_points: int, support: Callable[[float], IntArray], scale: float) -> IntArray:
-    """The largest support of at most ``n_points`` points among penalties tried by bisection."""
+def support_of_size(n_points: int, support: Callable[[float], IntArray], scale: float) -> IntArray:
+    """The largest support of at most ``n_points`` points, over penalties tried by bisection."""
     low, high = np.log(1e-12 * scale), np.log(1e2 * scale)
     best: IntArray = np.zeros(0, dtype=np.intp)
     for _ in range(18):

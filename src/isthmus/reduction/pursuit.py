@@ -1,9 +1,9 @@
-r"""Pursuit of an expansion by points, one after the other.
+r"""Approximation of an expansion by points chosen one after the other.
 
 The points chosen so far span a subspace with an orthonormal basis :math:`q_1,\dots,q_r`, built
-as a pivoted Cholesky decomposition builds it: row r of the basis has the values
+as in a pivoted Cholesky decomposition: row r of the basis has the values
 :math:`\langle q_r,\varphi(x_i)\rangle` at all points. A step needs one column of the Gram matrix
-and O(N r) operations, and no system is solved before the end, where triangular ones give the
+and O(N r) operations, and no system is solved before the end, when triangular ones give the
 coefficients of every model along the path.
 """
 
@@ -15,17 +15,17 @@ from scipy import linalg
 from isthmus.reduction.gram import Gram
 from isthmus.typing import Array, IntArray
 
-# A point whose image is this near to the span of those chosen (as a share of its squared length)
-# adds nothing but coefficients that blow up.
+# A point whose image is this close to the span of those chosen (as a share of its squared length)
+# adds nothing but huge coefficients.
 PIVOT = 1e-10
 
 SELECTIONS = ("least_squares", "matching", "pivot")
 
 
-class Path(NamedTuple):
-    """Points in the order chosen, what each adds, and the errors of all the models.
+class PursuitPath(NamedTuple):
+    """Points in the order chosen, what each adds, and the errors of all models.
 
-    ``triangle`` has the chosen points in the basis, ``components`` the expansion in it (r, p).
+    ``triangle`` holds the chosen points in the basis, ``components`` the expansion in it (r, p).
     """
 
     indices: IntArray
@@ -44,21 +44,21 @@ def pursue(
     A: Array,
     *,
     n_points: int,
-    tolerance: float = 0.0,
+    max_error: float = 0.0,
     select: str = "least_squares",
-) -> Path:
-    r"""Choose points until there are ``n_points`` of them or the error is below ``tolerance``.
+) -> PursuitPath:
+    r"""Choose points until there are ``n_points`` of them or the error is at most ``max_error``.
 
     Parameters
     ----------
     gram : the Gram matrix of the N points.
     A : coefficients (N, p) of p functions, approximated over the same points.
-    n_points : at most so many.
-    tolerance : squared error, as a share of the squared length of the functions.
-    select : "least_squares" takes the point after which the error is least,
+    n_points : maximum number of points.
+    max_error : squared error at which to stop, as a share of the squared length of the functions.
+    select : "least_squares" takes the point after which the error is smallest,
         :math:`\max_z\sum_j\langle\rho_j,\varphi(z)\rangle^2/\|\varphi(z)_\perp\|^2`;
-        "matching" divides by :math:`k(z,z)` instead, as published; "pivot" takes the
-        point farthest from the span, whatever the functions.
+        "matching" divides by :math:`k(z,z)` instead, as published; "pivot" takes the point
+        farthest from the span, whatever the functions are.
     """
     N, p = A.shape
     residual = gram.dot(A)  # ⟨ρ_j, φ(x_i)⟩
@@ -68,8 +68,8 @@ def pursue(
     basis = np.empty((min(n_points, 64), N))
     indices: list[int] = []
     components, errors, error = [], [], 1.0
-    # The error is a difference of sums, and zero before it is; at tolerance 0 the pivots decide.
-    while len(indices) < n_points and (error > tolerance or tolerance == 0):
+    # The error is a difference of sums and rounds to zero too early; at zero the pivots decide.
+    while len(indices) < n_points and (error > max_error or max_error == 0):
         open_ = outside > PIVOT * np.maximum(lengths, np.finfo(float).tiny)
         if not open_.any():
             break
@@ -96,7 +96,7 @@ def pursue(
         error = max(error - float(component @ component) / total, 0.0)
         errors.append(error)
     chosen = np.array(indices, dtype=np.intp)
-    return Path(
+    return PursuitPath(
         chosen,
         np.tril(basis[: len(chosen), chosen].T),
         np.array(components).reshape(len(chosen), p),
@@ -105,7 +105,7 @@ def pursue(
 
 
 def backfit(gram: Gram, A: Array, indices: IntArray) -> tuple[IntArray, Array, float]:
-    """The best coefficients over given points, those that repeat others left out.
+    """The best coefficients over given points, without points that repeat others.
 
     Returns
     -------
@@ -114,7 +114,7 @@ def backfit(gram: Gram, A: Array, indices: IntArray) -> tuple[IntArray, Array, f
     columns = gram.columns(indices)  # (N, |Z|)
     right = columns.T @ A
     K = columns[indices]
-    # Pivoted Cholesky: near-repetitions come last, and are cut off where their pivot is rounding.
+    # Pivoted Cholesky: near-repetitions come last, and are cut off once pivots are rounding errors.
     factor, pivots, rank, _ = linalg.lapack.dpstrf(K, tol=PIVOT * K.diagonal().max(), lower=1)
     kept = pivots[:rank] - 1
     L = np.tril(factor)[:rank, :rank]

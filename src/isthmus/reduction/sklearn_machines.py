@@ -24,12 +24,15 @@ from isthmus.reduction.machines import (
 )
 from isthmus.typing import Array
 
-# An unfitted machine of the kind that the short expansion will be in, and the long expansion.
+# A machine without an expansion, and the expansion of the original.
+# scikit-learn has no public attributes for the resolved gamma and the rows of a support vector
+# machine with a function as kernel, the scaling of the targets of a Gaussian process, and the means
+# of a centred Gram matrix: there the readers below use private ones.
 Read: TypeAlias = tuple[Any, Expansion]
 
 
 def as_machine(estimator: Any) -> Any:
-    """A machine that holds the expansion in a model of scikit-learn; None where we know none."""
+    """A machine that holds the expansion of a model of scikit-learn; None for unknown models."""
     for kind, read in READERS.items():
         if isinstance(estimator, kind):
             machine, expansion = read(estimator)
@@ -48,7 +51,7 @@ def _kernel(estimator: Any, name: Any, **parameters: Any) -> Kernel:
         return FunctionKernel(name, on_vectors=True)
     if name == "precomputed":
         raise ValueError(
-            f"{type(estimator).__name__} was fitted on a Gram matrix and knows no objects: use "
+            f"{type(estimator).__name__} was fitted on a Gram matrix and has no objects: use "
             "reduce_expansion on the matrix and the coefficients."
         )
     if name == "rbf" and parameters.get("gamma") is not None:
@@ -76,7 +79,7 @@ def _support_vectors(estimator: Any) -> tuple[Kernel, Array]:
         degree=estimator.degree,
         coef0=estimator.coef0,
     )
-    if callable(estimator.kernel):  # then scikit-learn keeps the rows themselves elsewhere
+    if callable(estimator.kernel):  # scikit-learn then keeps the rows elsewhere
         return kernel, _dense(estimator._BaseLibSVM__Xfit)[estimator.support_]
     return kernel, _dense(estimator.support_vectors_)
 
@@ -88,7 +91,7 @@ def _classifier(estimator: Any) -> Read:
     machine.classes_ = estimator.classes_
     if n_classes == 2:
         return machine, _expansion(kernel, objects, dual.T, estimator.intercept_)
-    # Row r of dual_coef_ has, for a vector of class c, its weight against the r-th other class.
+    # Row r of dual_coef_ holds, for a vector of class c, its weight against the r-th other class.
     ends = np.concatenate([[0], np.cumsum(estimator.n_support_)])
     A = np.zeros((len(objects), n_classes * (n_classes - 1) // 2))
     for column, (i, j) in enumerate(pairs(n_classes)):
@@ -138,7 +141,7 @@ def _gaussian_process(estimator: GaussianProcessRegressor) -> Read:
 
 
 class _WithoutNoise:
-    """A covariance function whose diagonal has no noise term, as its columns have none."""
+    """A covariance function without the noise term on its diagonal."""
 
     def __init__(self, kernel: Any):
         self.kernel = kernel
@@ -147,7 +150,7 @@ class _WithoutNoise:
         return np.asarray(self.kernel(X, Z))
 
     def diag(self, X: Array) -> Array:
-        """The variances of the function alone; noise is the same at all points."""
+        """The variances without noise, which is the same at all points."""
         noise = self.kernel(X[:1])[0, 0] - self.kernel(X[:1], X[:1])[0, 0]
         return np.asarray(self.kernel.diag(X)) - noise
 

@@ -10,10 +10,10 @@ from isthmus_experiments import Outcome, Picture, Row, experiment
 
 N_INPUTS, SPREAD = 10, 4.0
 METHODS = {
-    "l0, least squares": {"method": "l0", "penalty": 0.0},
-    "l0, linear programs": {"method": "l0", "penalty": 0.0, "step": "lp"},
-    "pursuit": {"method": "pursuit", "tolerance": 0.0},
-    "rank": {"method": "rank", "tolerance": 0.0},
+    "l0, least squares": {"method": "l0", "alpha": 0.0},
+    "l0, linear programs": {"method": "l0", "alpha": 0.0, "solver": "lp"},
+    "pursuit": {"method": "pursuit", "max_error": 0.0},
+    "rank": {"method": "rank", "max_error": 0.0},
 }
 
 

@@ -167,7 +167,7 @@ def _models(method, K, a, shares):
     found = []
     for penalty in PENALTIES * unit:
         try:
-            found.append(reduce_expansion(K, a, method="l0", penalty=float(penalty)))
+            found.append(reduce_expansion(K, a, method="l0", alpha=float(penalty)))
         except ValueError:  # so strong that no point is left
             break
     # The largest model of each size: penalties are not sizes.

@@ -1,8 +1,8 @@
 """Points of a short expansion that are free to move.
 
-A subset of the original points is the best start but not the best place: Burges' reduced sets
-are vectors of their own. With many functions at once their coefficients have a closed form, so
-that only the points are searched for.
+A subset of the original points is a good start but not the best solution: Burges' reduced sets are
+vectors of their own. The coefficients of many functions have a closed form, so that only the
+points are searched for.
 """
 
 from typing import NamedTuple
@@ -16,30 +16,32 @@ from isthmus.kernels.base import Kernel
 from isthmus.reduction.gram import KernelGram
 from isthmus.typing import Array
 
-_NUGGET = 1e-8  # of the mean diagonal: two points may meet
-_RIDGE = 1e-6  # of the coefficients fitted to values, against the same
-_HELD = 2**25  # kernel values kept between the two passes of a step; beyond it they are made twice
+_NUGGET = 1e-8  # share of the mean diagonal, since two points may meet
+_RIDGE = 1e-6  # of the coefficients fitted to values, for the same reason
+_HELD = 2**25  # kernel values kept between the two passes of an iteration; more are computed twice
 
 
-class Moved(NamedTuple):
-    """Points, coefficients and the squared error as a share, as of a reduced expansion."""
+class MovedPoints(NamedTuple):
+    """Points, coefficients, and the squared error as a share of the squared length."""
 
     points: Array
     coefficients: Array
     error: float
 
 
-def move_points(kernel: Kernel, X: Array, A: Array, Z: Array, *, max_iter: int = 100) -> Moved:
-    r"""Move the points of a short expansion to where it is nearest to the long one.
+def move_points(
+    kernel: Kernel, X: Array, A: Array, Z: Array, *, max_iter: int = 100
+) -> MovedPoints:
+    r"""Move the points of a short expansion so that it comes closest to the long one.
 
-    Of :math:`w^j=\sum_iA_{ij}\varphi(x_i)` the best approximation over Z leaves
+    The best approximation of :math:`w^j=\sum_iA_{ij}\varphi(x_i)` over Z has the error
 
     .. math:: E(Z)=\sum_j\|w^j\|^2-\operatorname{tr}(G^\top K_{ZZ}^{-1}G),\qquad G=K_{ZX}A ,
 
     whose gradient is that of :math:`\operatorname{tr}(B^\top K_{ZZ}B-2B^\top G)` at the fixed
-    coefficients :math:`B=K_{ZZ}^{-1}G`: products of matrices. L-BFGS moves all points at once.
-    Coefficients at the end are those that come nearest to the values of the functions at all
-    :math:`x_i`, because values are what predictions are made of.
+    coefficients :math:`B=K_{ZZ}^{-1}G`: matrix products. L-BFGS moves all points at once. The final
+    coefficients are those that come closest to the values of the functions at all :math:`x_i`,
+    because predictions are made from values.
 
     >>> import numpy as np
     >>> from isthmus.kernels import Gaussian
@@ -63,7 +65,7 @@ def move_points(kernel: Kernel, X: Array, A: Array, Z: Array, *, max_iter: int =
             held.append(C if len(X) * len(Z) <= _HELD else None)
         K = kernel(Z)
         B = _solve(K, G)
-        # The diagonal of K moves with both of its arguments, as every pair does.
+        # The diagonal of K changes with both of its arguments, as every pair does.
         slope = kernel.weighted_gradient(Z, Z, B @ B.T, K)
         for rows, kept in zip(blocks, held, strict=True):
             slope -= kernel.weighted_gradient(Z, X[rows], B @ A[rows].T, kept)
@@ -77,10 +79,10 @@ def move_points(kernel: Kernel, X: Array, A: Array, Z: Array, *, max_iter: int =
         options={"maxiter": max_iter, "maxcor": 20},
     )
     Z = found.x.reshape(shape)
-    return Moved(Z, *_fitted_to_values(kernel, X, A, Z, values, length, blocks))
+    return MovedPoints(Z, *_fit_to_values(kernel, X, A, Z, values, length, blocks))
 
 
-def _fitted_to_values(
+def _fit_to_values(
     kernel: Kernel,
     X: Array,
     A: Array,

@@ -7,8 +7,7 @@ from sklearn.datasets import load_digits
 from sklearn.svm import SVC
 
 from isthmus.kernels import Gaussian, Laplacian, Polynomial
-from isthmus.reduction import compress, reduce_expansion
-from isthmus.reduction import moved as _moved
+from isthmus.reduction import compress, moving, reduce_expansion
 
 
 @pytest.fixture
@@ -31,10 +30,10 @@ def test_the_gradient_of_the_error_is_that_of_finite_differences(
         caught.update(fun=fun, x=x)
         raise StopIteration
 
-    monkeypatch.setattr(_moved, "minimize", catch)
-    monkeypatch.setattr(_moved, "_HELD", held)
+    monkeypatch.setattr(moving, "minimize", catch)
+    monkeypatch.setattr(moving, "_HELD", held)
     with pytest.raises(StopIteration):
-        _moved.move_points(kernel, X, A, X[:5] + 0.1)
+        moving.move_points(kernel, X, A, X[:5] + 0.1)
     fun, x = caught["fun"], caught["x"]
     gap = check_grad(lambda z: fun(z)[0], lambda z: fun(z)[1], x)
     assert gap < 1e-5 * np.linalg.norm(fun(x)[1])
@@ -43,7 +42,7 @@ def test_the_gradient_of_the_error_is_that_of_finite_differences(
 def test_moved_points_have_a_third_less_error_than_kept_ones(expansion):
     X, A = expansion
     kept = reduce_expansion((Gaussian(0.3), X), A, n_points=6)
-    moved = _moved.move_points(Gaussian(0.3), X, A, X[kept.indices])
+    moved = moving.move_points(Gaussian(0.3), X, A, X[kept.indices])
     assert moved.error < 0.67 * kept.error
 
 
