@@ -126,6 +126,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _n_features_out(self) -> int:
         return self.n_components_
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "n_components_")
+
     # Fitting ------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any = None) -> "KernelPCA":
@@ -147,7 +150,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         The kernel's width is taken from the first block and kept; the landmarks too, once there
         are ``n_landmarks`` objects. Until then all objects are remembered and fitted anew.
         """
-        if not hasattr(self, "axes_"):
+        if not self.__sklearn_is_fitted__():
             return self.fit(X)
         if self.axes_gram_ is not None:
             raise ValueError(
