@@ -101,19 +101,6 @@ class CoreMachine(BaseEstimator):
         tags.input_tags.pairwise = as_kernel(self.kernel).pairwise
         return tags
 
-    # Reduced sets: see isthmus.reduction.compress --------------------------------------
-
-    def _kernel_expansion(self) -> tuple[Kernel, Any, Array]:
-        if self.kernel_.pairwise:
-            raise ValueError(
-                f"{type(self).__name__} on a Gram matrix knows no objects: use reduce_expansion "
-                "on the matrix and dual_coef_."
-            )
-        return self.kernel_, self.objects_, self.expansion_.weights
-
-    def _with_kernel_expansion(self, objects: Any, coefficients: Array) -> "CoreMachine":
-        return self.with_expansion(self.expansion_.over(objects, coefficients))
-
 
 def kernel_columns(
     kernel: Kernel, X: Objects, solver: CoreSetSolver | BallVectorSolver

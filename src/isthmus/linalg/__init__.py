@@ -1,4 +1,4 @@
-"""Numerical care in one place: spectra, centring, signs, moments over blocks."""
+"""Numerical care in one place: spectra, centring, signs, ridge paths, Cholesky factors."""
 
 from isthmus._lazy import attach
 

@@ -65,9 +65,9 @@ def leading_eigenpairs(
     K : ndarray of shape (n, n)
         Symmetric positive semi-definite.
     n_pairs : int, optional
-        How many; all that carry signal by default.
+        Number of pairs; all that carry signal by default.
     share : float in (0, 1], optional
-        Instead of a number: as many as hold this share of the trace.
+        Instead of a number: the fewest pairs that hold this share of the trace.
     tol : float
         Residual ``‖Kv - λv‖`` allowed in the iterative path, relative to the largest
         eigenvalue. Eigenvalues are then right to about ``tol²``.
