@@ -9,7 +9,7 @@ from isthmus.regression import LocalPolynomialRegression
 from isthmus.regression.local.left_out import left_out_error, left_out_values
 from isthmus.smoothers import density_kernel
 from isthmus.smoothers.density_kernels import DENSITY_KERNELS
-from isthmus.smoothers.local_polynomial import LocalPolynomial, smooth
+from isthmus.smoothers.local_polynomial import LocalSmoother, smooth
 from isthmus.typing import provides
 
 DEGREES = [(0, True), (1, True), (2, False), (2, True)]
@@ -22,7 +22,7 @@ for array in (X, Y, QUERIES):
 
 
 def fit_of(kernel, degree, cross, ridge=0.0):
-    return LocalPolynomial(density_kernel(kernel), degree, cross, ridge, adaptive=True)
+    return LocalSmoother(density_kernel(kernel), degree, cross, ridge, adaptive=True)
 
 
 def brute_force(kernel, degree, cross, X, Y, query):
@@ -287,9 +287,20 @@ def test_a_regression_and_a_manifold_use_one_smoother():
     """They differ in the ridge, a share or a number, and in nothing else where both are small."""
     for degree in (0, 1, 2):
         values = [
-            smooth(LocalPolynomial(density_kernel("gaussian"), degree, ridge=r, adaptive=a),
+            smooth(LocalSmoother(density_kernel("gaussian"), degree, ridge=r, adaptive=a),
                    QUERIES, X, Y, jacobian=True)
             for r, a in ((0.0, True), (0.0, False))
         ]  # fmt: skip
         assert_allclose(values[0].values, values[1].values, rtol=1e-8, atol=1e-10)
         assert_allclose(values[0].jacobian, values[1].jacobian, rtol=1e-6, atol=1e-8)
+
+
+def test_rows_equal_but_for_rounding_do_not_choose_the_bandwidth(rng):
+    places = rng.normal(size=(4, 2))
+    which = rng.integers(4, size=60)
+    X = places[which] * (1 + 1e-16 * rng.integers(-2, 3, size=(60, 2)))
+    y = places[which, 0] + 0.3 * rng.normal(size=60)
+    model = LocalPolynomialRegression(0).fit(X, y)
+    assert model.bandwidth_.min() > 1e-9
+    means = np.array([y[which == i].mean() for i in range(4)])
+    assert_allclose(model.predict(places), means, atol=0.15)

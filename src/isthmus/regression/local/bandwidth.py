@@ -7,7 +7,7 @@ from scipy.optimize import minimize, minimize_scalar
 from scipy.spatial import cKDTree
 
 from isthmus.regression.local.left_out import left_out_error
-from isthmus.smoothers.local_polynomial import LocalPolynomial
+from isthmus.smoothers.local_polynomial import LocalSmoother
 from isthmus.typing import Array, IntArray
 
 Report = Callable[[float], None]
@@ -15,10 +15,12 @@ Report = Callable[[float], None]
 N_GRID, N_REFINE = 18, 14
 # The widest bandwidth, in standard deviations of the inputs: a global fit.
 WIDEST = 30.0
+# Distances below this are rounding errors, in the same units.
+SAME = 1e-8
 
 
 def common_factor(
-    fit: LocalPolynomial, X: Array, Y: Array, which: IntArray, report: Report
+    fit: LocalSmoother, X: Array, Y: Array, which: IntArray, report: Report
 ) -> tuple[float, float]:
     """Bandwidth, in units of ``X``, and its leave-one-out error: grid, then Brent."""
 
@@ -43,12 +45,13 @@ def _narrowest(X: Array) -> float:
     """Half the smallest typical distance to a neighbour."""
     sample = X[:: max(1, len(X) // 1000)]
     distances = cKDTree(X).query(sample, k=2)[0][:, 1]
-    positive = distances[distances > 0]
+    # Rows that are equal but for rounding have no distance to speak of.
+    positive = distances[distances > SAME]
     return 0.5 * float(np.quantile(positive, 0.1)) if len(positive) else 1e-3
 
 
 def separate_factors(
-    fit: LocalPolynomial,
+    fit: LocalSmoother,
     X: Array,
     Y: Array,
     which: IntArray,
