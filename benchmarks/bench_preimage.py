@@ -89,7 +89,7 @@ def gradient_scipy(n_queries):
     X, pca, queries = _digits_map(n_queries)
     solver = GradientPreimage().fit(X, pca)
     distances = ((queries[:, None] - pca.coordinates_) ** 2).sum(axis=2)
-    starts = np.argsort(distances, axis=1)[:, : solver.n_restarts]
+    starts = np.argsort(distances, axis=1)[:, : solver.n_init]
 
     def objective(z, a):
         K = np.exp(-GAMMA * ((X - z) ** 2).sum(axis=1))
@@ -98,7 +98,7 @@ def gradient_scipy(n_queries):
 
     def peer():
         found = np.empty((len(queries), X.shape[1]))
-        for i, a in enumerate(pca.expansion(queries)):
+        for i, a in enumerate(pca.expand(queries)):
             gtol = solver.tol * max(np.abs(objective(X[j], a)[1]).max() for j in starts[i])
             options = {"gtol": gtol, "ftol": 0.0, "maxiter": solver.max_iter}
             results = [

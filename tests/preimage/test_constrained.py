@@ -117,7 +117,7 @@ def test_stopping_early_warns(pca, queries, points):
         (([0.0, 2.0], [1.0, 1.0]), "Got 2 and 1 for entry 1"),
         (([0.0] * 3, [1.0] * 3), "of numbers or of 2 bounds each"),
         ("box", "must be None, a function"),
-        (lambda Z: Z[:, :1], r"must return rows as it is given, here of shape \(1, 2\)"),
+        (lambda Z: Z[:, :1], r"must return rows of the same shape, here \(1, 2\)"),
     ],
 )
 def test_bad_constraints_are_named(pca, points, constraint, message):

@@ -10,16 +10,16 @@ from isthmus.preimage.discrete.base import largest_remainder
 from isthmus.preimage.discrete.cross_entropy import (
     Binomial,
     Categorical,
-    Search,
+    CrossEntropySearch,
     cross_entropy,
-    updated,
+    update_parameters,
 )
 from isthmus.preimage.discrete.sequence_loops import decode_insertions
 from isthmus.preimage.discrete.sequence_search import (
     batch_of,
     neighbours,
     permutation_code,
-    rescaled_code,
+    rescale_code,
 )
 
 
@@ -28,7 +28,7 @@ def test_counting_ones_reaches_the_optimum(rng):
         lambda Z: Z.sum(axis=1).astype(float),
         Binomial(np.ones(30, dtype=int)),
         np.full(30, 0.5),
-        Search(n_samples=200, patience=10),
+        CrossEntropySearch(n_samples=200, patience=10),
         rng,
     )
     assert found.value == 0
@@ -44,7 +44,7 @@ def test_a_small_assignment_problem_reaches_the_optimum(rng):
         return price[np.arange(6), orders].sum(axis=1)
 
     family = Binomial(np.arange(6)[::-1])
-    search = Search(n_samples=200, patience=10)
+    search = CrossEntropySearch(n_samples=200, patience=10)
     found = cross_entropy(cost, family, np.full(6, 0.5), search, rng)
     assert found.value == pytest.approx(best)
 
@@ -55,7 +55,7 @@ def test_categories_reach_the_optimum(rng):
         lambda Z: (target != Z).sum(axis=1).astype(float),
         Categorical(4),
         np.full((12, 4), 0.25),
-        Search(n_samples=300, patience=10),
+        CrossEntropySearch(n_samples=300, patience=10),
         rng,
     )
     assert found.value == 0
@@ -79,9 +79,9 @@ def test_the_estimate_maximises_the_likelihood_of_the_elite(rng):
 
 def test_priors_are_the_minimum_of_their_objective(rng):
     F, last, a, lam, floor = rng.random(8), rng.random(8), 0.5, 0.3, 0.02
-    search = Search(n_samples=1, smoothing=a, sparsity=lam, floor=floor)
+    search = CrossEntropySearch(n_samples=1, smoothing=a, sparsity=lam, floor=floor)
     elite = F[None]  # with one trial the estimate is the elite draw itself
-    v = updated(Binomial(np.ones(8, dtype=int)), elite, last, search)
+    v = update_parameters(Binomial(np.ones(8, dtype=int)), elite, last, search)
 
     def objective(v):
         return a * (F - v) ** 2 + (1 - a) * (v - last) ** 2 + lam * v
@@ -105,7 +105,7 @@ def test_void_iterations_end_the_search(rng):
         return np.ones(len(Z))
 
     coins = Binomial(np.ones(3, dtype=int))
-    cross_entropy(cost, coins, np.full(3, 0.5), Search(n_samples=7, patience=4), rng)
+    cross_entropy(cost, coins, np.full(3, 0.5), CrossEntropySearch(n_samples=7, patience=4), rng)
     assert calls == [7] * 5  # the first sets the level, four are void
 
 
@@ -131,9 +131,9 @@ def test_every_permutation_has_its_code():
 
 
 def test_rescaled_codes_keep_the_order():
-    assert_allclose(rescaled_code(np.zeros(5, dtype=int), 7), 0)  # sorted stays sorted
+    assert_allclose(rescale_code(np.zeros(5, dtype=int), 7), 0)  # sorted stays sorted
     reverse = permutation_code(np.arange(5)[::-1])[1]
-    assert_allclose(rescaled_code(reverse, 9)[:-3], 1)
+    assert_allclose(rescale_code(reverse, 9)[:-3], 1)
 
 
 @pytest.mark.parametrize(("shares", "total"), [([0.2, 0.8], 7), ([-1, 0, 3], 4), ([0, 0], 3)])

@@ -116,7 +116,7 @@ class TestEveryPreimage:
             clone(preimage).solve(np.zeros((1, 2)))
         pca = KernelPCA(2, kernel=kernel).fit(points)
         solver = clone(preimage).fit(points, pca)
-        with pytest.raises(ValueError, match="fitted with 2 coordinates an object"):
+        with pytest.raises(ValueError, match="fitted with 2 coordinates per object"):
             solver.solve(np.zeros((1, 3)))
         with pytest.raises(ValueError, match="NaN"):
             solver.solve(np.array([[np.nan, 0.0]]))

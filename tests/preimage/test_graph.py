@@ -14,7 +14,7 @@ from isthmus.preimage.discrete.graph_loops import repair_graphs
 from isthmus.preimage.discrete.graph_search import (
     GraphCodes,
     GraphProducts,
-    matched_start,
+    match_start,
     neighbours,
 )
 from isthmus.structured import DependencyEstimator
@@ -165,7 +165,7 @@ def test_the_search_starts_at_the_nearest_graph(graphs):
     codes = GraphCodes(graphs, constraints="training")
     tables = codes.encode(graphs[0])
     order = np.argsort(tables[0][0], kind="stable")
-    v = matched_start(tables[0][0][order], tables, len(codes.names))
+    v = match_start(tables[0][0][order], tables, len(codes.names))
     assert (v.max(axis=1) >= 0.5).sum() >= len(graphs[0].edges)
     assert (np.sum(v == 0.8, axis=1) > 0).sum() == len(graphs[0].edges)
     assert_allclose(v.sum(axis=1), 1)

@@ -1,4 +1,4 @@
-"""What all pre-images share: the objects, their coordinates, the two objectives."""
+"""What all pre-images share: objects, coordinates, and the two objectives."""
 
 from abc import ABC, abstractmethod
 from typing import Any, Self
@@ -15,7 +15,7 @@ from isthmus.kernels.objects import check_list, looks_like_table, n_objects, tak
 from isthmus.kernels.points import squared_distances
 from isthmus.typing import Array, Objects, provides, require
 
-# Work space of one block of queries.
+# Memory for one block of queries.
 QUERY_BYTES = 64 * 2**20
 
 
@@ -23,8 +23,8 @@ class BasePreimage(BaseEstimator, ABC):
     r"""Find objects whose images lie near given points of feature space.
 
     A point is given by its coordinates :math:`\beta` in a fitted feature map; a kernel feature
-    map turns them into an expansion :math:`\Psi=\sum_ja_j\varphi(x_j)` once. Two objectives differ
-    by the part of :math:`\varphi(z)` outside the basis:
+    map turns them into an expansion :math:`\Psi=\sum_ja_j\varphi(x_j)`. The two objectives differ
+    by the part of :math:`\varphi(z)` outside the axes:
 
     .. math::
         J_\text{full}(z)=\|\varphi(z)-\Psi\|^2,\qquad J_\text{coord}(z)=\|c(z)-\beta\|^2 .
@@ -32,23 +32,23 @@ class BasePreimage(BaseEstimator, ABC):
 
     __module__ = "isthmus.preimage"
 
-    #: What it asks of the feature map and its objects, see :mod:`isthmus.typing`.
+    #: What it needs of the feature map and its objects, see :mod:`isthmus.typing`.
     needs: frozenset[str] = frozenset({"vectors"})
     #: What it offers.
     provides: frozenset[str] = frozenset({"solve"})
 
     def fit(self, objects: Objects, feature_map: Any, coordinates: Array | None = None) -> Self:
-        """Keep what solving needs; return self.
+        """Prepare for solving; return self.
 
         Parameters
         ----------
-        objects : objects to learn from; usually those the feature map was fitted on.
+        objects : objects to learn from, usually those the feature map was fitted on.
         feature_map : fitted transformer
             Its coordinates are what :meth:`solve` is given.
         coordinates : ndarray of shape (n_objects, n_components), optional
-            Coordinates of ``objects`` where they are known already; by default
-            ``feature_map.transform(objects)``, and those of the training objects where the
-            feature map was fitted on a Gram matrix.
+            Coordinates of ``objects``, if they are already known; by default
+            ``feature_map.transform(objects)``, or those of the training objects if the feature
+            map was fitted on a Gram matrix.
         """
         offered = provides(feature_map)
         kinds = offered & {"vectors", "objects"}
@@ -74,7 +74,7 @@ class BasePreimage(BaseEstimator, ABC):
         return self
 
     def _fit(self, objects: Objects, feature_map: Any, coordinates: Array) -> None:
-        """Anything beyond keeping the objects; raises before the fit is stored."""
+        """Whatever else a pre-image prepares; an error leaves the former fit untouched."""
 
     def solve(self, coordinates: Array, start: Objects = None) -> Objects:
         """Return one object for each row of ``coordinates``.
@@ -83,13 +83,13 @@ class BasePreimage(BaseEstimator, ABC):
         ----------
         coordinates : array of shape (n, n_components)
         start : objects or None, default=None
-            One object for each row, or a single one for all, from which a search begins in place
-            of the nearest training objects. Pre-images that do not search ignore it.
+            One object per row, or a single one for all, from which a search starts instead of the
+            nearest training objects. Pre-images that do not search ignore it.
         """
         check_is_fitted(self)
         coordinates = self._check_queries(coordinates)
         start = None if start is None else self._check_start(start, len(coordinates))
-        # Queries are independent: enough at once for products to run at full speed, no more.
+        # Queries are independent: solve enough at once for fast matrix products, but no more.
         block_size = max(32, QUERY_BYTES // (8 * max(1, self._numbers_per_query())))
         blocks = block_slices(len(coordinates), 1, block_size=block_size)
         return np.concatenate(
@@ -104,7 +104,7 @@ class BasePreimage(BaseEstimator, ABC):
         """Objects for a block of queries, as an array."""
 
     def _check_start(self, start: Objects, n_queries: int) -> Objects:
-        """One starting object for each query."""
+        """One starting object per query."""
         if "vectors" in self.needs:
             start = check_array(np.atleast_2d(start), dtype=np.float64, input_name="start")
             if start.shape[1] != self.objects_.shape[1]:
@@ -120,11 +120,11 @@ class BasePreimage(BaseEstimator, ABC):
         return start
 
     def _numbers_per_query(self) -> int:
-        """Size of the work space that one query takes."""
+        """How many numbers one query needs in memory."""
         return 1
 
     def objective(self, coordinates: Array, objects: Objects) -> Array:
-        """Distance that is minimised, for each pair of a point and an object, shape (n,)."""
+        """The distance that is minimised, for each pair of a point and an object, shape (n,)."""
         check_is_fitted(self)
         coordinates = self._check_queries(coordinates)
         check_length(self, len(coordinates), n_objects(objects), what="objects as coordinates")
@@ -138,7 +138,7 @@ class BasePreimage(BaseEstimator, ABC):
         return squared_distances(self.feature_map_, objects, coordinates)
 
     def nearest(self, coordinates: Array, n_neighbors: int) -> tuple[Array, Array]:
-        """Distances and numbers of the objects nearest in coordinates, nearest first."""
+        """Distances and indices of the objects nearest in coordinates, nearest first."""
         search = NearestNeighbors(n_neighbors=n_neighbors, algorithm="brute")
         return search.fit(self.coordinates_).kneighbors(coordinates)
 
@@ -149,7 +149,7 @@ class BasePreimage(BaseEstimator, ABC):
         expected = self.coordinates_.shape[1]
         if coordinates.shape[1] != expected:
             raise ValueError(
-                f"{type(self).__name__} was fitted with {expected} coordinates an object. "
+                f"{type(self).__name__} was fitted with {expected} coordinates per object. "
                 f"Got shape {coordinates.shape} instead."
             )
         return coordinates
@@ -170,5 +170,5 @@ def _check_vectors(owner: Any, objects: Objects) -> Array:
 def _coordinates_of(objects: Objects, feature_map: Any, offered: frozenset[str]) -> Array:
     if "pairwise" not in offered:
         return np.asarray(feature_map.transform(objects))
-    # Fitted on a Gram matrix, which the objects themselves are not rows of.
+    # The map was fitted on a Gram matrix, and the objects are not its rows.
     return np.asarray(feature_map.coordinates_)

@@ -15,17 +15,16 @@ from isthmus.typing import Array, Objects
 class CandidatePreimage(BasePreimage):
     r"""The candidate whose image is nearest: :math:`\arg\min_{y\in C}\|c(y)-\beta\|`.
 
-    The one pre-image that works for every type of object; exact where the candidates are all
-    there is (labels, a dictionary).
+    The only pre-image that works for every type of object; exact if the candidates are all possible
+    objects (labels, a dictionary).
 
     Parameters
     ----------
     candidates : collection of objects or None, default=None
         None takes the objects it is fitted on.
     criterion : {"coord", "full"}, default="coord"
-        Distance of coordinates, or of whole images: the second also counts what of
-        :math:`\varphi(y)` lies outside the basis, so it prefers candidates that the basis
-        describes well.
+        Distance of coordinates, or of whole images: the latter includes the part of
+        :math:`\varphi(y)` outside the axes, so it prefers candidates that the axes describe well.
 
     Examples
     --------
@@ -45,7 +44,7 @@ class CandidatePreimage(BasePreimage):
 
     @property
     def needs(self) -> frozenset[str]:  # type: ignore[override]
-        """Whole images are compared through their expansions."""
+        """Whole images are compared by their expansions."""
         return frozenset({"expansion"} if self.criterion == "full" else ())
 
     def _fit(self, objects: Objects, feature_map: Any, coordinates: Array) -> None:
@@ -54,8 +53,8 @@ class CandidatePreimage(BasePreimage):
         candidates = self.candidates if given else objects
         points = np.asarray(feature_map.transform(candidates)) if given else coordinates
         if self.criterion == "full":
-            # ‖φ(y) - Ψ‖² = ‖c(y) - β‖² + (squared length of φ(y) - φ̄ outside the basis):
-            # one coordinate more, which is zero for Ψ.
+            # ‖φ(y) - Ψ‖² = ‖c(y) - β‖² + (squared length of φ(y) - φ̄ outside the axes):
+            # one more coordinate, which is zero for Ψ.
             outside = residual_norms(feature_map, candidates, points)
             points = np.column_stack([points, np.sqrt(np.maximum(outside, 0))])
         self.candidates_, self._points = candidates, points

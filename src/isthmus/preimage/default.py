@@ -1,4 +1,4 @@
-"""Which pre-image a kernel gets where none is named."""
+"""The pre-image that is used if none is named."""
 
 from typing import Any
 
@@ -11,10 +11,10 @@ from isthmus.typing import provides
 
 
 def default_preimage(part: Any, *, vectors: bool | None = None) -> BasePreimage:
-    """A good pre-image for a kernel, or for a feature map, by what it provides.
+    """A good pre-image for a kernel or a feature map, by what it provides.
 
-    Exact for a linear kernel; fixed points for a Gaussian one, at or near the lowest error in
-    our reproductions; learned for other vectors; candidates for everything else.
+    Exact for a linear kernel; fixed points for a Gaussian one, with the lowest error, or close to
+    it, in our reproductions; learned for other vectors; candidates for everything else.
 
     >>> from isthmus.kernels import Delta, Gaussian, Linear
     >>> [default_preimage(k) for k in (Linear(), Gaussian(), Delta())]

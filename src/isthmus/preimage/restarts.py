@@ -1,4 +1,4 @@
-"""Starting points for iterative pre-images, and the choice among what they found."""
+"""Starting points of iterative pre-images, and the choice among their results."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from isthmus.typing import Array
 
 
 def find_starts(preimage: Any, coordinates: Array, start: Array | None, n_init: int) -> Array:
-    """Vectors to start from, (n, n_init, d): what is given, or the objects nearest in coordinates.
+    """Vectors to start from, (n, n_init, d): those given, or the objects nearest in coordinates.
 
     The nearest come first.
     """

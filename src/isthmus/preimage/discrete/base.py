@@ -11,8 +11,8 @@ from isthmus.typing import Array, IntArray
 class PointDistance:
     r"""Distance of candidates from the point with coordinates :math:`\beta`.
 
-    Candidates come as products of their kernel rows with the axes and with the weights of the
-    origin, and as squared norms: all that both objectives need.
+    Candidates are given by products of their kernel rows with the axes and with the weights of the
+    origin, and by squared norms, which is all that both objectives need.
     """
 
     def __init__(self, feature_map: Any, criterion: str):
@@ -28,13 +28,13 @@ class PointDistance:
         return norms - 2 * inner + squared_norms(self.feature_map, beta[None])[0]
 
 
-def seeds(random: np.random.RandomState) -> int:
-    """One seed that all points are searched with: their answers depend on no other point."""
+def common_seed(random: np.random.RandomState) -> int:
+    """One seed for the searches of all points, so that no answer depends on the other points."""
     return int(random.randint(2**31 - 1))
 
 
 def largest_remainder(shares: Array, total: int) -> IntArray:
-    """Whole numbers that sum to ``total``, nearest to ``shares`` of it.
+    """Integers that sum to ``total``, closest to ``shares`` of it.
 
     >>> largest_remainder(np.array([0.5, 0.3, 0.2]), 4).tolist()
     [2, 1, 1]

@@ -1,4 +1,4 @@
-"""The cross-entropy method: minimise over a finite set by learning where to draw from."""
+"""The cross-entropy method: minimise over a finite set by learning which elements to draw."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class Family(Protocol):
         """Parameters of maximal likelihood for the rows of ``elite``."""
 
     def restrict(self, v: Array, floor: float) -> Array:
-        """The nearest parameters that give every value a chance."""
+        """The closest parameters that give every value a positive probability."""
 
     def shrink(self, v: Array, amount: float) -> Array:
         """Less probability for everything but the value 0."""
@@ -78,18 +78,18 @@ class Categorical:
 
 
 @dataclass(frozen=True)
-class Search:
-    """How long and how boldly to search.
+class CrossEntropySearch:
+    """How long and how greedily to search.
 
     Parameters
     ----------
-    n_samples : draws in an iteration.
+    n_samples : number of draws per iteration.
     elite : share of them from which the next distribution is learned.
-    smoothing : weight of the new estimate against the last one.
-    sparsity : price of everything but zeros, ``lam`` of the sparsity prior.
-    floor : least probability of anything, the driving noise.
-    patience : iterations without a better elite after which the search ends.
-    max_iter, tol : the search also ends after so many iterations, or at so small a change.
+    smoothing : weight of the new estimate relative to the previous one.
+    sparsity : penalty on everything but zeros, ``lam`` of the sparsity prior.
+    floor : smallest probability of any value.
+    patience : number of iterations without a better elite after which the search stops.
+    max_iter, tol : the search also stops after this many iterations, or at a change this small.
     """
 
     n_samples: int
@@ -103,8 +103,8 @@ class Search:
 
 
 @dataclass(frozen=True)
-class Found:
-    """The best draw, its cost, the last parameters, and the level of the elite as it fell."""
+class CrossEntropyResult:
+    """The best draw, its cost, the last parameters, and the course of the elite's level."""
 
     best: IntArray
     value: float
@@ -112,7 +112,9 @@ class Found:
     levels: Array
 
 
-def updated(family: Family, elite: IntArray, v: Array, search: Search) -> Array:
+def update_parameters(
+    family: Family, elite: IntArray, v: Array, search: CrossEntropySearch
+) -> Array:
     r"""Parameters learned from elite draws, under the priors.
 
     With the maximum-likelihood estimate :math:`F`, smoothing :math:`a` and sparsity
@@ -131,22 +133,22 @@ def cross_entropy(
     cost: Callable[[IntArray], Array],
     family: Family,
     v: Array,
-    search: Search,
+    search: CrossEntropySearch,
     rng: np.random.Generator,
     *,
     repair: Callable[[IntArray, Array], IntArray] | None = None,
     line: ProgressLine | None = None,
-) -> Found:
+) -> CrossEntropyResult:
     r"""Minimise ``cost`` over what ``family`` can draw.
 
-    Draw, keep the best share as elite, fit the family to it, draw again. The distribution is
-    updated only where the level :math:`\gamma_k` (cost of the worst elite draw) falls; other
-    iterations are void. The best draw ever is returned, so more iterations never hurt.
+    Draw, keep the best share as the elite, fit the family to it, draw again. The distribution is
+    only updated if the level :math:`\gamma_k` (cost of the worst elite draw) falls; other
+    iterations do not count. The best draw of all is returned, so more iterations never hurt.
 
     Parameters
     ----------
-    cost : function of draws (n, d) that returns (n,) numbers; ``inf`` refuses a draw.
-    v : parameters to begin with.
+    cost : function of draws (n, d) that returns (n,) numbers; ``inf`` excludes a draw.
+    v : initial parameters.
     repair : function of draws and parameters that returns allowed draws.
     """
     v = family.restrict(v, search.floor)
@@ -171,8 +173,8 @@ def cross_entropy(
             continue
         level, void = new_level, 0
         levels.append(level)
-        last, v = v, updated(family, Z[order[:n_elite]], v, search)
+        last, v = v, update_parameters(family, Z[order[:n_elite]], v, search)
         if np.abs(v - last).max() < search.tol:
             break
     assert best is not None
-    return Found(best, value, v, np.array(levels))
+    return CrossEntropyResult(best, value, v, np.array(levels))

@@ -13,74 +13,75 @@ from isthmus.kernels.graphs.labelled import LabelledGraph, as_graphs
 from isthmus.kernels.objects import check_list, object_array
 from isthmus.kernels.points import axes_and_origin
 from isthmus.preimage.base import BasePreimage
-from isthmus.preimage.discrete.base import PointDistance, largest_remainder, seeds
-from isthmus.preimage.discrete.cross_entropy import Categorical, Search, cross_entropy
+from isthmus.preimage.discrete.base import PointDistance, common_seed, largest_remainder
+from isthmus.preimage.discrete.cross_entropy import Categorical, CrossEntropySearch, cross_entropy
 from isthmus.preimage.discrete.graph_search import (
     GraphCodes,
     GraphProducts,
     Tables,
-    matched_start,
+    match_start,
     neighbours,
 )
 from isthmus.typing import Array, IntArray, Objects
 
 
 class GraphPreimage(BasePreimage):
-    r"""Build a labelled graph whose image is near, from the expansion of the point [Bakir2005]_.
+    r"""Build a labelled graph whose image is close, from the expansion of the point [Bakir2005]_.
 
     The number of nodes and their labels follow from the expansion
-    :math:`\Psi=\sum_ja_j\varphi(x_j)` as for :class:`SequencePreimage`. Then every pair of nodes is
-    joined or not, by the cross-entropy method with a sparsity prior,
+    :math:`\Psi=\sum_ja_j\varphi(x_j)` as for :class:`SequencePreimage`. Then the cross-entropy
+    method with a sparsity prior decides which pairs of nodes are joined,
 
     .. math:: v_{k}=\max\big(\nu,\;aF+(1-a)v_{k-1}-\tfrac\lambda2\big),
 
-    where :math:`F` are the frequencies of edges in the elite; then a local search changes edges,
-    labels and single nodes while that helps. The answer is never worse than the best
-    training graph.
+    where :math:`F` are the frequencies of edges in the elite, and a local search changes edges,
+    labels and single nodes as long as that helps. The answer is never worse than the best training
+    graph.
 
     Parameters
     ----------
     criterion : {"coord", "full"}, default="coord"
         Distance of coordinates, or of whole images.
     size : "expansion" or int, default="expansion"
-        Number of nodes that the cross-entropy method works with.
+        Number of nodes in the cross-entropy method.
     constraints : "training" or None, default="training"
-        Rules for answers: no node has more edges than one of its label had in training, no
-        edge joins labels that it never joined, and where all training graphs are
-        connected the answer is too. None allows every graph.
+        Rules for answers: no node has more edges than nodes of its label had in training, no edge
+        joins labels that it never joined there, and if all training graphs are connected so is the
+        answer. None allows every graph.
     n_samples : int or None, default=None
-        Draws in an iteration; None takes ten times the number of nodes.
+        Number of draws per iteration; None takes ten times the number of nodes.
     elite : float in (0, 1], default=0.05
         Share of the draws from which the next distribution is learned.
     smoothing : float in (0, 1], default=0.5
-        Weight of the new estimate against the last one, :math:`a`.
+        Weight :math:`a` of the new estimate relative to the previous one.
     sparsity : float, default=0.05
-        Price :math:`\lambda` of edges.
+        Penalty :math:`\lambda` on edges.
     floor : float or None, default=None
-        Least probability :math:`\nu` of an edge; None is one over the squared number of nodes.
+        Smallest probability :math:`\nu` of an edge; None is one over the squared number of nodes.
     patience : int, default=5
-        Iterations without a better elite after which the search ends.
+        Number of iterations without a better elite after which the search stops.
     refine : bool, default=True
-        Whether the local search follows, from the result and from training graphs.
+        Whether a local search follows, from the result and from training graphs.
     n_init : int, default=1
-        How many of the nearest training graphs it starts from.
+        Number of nearest training graphs that the local search starts from.
     fallback : bool, default=True
-        Whether the best training graph is the answer where the search found none nearer.
+        Whether the best training graph is the answer if the search finds nothing closer.
     random_state : int, RandomState or None, default=0
-        Seed of the draws; every point is searched with the same ones.
+        Seed of the draws; the search is the same for every point.
     verbose : int, default=0
+        1 shows a progress line on a terminal.
 
     See Also
     --------
-    CandidatePreimage : the nearest training graph, with no search.
+    CandidatePreimage : the nearest training graph, without a search.
 
     Notes
     -----
-    Answers are :class:`~isthmus.kernels.LabelledGraph`; ``to_networkx()`` turns them. For the
-    marginalised kernel the search evaluates candidates by a tree of the commonest label
-    walks of the training graphs, at a cost that does not grow with their number, and compares what
-    it found by the kernel itself. A kernel cannot give back what it does not see: the marginalised
-    one takes two disjoint copies of a graph for one.
+    Answers are :class:`~isthmus.kernels.LabelledGraph`; ``to_networkx()`` converts them. For the
+    marginalised kernel the search evaluates candidates by a tree of the most common label walks of
+    the training graphs, at a cost that does not grow with their number, and compares its results by
+    the kernel itself. A pre-image cannot recover what the kernel does not see: the marginalised
+    one cannot tell two disjoint copies of a graph from one.
 
     Examples
     --------
@@ -154,7 +155,7 @@ class GraphPreimage(BasePreimage):
         self._reference_sizes = np.array([g.n_nodes for g in reference], dtype=float)
         self._shares = np.array(shares) / self._reference_sizes[:, None]
         if isinstance(both.kernel, Normalized):
-            # The expansion is one of unit vectors; the formulas speak of the images themselves.
+            # The expansion is over unit vectors; the formulas are for the images themselves.
             self._shares /= np.sqrt(both.kernel.base.diag(reference))[:, None]
 
     def _check_parameters(self) -> None:
@@ -177,7 +178,7 @@ class GraphPreimage(BasePreimage):
     def _solve(self, coordinates: Array, start: Objects = None) -> Objects:
         expansions = self.feature_map_.expand(coordinates)
         given = [None] * len(coordinates) if start is None else as_graphs(start, "GraphPreimage")
-        seed = seeds(check_random_state(self.random_state))
+        seed = common_seed(check_random_state(self.random_state))
         found = []
         with ProgressLine("GraphPreimage", verbose=self.verbose) as line:
             for beta, a, graph in zip(coordinates, expansions, given, strict=True):
@@ -203,7 +204,7 @@ class GraphPreimage(BasePreimage):
         finals = [self._codes.decode(labels[0], states[0]) for labels, states in allowed]
         if self.fallback or not finals:
             finals.append(self._known[nearest[0]])
-        # The search may have followed a kernel cut short: the true one decides.
+        # The search may have used an approximate kernel: the true one decides.
         costs = self._distance(*self._products.exact(finals), beta)
         return finals[int(np.argmin(costs))]
 
@@ -217,7 +218,7 @@ class GraphPreimage(BasePreimage):
     def _draw(
         self, beta: Array, a: Array, start: Tables, rng: np.random.Generator, line: ProgressLine
     ) -> Tables:
-        """The best graph that the cross-entropy method finds."""
+        """The best graph found by the cross-entropy method."""
         from isthmus.preimage.discrete.graph_loops import repair_graphs
 
         codes, m = self._codes, self._n_nodes(a)
@@ -247,7 +248,7 @@ class GraphPreimage(BasePreimage):
             repair_graphs(Z, first, second, label, order, likely, *rules)
             return Z
 
-        search = Search(
+        search = CrossEntropySearch(
             n_samples=10 * m if self.n_samples is None else self.n_samples,
             elite=self.elite,
             smoothing=self.smoothing,
@@ -255,13 +256,13 @@ class GraphPreimage(BasePreimage):
             floor=1 / m**2 if self.floor is None else self.floor,
             patience=self.patience,
         )
-        v = matched_start(label, start, len(codes.names))
+        v = match_start(label, start, len(codes.names))
         family = Categorical(len(codes.names) + 1)
         found = cross_entropy(cost, family, v, search, rng, repair=repair, line=line)
         return tables_of(found.best[None])
 
     def _descend(self, tables: Tables, beta: Array, line: ProgressLine) -> Tables:
-        """Steepest descent over single moves, to a graph that no move improves."""
+        """Steepest descent by single moves, to a graph that no move improves."""
         value = float(self._cost(tables, beta)[0])
         if not self._codes.allowed(tables)[0]:
             value = np.inf

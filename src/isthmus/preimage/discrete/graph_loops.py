@@ -5,6 +5,40 @@ from numba import njit
 
 
 @njit(cache=True)
+def _start_walks(p, start, label, wanted):
+    """Fill ``p`` with the shares of walks that start at nodes with one label; return their sum."""
+    mass = 0.0
+    for i in range(p.shape[0]):
+        p[i] = start[i] if label[i] == wanted else 0.0
+        mass += p[i]
+    return mass
+
+
+@njit(cache=True)
+def _take_step(before, after, first, last, source, target, weight):
+    """Fill ``after`` with the shares of walks after a step along some arcs; return their sum."""
+    mass = 0.0
+    after[:] = 0.0
+    for e in range(first, last):
+        step = weight[e] * before[source[e]]
+        after[target[e]] += step
+        mass += step
+    return mass
+
+
+@njit(cache=True)
+def _add_shares(p, owner, columns, stop, shares, values):
+    """Add to ``values`` what walks that stop here contribute; ``shares`` is work space."""
+    shares[:] = 0.0
+    for i in range(p.shape[0]):
+        shares[owner[i]] += p[i]
+    for i in range(columns.shape[0]):
+        if shares[i] != 0.0:
+            for c in range(columns.shape[1]):
+                values[c] += stop * shares[i] * columns[i, c]
+
+
+@njit(cache=True)
 def walk_tree(
     groups,
     group_edge,
@@ -25,8 +59,8 @@ def walk_tree(
     Arcs of all graphs are sorted by (label of the edge, label of the node they lead to); ``groups``
     has the first arc of each such group. A walk is followed while at least ``least`` of the walks
     read the same labels. Returns, for each node of the tree, its depth, edge label, node label,
-    where its subtree ends, and its values: what a walk that reads these labels adds to the
-    products with ``columns`` (n_graphs, r). Nothing where ``capacity`` was too small.
+    where its subtree ends, and its values: the contribution of a walk that reads these labels to
+    the products with ``columns`` (n_graphs, r). Everything is empty if ``capacity`` was too small.
     """
     n, n_graphs, r = label.shape[0], columns.shape[0], columns.shape[1]
     n_labels = label.max() + 1
@@ -52,9 +86,7 @@ def walk_tree(
                 break
             child_label = first_label
             first_label += 1
-            for i in range(n):
-                p[0, i] = start[i] if label[i] == child_label else 0.0
-                mass += p[0, i]
+            mass = _start_walks(p[0], start, label, child_label)
         else:
             if choice[d] == n_groups or d + 1 > most:
                 end[path[d]] = count
@@ -63,11 +95,7 @@ def walk_tree(
             g = choice[d]
             choice[d] += 1
             child_edge, child_label = group_edge[g], group_label[g]
-            p[d + 1] = 0.0
-            for e in range(groups[g], groups[g + 1]):
-                step = weight[e] * p[d, source[e]]
-                p[d + 1, target[e]] += step
-                mass += step
+            mass = _take_step(p[d], p[d + 1], groups[g], groups[g + 1], source, target, weight)
         if mass < least * n_graphs or mass == 0.0:
             continue
         if count == capacity:
@@ -75,13 +103,7 @@ def walk_tree(
         d += 1
         depth[count], edge[count], node[count] = d, child_edge, child_label
         path[d], choice[d] = count, 0
-        shares[:] = 0.0
-        for i in range(n):
-            shares[owner[i]] += p[d, i]
-        for i in range(n_graphs):
-            if shares[i] != 0.0:
-                for c in range(r):
-                    values[count, c] += stop * shares[i] * columns[i, c]
+        _add_shares(p[d], owner, columns, stop, shares, values[count])
         count += 1
     return depth[:count], edge[:count], node[:count], end[:count], values[:count]
 
@@ -99,7 +121,7 @@ def walk_products(labels, states, depth, edge, node, end, values, stop, n_labels
     source = np.empty(m * m, dtype=np.int64)
     target = np.empty(m * m, dtype=np.int64)
     degree = np.empty(m)
-    # Arcs stand by their kind, (label of the edge, label of the node they lead to).
+    # Arcs are sorted by their kind, (label of the edge, label of the node they lead to).
     first = np.empty(n_labels * n_names + 1, dtype=np.int64)
     for k in range(n):
         first[:] = 0
@@ -163,7 +185,7 @@ def _n_reached(state, stack, seen):
 
 @njit(cache=True)
 def allowed_graphs(labels, states, max_degree, bonds, connected):
-    """Which candidates keep the rules: degrees, labels at the ends of edges, one piece."""
+    """Which candidates follow the rules: degrees, labels at the ends of edges, connectedness."""
     n, m = labels.shape
     found = np.ones(n, dtype=np.bool_)
     stack, seen = np.empty(m, dtype=np.int64), np.empty(m, dtype=np.bool_)
@@ -183,7 +205,7 @@ def allowed_graphs(labels, states, max_degree, bonds, connected):
 
 @njit(cache=True)
 def repair_graphs(draws, first, second, labels, order, likely, max_degree, bonds, connected):
-    """Drop edges that break the rules, then join pieces, by the most likely pairs first.
+    """Drop edges that break the rules, then join components, the most likely pairs first.
 
     ``draws`` (n, n_pairs) hold the state of each pair of nodes and are changed in place.
     """

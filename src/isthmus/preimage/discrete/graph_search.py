@@ -1,4 +1,4 @@
-"""Graphs as tables: how near they are to a point, the rules they keep, their neighbours."""
+"""Graphs as tables: kernel products, rules for answers, and neighbours."""
 
 from typing import Any
 
@@ -10,20 +10,20 @@ from isthmus.kernels.graphs.labelled import LabelledGraph
 from isthmus.kernels.graphs.marginalized import MarginalizedGraph
 from isthmus.typing import Array, BoolArray, IntArray
 
-# Candidates of one size: node labels (n, m), and tables (n, m, m) of edges, 0 for none.
+# Candidates of one size: node labels (n, m), and tables (n, m, m) of edges, 0 for no edge.
 Tables = tuple[IntArray, IntArray]
 
-# Nodes that a tree of walks may have, and the share of walks below which it is cut.
+# Maximum size of a tree of walks, and the share of walks below which it is cut.
 N_WALKS = 4000
-LEAST_SHARE = 1e-7
+SMALLEST_SHARE = 1e-7
 
 
 class GraphCodes:
-    """Labels of nodes and edges as numbers, and the rules that training graphs keep."""
+    """Labels of nodes and edges as integers, and the rules that training graphs follow."""
 
     def __init__(self, graphs: list[LabelledGraph], *, constraints: str | None):
-        self.labels = _numbered(v for g in graphs for v in g.labels)
-        self.names = _numbered(v for g in graphs for v in g.edge_labels or ())
+        self.labels = _index_labels(v for g in graphs for v in g.labels)
+        self.names = _index_labels(v for g in graphs for v in g.edge_labels or ())
         if not self.names:
             self.names = {None: 0}
         n_labels, n_names = len(self.labels), len(self.names)
@@ -40,7 +40,7 @@ class GraphCodes:
                 self.bonds[ends, ends[::-1], self.names[name]] = True
 
     def label_codes(self, graph: LabelledGraph) -> IntArray:
-        """Numbers of the labels of all nodes."""
+        """Codes of the labels of all nodes."""
         return np.array([self.labels[v] for v in graph.labels], dtype=np.int64)
 
     def encode(self, graph: LabelledGraph) -> Tables:
@@ -63,7 +63,7 @@ class GraphCodes:
         )
 
     def allowed(self, tables: Tables) -> BoolArray:
-        """Which candidates keep the rules."""
+        """Which candidates follow the rules."""
         from isthmus.preimage.discrete.graph_loops import allowed_graphs
 
         return allowed_graphs(*tables, self.max_degree, self.bonds, self.connected)
@@ -72,9 +72,9 @@ class GraphCodes:
 class GraphProducts:
     r"""Products :math:`\sum_jk(z,x_j)C_{j\cdot}` of candidates with columns, and :math:`k(z,z)`.
 
-    For the marginalised kernel they are sums over the labels that walks on :math:`z` read. A tree
-    holds ready what the training graphs contribute to each; it has the commonest of them, so
-    the search follows a kernel cut short and its results are compared by the true one.
+    For the marginalised kernel they are sums over the label sequences of walks on :math:`z`. A tree
+    holds the contributions of the training graphs to the most common of them, so the search uses an
+    approximate kernel, and its results are compared by the true one.
     """
 
     def __init__(self, kernel: Kernel, reference: Any, columns: Array, codes: GraphCodes):
@@ -86,7 +86,7 @@ class GraphProducts:
             self.stop = float(base.stop)
             if self.normalized:
                 columns = columns / np.sqrt(base.diag(reference))[:, None]
-            self.tree = _grow(reference, columns, codes, self.stop)
+            self.tree = _grow_tree(reference, columns, codes, self.stop)
 
     def exact(self, graphs: list[LabelledGraph]) -> tuple[Array, Array]:
         """Products (n, r) and squared norms (n,) by the kernel itself."""
@@ -94,7 +94,7 @@ class GraphProducts:
         return np.concatenate([K @ self.columns for _, K in blocks]), self.kernel.diag(graphs)
 
     def __call__(self, tables: Tables, *, norms: bool) -> tuple[Array, Array]:
-        """The same for candidates, by the tree where there is one."""
+        """The same for candidates, by the tree if there is one."""
         if self.tree is None:
             return self.exact([self.codes.decode(*one) for one in zip(*tables, strict=True)])
         from isthmus.preimage.discrete.graph_loops import walk_products
@@ -128,7 +128,7 @@ def _squared_norms(tables: Tables, stop: float) -> Array:
     return squared
 
 
-def _numbered(items: Any) -> dict[Any, int]:
+def _index_labels(items: Any) -> dict[Any, int]:
     found = dict.fromkeys(items)
     try:
         return {item: i for i, item in enumerate(sorted(found))}
@@ -136,7 +136,7 @@ def _numbered(items: Any) -> dict[Any, int]:
         return {item: i for i, item in enumerate(found)}
 
 
-def _grow(graphs: Any, columns: Array, codes: GraphCodes, stop: float) -> Any:
+def _grow_tree(graphs: Any, columns: Array, codes: GraphCodes, stop: float) -> Any:
     from isthmus.preimage.discrete.graph_loops import walk_tree
 
     sizes = [g.n_nodes for g in graphs]
@@ -158,7 +158,7 @@ def _grow(graphs: Any, columns: Array, codes: GraphCodes, stop: float) -> Any:
     source, target, name, weight = source[order], target[order], name[order], weight[order]
     kind = name * len(codes.labels) + label[target]
     groups = np.flatnonzero(np.diff(kind, prepend=-1))
-    least = LEAST_SHARE
+    least = SMALLEST_SHARE
     while True:
         tree = walk_tree(
             np.append(groups, len(kind)),
@@ -177,15 +177,15 @@ def _grow(graphs: Any, columns: Array, codes: GraphCodes, stop: float) -> Any:
         )
         if len(tree[0]):
             return tree
-        least *= 4  # rarer walks have no room
+        least *= 4  # there is no room for rarer walks
 
 
 def neighbours(label: IntArray, state: IntArray, codes: GraphCodes) -> list[Tables]:
-    """Allowed candidates one move away, one table a size.
+    """Allowed candidates one move away, one table per size.
 
-    Moves: another state of a pair of nodes, one end of an edge moved to another node, another label
-    of a node, the labels of two nodes exchanged; within the range of sizes also a node more, on
-    one edge, or a node with at most one edge less.
+    Moves: change the state of a pair of nodes, move one end of an edge to another node, change the
+    label of a node, exchange the labels of two nodes; within the range of sizes also add a node
+    with one edge, or remove a node with at most one edge.
     """
     m = len(label)
     n_labels, n_names = len(codes.labels), len(codes.names)
@@ -239,11 +239,12 @@ def _with(state: IntArray, changes: list[Any]) -> IntArray:
     return new
 
 
-def matched_start(label: IntArray, like: Tables, n_names: int) -> Array:
+def match_start(label: IntArray, like: Tables, n_names: int) -> Array:
     """Probabilities (n_pairs, states) of edges between nodes labelled ``label``.
 
-    Nodes meet nodes of the graph ``like`` with the same label, those of many edges first; edges
-    between such nodes are copied with probability 0.8, others are as dense as in ``like``.
+    Nodes are matched with nodes of the graph ``like`` of the same label, those with many edges
+    first; edges between matched nodes are copied with probability 0.8, others are as dense as in
+    ``like``.
     """
     like_label, state = like[0][0], like[1][0]
     m = len(label)

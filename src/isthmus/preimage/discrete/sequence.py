@@ -13,82 +13,83 @@ from isthmus.kernels.objects import check_list, object_array
 from isthmus.kernels.points import axes_and_origin
 from isthmus.kernels.sequences.marginalized import alphabet_of, check_sequence, refuse_foreign
 from isthmus.preimage.base import BasePreimage
-from isthmus.preimage.discrete.base import PointDistance, largest_remainder, seeds
-from isthmus.preimage.discrete.cross_entropy import Binomial, Search, cross_entropy
+from isthmus.preimage.discrete.base import PointDistance, common_seed, largest_remainder
+from isthmus.preimage.discrete.cross_entropy import Binomial, CrossEntropySearch, cross_entropy
 from isthmus.preimage.discrete.sequence_search import (
     Batch,
-    Codes,
-    Products,
+    SequenceProducts,
+    SymbolCodes,
     batch_of,
     cut,
     neighbours,
     permutation_code,
-    rescaled_code,
+    rescale_code,
 )
 from isthmus.regression.ridge.estimator import KernelRidgeCV
 from isthmus.typing import Array, IntArray, Objects
 
 
 class SequencePreimage(BasePreimage):
-    r"""Build a sequence whose image is near, from the expansion of the point [Bakir2005]_.
+    r"""Build a sequence whose image is close, from the expansion of the point [Bakir2005]_.
 
     With :math:`\Psi=\sum_ja_j\varphi(x_j)`, lengths :math:`m_j` and counts :math:`m_{jc}` of symbol
-    :math:`c`, first the length and the symbols of the answer,
+    :math:`c`, the first step gives the length and the symbols of the answer,
 
     .. math:: m^*=\frac{\sum_ja_jm_j}{\sum_ja_j},\qquad
               m^*_c=m^*\sum_ja_j\frac{m_{jc}}{m_j},
 
-    the second exact for the marginalised kernel where :math:`\Psi` is the image of a sequence; then
-    their order by the cross-entropy method over permutation codes; then a local search that
-    exchanges, moves, replaces, inserts and deletes symbols while that helps. The answer is never
-    worse than the best training sequence.
+    where the second formula is exact for the marginalised kernel if :math:`\Psi` is the image of a
+    sequence. Then the cross-entropy method over permutation codes finds their order, and a local
+    search exchanges, moves, replaces, inserts and deletes symbols as long as that helps. The answer
+    is never worse than the best training sequence.
 
     Parameters
     ----------
     alphabet : collection of symbols or None, default=None
-        What sequences are made of; None takes the symbols of the training sequences.
+        The symbols that sequences are made of; None takes those of the training sequences.
     criterion : {"coord", "full"}, default="coord"
         Distance of coordinates, or of whole images.
     length : {"expansion", "regression", "search"} or int, default="expansion"
-        The formula above, a regression of lengths on coordinates, every length that was
-        observed, or one length.
+        The formula above, a regression of lengths on coordinates, every observed length, or one
+        given length.
     window : int, default=0
-        Lengths at most so far from the first guess are tried too. With ``refine`` there is
-        little to gain, since the local search changes the length.
+        Maximum distance from the first guess up to which other lengths are tried too. With
+        ``refine`` there is little to gain, since the local search changes the length.
     n_samples : int or None, default=None
-        Draws in an iteration; None takes ten times the length.
+        Number of draws per iteration; None takes ten times the length.
     elite : float in (0, 1], default=0.1
         Share of the draws from which the next distribution is learned.
     smoothing : float in (0, 1], default=0.7
-        Weight of the new estimate against the last one.
+        Weight of the new estimate relative to the previous one.
     patience : int, default=5
-        Iterations without a better elite after which the search ends.
+        Number of iterations without a better elite after which the search stops.
     init : {"neighbor", "uniform"}, default="neighbor"
-        Where the distribution over orders begins: at the order of the nearest training sequence,
-        or with equal chances.
+        Where the distribution over orders starts: at the order of the nearest training sequence, or
+        uniform.
     refine : bool, default=True
-        Whether the local search follows, from the result and from training sequences.
+        Whether a local search follows, from the result and from training sequences.
     n_init : int, default=3
-        How many of the nearest training sequences it starts from.
+        Number of nearest training sequences that the local search starts from.
     fallback : bool, default=True
-        Whether the best training sequence is the answer where the search found none nearer.
+        Whether the best training sequence is the answer if the search finds nothing closer.
     transition : float, default=0.0
-        Price of unusual pairs of neighbours: the mean of :math:`-\log p(b|a)` over the answer,
-        with :math:`p` counted in the training sequences, in units of this times the mean squared
-        length of the training coordinates.
+        Penalty on unusual pairs of neighbouring symbols: the mean of :math:`-\log p(b|a)` over the
+        answer, with :math:`p` estimated from the training sequences, times this number times the
+        mean squared length of the training coordinates.
     random_state : int, RandomState or None, default=0
-        Seed of the draws; every point is searched with the same ones.
+        Seed of the draws; the search is the same for every point.
     verbose : int, default=0
+        1 shows a progress line on a terminal.
 
     See Also
     --------
-    CandidatePreimage : the nearest training sequence, with no search.
+    CandidatePreimage : the nearest training sequence, without a search.
 
     Notes
     -----
     The document stops after the cross-entropy method: ``refine=False, fallback=False``. For the
-    marginalised kernel, also normalised, candidates are evaluated by a tree of all training
-    substrings; other kernels work too and cost a row of the Gram matrix a candidate.
+    marginalised kernel, normalised or not, candidates are evaluated by a tree of all training
+    substrings; other kernels work too and cost one row of the Gram matrix per candidate.
 
     Examples
     --------
@@ -150,9 +151,9 @@ class SequencePreimage(BasePreimage):
         reference = feature_map.axes_.objects
         refuse_foreign(reference, set(alphabet), "SequencePreimage")
 
-        codes = Codes(alphabet, objects[0])
+        codes = SymbolCodes(alphabet, objects[0])
         both = axes_and_origin(feature_map)
-        products = Products(both.kernel, reference, both.weights, codes)
+        products = SequenceProducts(both.kernel, reference, both.weights, codes)
         known = codes.encode(objects)
         self._known, self._codes, self._products = known, codes, products
         self._distance = PointDistance(feature_map, self.criterion)
@@ -195,7 +196,7 @@ class SequencePreimage(BasePreimage):
         codes = self._codes.encode(reference)
         shares = np.array([np.bincount(c, minlength=n_symbols) / len(c) for c in codes])
         if isinstance(feature_map.axes_.kernel, Normalized):
-            # The expansion is one of unit vectors; the formulas speak of the images themselves.
+            # The expansion is over unit vectors; the formulas are for the images themselves.
             norms = np.sqrt(feature_map.axes_.kernel.base.diag(reference))
             shares = shares / norms[:, None]
         return shares, np.array([len(c) for c in codes], dtype=float)
@@ -203,7 +204,7 @@ class SequencePreimage(BasePreimage):
     def _solve(self, coordinates: Array, start: Objects = None) -> Objects:
         expansions = self.feature_map_.expand(coordinates)
         given = [None] * len(coordinates) if start is None else self._codes.encode(start)
-        seed = seeds(check_random_state(self.random_state))
+        seed = common_seed(check_random_state(self.random_state))
         found = []
         with ProgressLine("SequencePreimage", verbose=self.verbose) as line:
             for beta, a, code in zip(coordinates, expansions, given, strict=True):
@@ -263,18 +264,18 @@ class SequencePreimage(BasePreimage):
         rng: np.random.Generator,
         line: ProgressLine,
     ) -> tuple[IntArray, float]:
-        """The best order of sorted ``symbols`` that the cross-entropy method finds."""
+        """The best order of the sorted ``symbols`` found by the cross-entropy method."""
         from isthmus.preimage.discrete.sequence_loops import decode_insertions
 
         m = len(symbols)
         v = np.full(m, 0.5)
         if self.init == "neighbor":
-            v = rescaled_code(permutation_code(like)[1], m)
+            v = rescale_code(permutation_code(like)[1], m)
 
         def cost(Z: IntArray) -> Array:
             return self._cost(batch_of(decode_insertions(Z, symbols)), beta)
 
-        search = Search(
+        search = CrossEntropySearch(
             n_samples=10 * m if self.n_samples is None else self.n_samples,
             elite=self.elite,
             smoothing=self.smoothing,
@@ -284,7 +285,7 @@ class SequencePreimage(BasePreimage):
         return decode_insertions(result.best[None], symbols)[0], result.value
 
     def _descend(self, code: IntArray, beta: Array, line: ProgressLine) -> tuple[IntArray, float]:
-        """Steepest descent over single moves, to a sequence that no move improves."""
+        """Steepest descent by single moves, to a sequence that no move improves."""
         low, high = int(self._lengths.min()), int(self._lengths.max())
         if isinstance(self.length, Integral):
             low = high = int(self.length)

@@ -8,7 +8,7 @@ from numba import njit
 def insertion_codes(sequence, order):
     """Inversion counts of a sequence: entries larger than the i-th smallest before it.
 
-    ``order`` sorts the sequence, equal symbols as they stand.
+    ``order`` sorts the sequence, and keeps equal symbols in order.
     """
     m = sequence.shape[0]
     code = np.zeros(m, dtype=np.int64)
@@ -29,7 +29,7 @@ def decode_insertions(codes, sorted_symbols):
         row = found[k]
         for i in range(m - 1, -1, -1):
             place = codes[k, i]
-            for j in range(m - 1 - i, place, -1):  # so many symbols stand there already
+            for j in range(m - 1 - i, place, -1):  # the symbols placed so far
                 row[j] = row[j - 1]
             row[place] = sorted_symbols[i]
     return found
@@ -37,12 +37,12 @@ def decode_insertions(codes, sorted_symbols):
 
 @njit(cache=True)
 def build_trie(flat, starts, columns, stop, n_symbols, capacity):
-    """A tree of all substrings, with what an occurrence of each adds to the products.
+    """A tree of all substrings, with the contribution of each occurrence to the products.
 
     ``columns`` (n, r) are coefficients over the sequences. Returns the children of each node
-    (node, symbol), -1 for none, and the values (node, r): the sum over all substrings on the way
-    from the root of weight times coefficients of the sequences that contain it. An empty tree
-    says that ``capacity`` was too small.
+    (node, symbol), -1 for none, and the values (node, r): the sum over all substrings on the path
+    from the root of weight times coefficients of the sequences that contain it. The tree is empty
+    if ``capacity`` was too small.
     """
     r = columns.shape[1]
     children = np.full((capacity, n_symbols), -1, dtype=np.int32)

@@ -1,4 +1,4 @@
-"""Sequences as codes: how near they are to a point, their neighbours, their permutations."""
+"""Sequences as codes: kernel products, neighbours, and permutations."""
 
 from typing import Any
 
@@ -10,15 +10,15 @@ from isthmus.kernels.objects import n_objects
 from isthmus.kernels.sequences.marginalized import MarginalizedSequence
 from isthmus.typing import Array, IntArray
 
-# A collection of sequences: all symbols one after another, and where each sequence starts.
+# A collection of sequences: all symbols in one array, and where each sequence starts.
 Batch = tuple[IntArray, IntArray]
 
-# Bytes that a tree of all substrings may take; beyond, kernels are computed pair by pair.
+# Bytes that a tree of all substrings may take; beyond that, kernels are computed pair by pair.
 TRIE_BYTES = 256 * 2**20
 
 
 def batch_of(sequences: Any) -> Batch:
-    """One batch of integer arrays, or of the rows of a table."""
+    """A batch of integer arrays, or of the rows of a table."""
     if isinstance(sequences, np.ndarray):
         n, m = sequences.shape
         return sequences.ravel(), np.arange(n + 1) * m
@@ -32,12 +32,12 @@ def cut(batch: Batch, i: int) -> IntArray:
     return flat[starts[i] : starts[i + 1]]
 
 
-class Products:
+class SequenceProducts:
     r"""Products :math:`\sum_jk(z,x_j)C_{j\cdot}` of candidates with columns, and :math:`k(z,z)`.
 
-    For the marginalised kernel they are sums over the substrings of :math:`z`, which a tree of the
-    substrings of all :math:`x_j` holds ready: then a candidate costs its length times the number of
-    columns and the depth of what it shares with them. Other kernels are computed.
+    For the marginalised kernel they are sums over the substrings of :math:`z`, precomputed in a
+    tree of the substrings of all :math:`x_j`: a candidate costs its length times the number of
+    columns and the length of common substrings. Other kernels are evaluated.
     """
 
     def __init__(self, kernel: Kernel, reference: Any, columns: Array, codes: Any):
@@ -72,7 +72,7 @@ class Products:
     def __call__(self, batch: Batch) -> tuple[Array, Array]:
         """Products (n, r) and squared norms (n,) of the candidates."""
         if self.trie is None:
-            return self._computed(batch)
+            return self._evaluate(batch)
         from isthmus.kernels.walk_loops import sequence_diagonal
         from isthmus.preimage.discrete.sequence_loops import trie_products
 
@@ -84,14 +84,14 @@ class Products:
             return found / np.sqrt(diagonal)[:, None], np.ones(len(found))
         return found, diagonal
 
-    def _computed(self, batch: Batch) -> tuple[Array, Array]:
+    def _evaluate(self, batch: Batch) -> tuple[Array, Array]:
         objects = [self.codes.decode(cut(batch, i)) for i in range(len(batch[1]) - 1)]
         blocks = self.kernel.blocks(objects, self.reference)
         return np.concatenate([K @ self.columns for _, K in blocks]), self.kernel.diag(objects)
 
 
-class Codes:
-    """Symbols as numbers of an alphabet, and back to the type of object the user gave."""
+class SymbolCodes:
+    """Symbols as indices into an alphabet, and back to the type of object that was given."""
 
     def __init__(self, alphabet: Any, example: Any):
         self.alphabet = tuple(alphabet)
@@ -99,14 +99,14 @@ class Codes:
         self.example = example
 
     def encode(self, objects: Any) -> list[IntArray]:
-        """One integer array an object."""
+        """One integer array per object."""
         return [
             np.array([self.numbers[s] for s in symbols_of(item)], dtype=np.int64)
             for item in (objects[i] for i in range(n_objects(objects)))
         ]
 
     def decode(self, code: IntArray) -> Any:
-        """The object with these numbers."""
+        """The object with these symbols."""
         symbols = [self.alphabet[i] for i in code.tolist()]
         if isinstance(self.example, str):
             return "".join(symbols)
@@ -125,10 +125,10 @@ def symbols_of(item: Any) -> Any:
 
 
 def neighbours(code: IntArray, n_symbols: int, low: int, high: int) -> list[IntArray]:
-    """Tables of sequences one move away, one table a length.
+    """Tables of sequences one move away, one table per length.
 
-    Moves: exchange two symbols, move one elsewhere, replace one; within the range of lengths
-    also leave one out or put one in.
+    Moves: exchange two symbols, move one elsewhere, replace one; within the range of lengths also
+    delete or insert one.
     """
     m = len(code)
     first, second = np.nonzero(code[:, None] != code)
@@ -142,27 +142,27 @@ def neighbours(code: IntArray, n_symbols: int, low: int, high: int) -> list[IntA
         replaced = np.tile(code, (len(place), 1))
         replaced[np.arange(len(place)), place] = (code[place] + 1 + shift) % n_symbols
         same_length.append(replaced)
-    without = _left_out(code)
+    without = _delete_one(code)
     if m > 2:
-        # Symbol i taken out, put back before position j of the rest: not where it stood.
+        # Symbol i is removed and inserted before position j of the rest, but not where it was.
         i, j = np.nonzero(np.abs(np.arange(m)[:, None] - np.arange(m)) > 1)
-        same_length.append(_put_in(without[i], j, code[i]))
+        same_length.append(_insert(without[i], j, code[i]))
     tables = [np.concatenate(same_length)]
     if m > max(low, 1):
         tables.append(without)
     if m < high:
         place, symbol = np.indices((m + 1, n_symbols)).reshape(2, -1)
-        tables.append(_put_in(np.tile(code, (len(place), 1)), place, symbol))
+        tables.append(_insert(np.tile(code, (len(place), 1)), place, symbol))
     return [table for table in tables if len(table)]
 
 
-def _left_out(code: IntArray) -> IntArray:
+def _delete_one(code: IntArray) -> IntArray:
     m = len(code)
     keep = ~np.eye(m, dtype=bool)
     return np.tile(code, (m, 1))[keep].reshape(m, m - 1)
 
 
-def _put_in(rows: IntArray, place: IntArray, symbol: IntArray) -> IntArray:
+def _insert(rows: IntArray, place: IntArray, symbol: IntArray) -> IntArray:
     n, m = rows.shape
     found = np.empty((n, m + 1), dtype=np.int64)
     positions = np.arange(m + 1)
@@ -173,7 +173,7 @@ def _put_in(rows: IntArray, place: IntArray, symbol: IntArray) -> IntArray:
 
 
 def permutation_code(code: IntArray) -> tuple[IntArray, IntArray]:
-    """Sorted symbols and inversion counts of a sequence, which tell its order.
+    """Sorted symbols and inversion counts of a sequence, which determine its order.
 
     >>> symbols, counts = permutation_code(np.array([0, 1, 4, 3, 1, 2, 5]))  # "Kernels"
     >>> symbols.tolist(), counts.tolist()
@@ -185,8 +185,8 @@ def permutation_code(code: IntArray) -> tuple[IntArray, IntArray]:
     return code[order], insertion_codes(code, order)
 
 
-def rescaled_code(counts: IntArray, length: int) -> Array:
-    """Success probabilities for permutations of another length, like those of ``counts``."""
+def rescale_code(counts: IntArray, length: int) -> Array:
+    """Success probabilities for permutations of another length, similar to ``counts``."""
     m = len(counts)
     room = np.maximum(m - 1 - np.arange(m), 1)
     return np.interp(np.linspace(0, 1, length), np.linspace(0, 1, m), counts / room)

@@ -13,9 +13,9 @@ class AnalyticPreimage(BasePreimage):
 
     .. math:: z_i=f^{-1}\Big(\sum_ja_j\,k(x_j,e_i)\Big)
 
-    for the unit vectors :math:`e_i`. Exact where the point is the image of an object, a rule of
-    thumb elsewhere; for a linear kernel it is the nearest vector, always. Linear,
-    exponential and polynomial kernels of odd degree have it.
+    for the unit vectors :math:`e_i`. It is exact if the point is the image of an object, and a
+    heuristic otherwise; for a linear kernel it is always the nearest vector. Linear, exponential
+    and odd polynomial kernels have such an :math:`f`.
 
     Examples
     --------
@@ -36,7 +36,7 @@ class AnalyticPreimage(BasePreimage):
         units = np.eye(objects.shape[1], dtype=objects.dtype)
         axes, origin = feature_map.axes_, feature_map.origin_
         at_units = axes.kernel.gram(axes.objects, units)
-        # a = Bβ + w, so one (r, d) product serves every point.
+        # a = Bβ + w, so one (r, d) product serves all points.
         self._axes_at_units = axes.weights.T @ at_units
         self._origin_at_units = origin.weights[:, 0] @ at_units
 

@@ -1,4 +1,4 @@
-"""Pre-images within limits: boxes, joint ranges, any set one can project on."""
+"""Pre-images within limits: boxes, joint ranges, any set onto which one can project."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,42 +14,41 @@ from isthmus.kernels.points import axes_and_origin
 from isthmus.optimize.levenberg_marquardt import least_squares_rows
 from isthmus.preimage.base import BasePreimage
 from isthmus.preimage.restarts import best_of_restarts, find_starts
-from isthmus.preimage.vectors.projected import Projection, projected_rows
+from isthmus.preimage.vectors.projected import Projection, minimize_in_set
 from isthmus.typing import Array, BoolArray, Objects
 
 # Points (m, d) to values (m, r) and Jacobians (m, r, d).
 CoordinateModel = Callable[[Array], tuple[Array, Array]]
-STALLED = 0.01  # a step of a path that brings less of what is left halves the proximity
+STALLED = 0.01  # a step of a path that gains a smaller share of the rest halves the proximity
 
 
 class ConstrainedPreimage(BasePreimage):
-    r"""Minimise :math:`\|c(z)-\beta\|^2+\lambda\|z-z_0\|^2` over the objects that are allowed.
+    r"""Minimise :math:`\|c(z)-\beta\|^2+\lambda\|z-z_0\|^2` over the allowed objects.
 
     :math:`c(z)=B^\top(k(z)-b)` are coordinates in a kernel feature map, whose Jacobian is
     :math:`B^\top\partial k(z)/\partial z`: a least-squares problem, solved by damped Gauss-Newton
-    steps for all points at once. The second term keeps near a given object, such as the
-    posture that an arm is in; then repeated solutions make a path of small steps.
+    iterations for all points at once. The second term keeps the solution close to a given object,
+    such as the posture that an arm is in; repeated solutions then form a path of small steps.
 
     Parameters
     ----------
     constraint : None, (low, high), object with ``lower`` and ``upper``, or callable
-        A box, of numbers or of one bound for each entry; an arm's joint limits, where it is a
-        :class:`~isthmus.robotics.KinematicChain`; or a function that takes rows to their nearest
-        points of the allowed set (then by projected gradients, which take more steps).
+        A box, given by numbers or by one bound per entry; the joint limits of an arm, given as a
+        :class:`~isthmus.robotics.KinematicChain`; or a function that maps rows to the nearest
+        points of the allowed set (then by projected gradients, which take more iterations).
     proximity : float or "auto", default=0.0
         :math:`\lambda`. ``"auto"`` is a hundredth of the median eigenvalue of
-        :math:`J^\top J` at the start, for every point its own.
+        :math:`J^\top J` at the start, separately for every point.
     criterion : {"coord", "full"}, default="coord"
-        Distance of coordinates, or of whole images: the second also counts what of
-        :math:`\varphi(z)` lies outside the axes, which keeps predicted points from being met by
-        vectors far from all objects.
+        Distance of coordinates, or of whole images: the latter includes the part of
+        :math:`\varphi(z)` outside the axes, which excludes vectors far from all objects.
     n_init : int, default=2
-        Starting points: the training objects nearest in coordinates, each its own
-        :math:`z_0`; the best result in coordinates counts.
+        Number of starting points: the training objects nearest in coordinates, each its own
+        :math:`z_0`; the best result is taken.
     tol : float, default=1e-10
-        Relative fall of the objective, or length of a projected step, at which a point is done.
+        Relative decrease of the objective, or length of a projected step, at which to stop.
     max_iter : int, default=100
-        For Gauss-Newton steps; projected gradients may take ten times as many.
+        Maximum number of Gauss-Newton iterations; projected gradients may take ten times as many.
 
     Examples
     --------
@@ -106,11 +105,11 @@ class ConstrainedPreimage(BasePreimage):
         check_int(self.max_iter, "max_iter", self, low=1)
         if self.proximity != "auto":
             check_float(self.proximity, "proximity", self)
-        low, high, projection = self._allowed(objects)
+        low, high, projection = self._bounds_or_projection(objects)
         self._low, self._high, self._projection = low, high, projection
         self.__dict__.pop("_model", None)
 
-    def _allowed(self, objects: Array) -> tuple[Any, Any, Projection | None]:
+    def _bounds_or_projection(self, objects: Array) -> tuple[Any, Any, Projection | None]:
         constraint, d = self.constraint, objects.shape[1]
         if constraint is None:
             return None, None, None
@@ -120,8 +119,8 @@ class ConstrainedPreimage(BasePreimage):
             shape = np.shape(constraint(np.array(objects[:1])))
             if shape != (1, d):
                 raise ValueError(
-                    "The 'constraint' function of ConstrainedPreimage must return rows as it is "
-                    f"given, here of shape (1, {d}). Got shape {shape} instead."
+                    "The 'constraint' function of ConstrainedPreimage must return rows of the "
+                    f"same shape, here (1, {d}). Got shape {shape} instead."
                 )
             return None, None, constraint
         try:
@@ -161,9 +160,9 @@ class ConstrainedPreimage(BasePreimage):
     def path(self, coordinates: Any, start: Any, n_steps: int = 20) -> Array:
         r"""Objects on the way from ``start`` to one point of feature space, (steps + 1, d).
 
-        Each is the solution with :math:`z_0` the one before, so :math:`\lambda` sets the length
-        of steps; where a step brings less than a hundredth of what is left to gain,
-        :math:`\lambda` is halved. Ends early where nothing moves any more.
+        Each is the solution with :math:`z_0` the one before, so :math:`\lambda` controls the length
+        of steps; if a step gains less than a hundredth of what is left, :math:`\lambda` is halved.
+        The path ends early if nothing moves any more.
         """
         check_is_fitted(self)
         coordinates = self._check_queries(np.atleast_2d(coordinates))
@@ -184,7 +183,7 @@ class ConstrainedPreimage(BasePreimage):
     def _descend(
         self, coordinates: Array, start: Array, weight: Array | None = None
     ) -> tuple[Array, BoolArray]:
-        """Solutions near ``start`` and which of them converged."""
+        """Solutions found from ``start``, and which of them converged."""
         start = self._feasible(np.asarray(start, dtype=np.float64))
         weight = self._proximities(start) if weight is None else weight
         model = near_model(self._coordinates_at, start, np.sqrt(weight))
@@ -192,7 +191,7 @@ class ConstrainedPreimage(BasePreimage):
             coordinates = np.hstack([coordinates, np.zeros((len(coordinates), 1))])
         targets = np.hstack([coordinates, np.zeros_like(start)]).astype(np.float64)
         if self._projection is not None:
-            found, converged = projected_rows(
+            found, converged = minimize_in_set(
                 model, start, targets, self._projection, tol=self.tol, max_iter=10 * self.max_iter
             )
         else:
@@ -210,14 +209,14 @@ class ConstrainedPreimage(BasePreimage):
 
     @property
     def _coordinates_at(self) -> CoordinateModel:
-        """Coordinates and their Jacobians as a function of objects, made once."""
+        """Coordinates and their Jacobians as a function of objects, cached."""
         if not hasattr(self, "_model"):
             make = coordinate_model if self.criterion == "coord" else image_model
             self._model = make(self.feature_map_)
         return self._model
 
     def __getstate__(self) -> Any:
-        # A function made on the way is not for the disk.
+        # The cached function cannot be written to disk.
         return {name: value for name, value in super().__getstate__().items() if name != "_model"}
 
     def _feasible(self, Z: Array) -> Array:
@@ -234,7 +233,7 @@ class ConstrainedPreimage(BasePreimage):
 
 
 def coordinate_model(feature_map: Any) -> CoordinateModel:
-    """A function that gives coordinates (m, r) of points (m, d) and their Jacobians (m, r, d)."""
+    """A function from points (m, d) to coordinates (m, r) and their Jacobians (m, r, d)."""
     axes = feature_map.axes_
     values_and_slopes = axes.kernel.values_and_slopes(axes.objects, axes.weights)
 

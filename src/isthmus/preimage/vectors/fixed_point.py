@@ -25,18 +25,19 @@ class FixedPointPreimage(BasePreimage):
     Parameters
     ----------
     n_init : int, default=2
-        Starting points: the training objects nearest in coordinates.
+        Number of starting points: the training objects nearest in coordinates.
     criterion : {"coord", "full"}, default="coord"
-        Which objective chooses among the restarts.
+        The objective that chooses among the results.
     tol : float, default=1e-8
-        Relative length of the last step.
+        Relative length of a step at which the iteration stops.
     max_iter : int, default=500
+        Maximum number of iterations.
 
     Notes
     -----
-    Coefficients of mixed sign make the plain iteration of the document unstable. Here a step that
-    raises the objective is halved, so it never rises; a start whose denominator vanishes is
-    exchanged for the next nearest object, and where all fail the nearest object is the answer.
+    With coefficients of mixed sign the plain iteration of the document is unstable. Here a step
+    that raises the objective is halved, so it never rises; a start whose denominator vanishes is
+    replaced by the next nearest object, and if all fail the nearest object is the answer.
     The result lies in the affine span of the data.
 
     Examples
@@ -80,7 +81,7 @@ class FixedPointPreimage(BasePreimage):
         return 5 * n + (2 * self.n_init + 8) * d
 
     def _solve(self, coordinates: Array, start: Objects = None) -> Objects:
-        # Some more neighbours than restarts, to replace starts that degenerate.
+        # A few more neighbours than starts, to replace starts that degenerate.
         starts = find_starts(self, coordinates, start, self.n_init + 3)
         n_init = min(self.n_init, starts.shape[1])
         a, axes = self.feature_map_.expand(coordinates), self.feature_map_.axes_
@@ -99,7 +100,7 @@ class FixedPointPreimage(BasePreimage):
         if n_left:
             warn(
                 f"FixedPointPreimage: {n_left} of {a.shape[0] * n_init} iterations did not "
-                f"converge in {self.max_iter} steps. Raise max_iter or tol.",
+                f"converge in {self.max_iter} iterations. Raise max_iter or tol.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
@@ -111,15 +112,15 @@ def weighted_mean_iteration(
 ) -> tuple[Array, int]:
     """Fixed points for all rows of ``a`` at once, and how many have not converged.
 
-    ``starts`` has shape (n, n_starts, d): the second and later ones are used where the
-    denominator of the first vanishes. Cost of a step O(n m d), two matrix products.
+    ``starts`` has shape (n, n_starts, d): the second and later ones are used if the denominator of
+    the first vanishes. An iteration costs O(n m d), two matrix products.
     """
     n = len(a)
     eps = float(np.finfo(a.dtype).eps)
     tol = max(tol, 10 * eps)
-    size = float(np.sqrt(np.mean(np.einsum("ij,ij->i", X, X))))  # lengths are measured by it
+    size = float(np.sqrt(np.mean(np.einsum("ij,ij->i", X, X))))  # the unit of lengths
     z = starts[:, 0].copy()
-    origin = z.copy()  # where the last accepted step began
+    origin = z.copy()  # where the last accepted step started
     value = np.full(n, np.inf)
     tries = np.zeros(n, dtype=int)
     rows = np.arange(n)
@@ -135,14 +136,14 @@ def weighted_mean_iteration(
         active = rows[stepping]
         value[active], origin[active] = J[stepping], z[active]
         mass = weights[stepping].sum(axis=1)
-        # Weights that cancel, or have all vanished, have no mean.
+        # Weights that cancel, or have all vanished, do not define a mean.
         sound = np.abs(mass) > 1e-10 * np.abs(weights[stepping]).sum(axis=1)
         going, failing = active[sound], active[~sound]
         new = (weights[stepping][sound] @ X) / mass[sound, None]
         length = np.linalg.norm(new - z[going], axis=1)
         small = length <= tol * (size + np.linalg.norm(z[going], axis=1))
         z[going] = new
-        # A halved step that has shrunk to nothing ends the search where it began.
+        # A halved step that has shrunk to nothing ends the search where it started.
         gone = np.linalg.norm(z[backing] - origin[backing], axis=1) <= tol * (
             size + np.linalg.norm(z[backing], axis=1)
         )

@@ -15,23 +15,24 @@ from isthmus.typing import Array, Objects
 
 
 class GradientPreimage(BasePreimage):
-    r"""Minimise :math:`\|\varphi(z)-\Psi\|^2` over :math:`z` by quasi-Newton steps.
+    r"""Minimise :math:`\|\varphi(z)-\Psi\|^2` over :math:`z` by quasi-Newton iterations.
 
-    Works for every kernel with a gradient. All points are optimised at once, by L-BFGS with a step
-    and a memory of its own for each; a step costs O(n m d), whatever the number of
-    components, since :math:`\Psi` is one expansion.
+    Works for every kernel with a gradient. All points are optimised at once by L-BFGS, each with
+    its own step length and memory; an iteration costs O(n m d), whatever the number of components,
+    since :math:`\Psi` is one expansion.
 
     Parameters
     ----------
     criterion : {"full", "coord"}, default="full"
         Distance of images, or of their coordinates.
     n_init : int, default=2
-        Starting points: the training objects nearest in coordinates.
+        Number of starting points: the training objects nearest in coordinates.
     bounds : (low, high) or None, default=None
-        A box the entries of objects lie in, such as (0, 1) for pixels.
+        Bounds on the entries of objects, such as (0, 1) for pixels.
     tol : float, default=1e-6
-        Largest entry of the projected gradient, relative to its start.
+        Largest entry of the projected gradient, relative to that at the start.
     max_iter : int, default=200
+        Maximum number of iterations.
     verbose : int, default=0
         1 shows a progress line on a terminal.
 
@@ -83,7 +84,7 @@ class GradientPreimage(BasePreimage):
             )
 
     def _numbers_per_query(self) -> int:
-        # Kernel row, its weights and gradient; steps and slopes that the solver remembers.
+        # Kernel row, its weights and gradient; steps and slopes in the memory of the solver.
         n, d = n_objects(self.feature_map_.axes_.objects), self.objects_.shape[1]
         return self.n_init * (4 * n + 24 * d)
 
@@ -93,7 +94,7 @@ class GradientPreimage(BasePreimage):
         Z = starts.reshape(n * n_init, d)
         queries = np.repeat(coordinates, n_init, axis=0)
         objective = full_distance if self.criterion == "full" else coordinate_distance
-        # In units of their spread, so that it does not matter what objects are measured in.
+        # In units of their spread, so that the units of the objects do not matter.
         unit = spread_unit(self.objects_)
         bounds = None
         if self.bounds is not None:
@@ -116,7 +117,7 @@ class GradientPreimage(BasePreimage):
 
 
 def spread_unit(X: Array) -> float:
-    """A power of two near the spread of the rows: dividing by it rounds nothing.
+    """A power of two close to the spread of the rows: dividing by it causes no rounding.
 
     >>> spread_unit(np.array([[0.0], [10.0]]))
     4.0
@@ -128,11 +129,11 @@ def spread_unit(X: Array) -> float:
 def in_units(objective: Any, unit: float) -> Any:
     """The objective as a function of points divided by ``unit``."""
 
-    def scaled(Z: Array, rows: Array) -> tuple[Array, Array]:
+    def in_unit(Z: Array, rows: Array) -> tuple[Array, Array]:
         value, gradient = objective(unit * Z, rows)
         return value, unit * gradient
 
-    return scaled
+    return in_unit
 
 
 def full_distance(feature_map: Any, coordinates: Array) -> Any:

@@ -14,20 +14,20 @@ from isthmus.regression.ridge.estimator import DEFAULT_ALPHAS, KernelRidgeCV
 from isthmus.regression.selection import Selection
 from isthmus.typing import Array, Objects
 
-# Coordinates of a narrow kernel hardly vary: inverting them may take a wide one.
+# Coordinates of a narrow kernel hardly vary: inverting them may need a wide one.
 GAUSSIANS = tuple(Gaussian(width_factor=scale) for scale in (0.5, 1.0, 2.0, 4.0))
 
 
 class LearnedPreimage(BasePreimage):
-    r"""Regress objects on their coordinates: the pre-image is then one matrix product.
+    r"""Regression of objects on their coordinates: a pre-image is one matrix product.
 
     With a reconstruction kernel :math:`\kappa` on coordinates :math:`c_1,\dots,c_n`,
 
     .. math:: z(\beta)=b+\sum_i\kappa(c_i,\beta)\,B_{i\cdot},\qquad
               B=(K_\kappa+\alpha I)^{-1}(X-b).
 
-    It needs no kernel on the objects at all, only vectors and their coordinates, so it
-    inverts precomputed kernels, landmark maps and any other transformer.
+    It needs no kernel on the objects, only vectors and their coordinates, so it inverts
+    precomputed kernels, landmark maps and any other transformer.
 
     Parameters
     ----------
@@ -35,10 +35,10 @@ class LearnedPreimage(BasePreimage):
         :math:`\kappa`; ``"auto"`` chooses between a linear and Gaussian kernels of several
         widths by leave-one-out.
     alpha : float or "loo", default="loo"
-        Ridge penalty, by default chosen by leave-one-out.
+        Penalty, by default chosen by leave-one-out.
     regressor : scikit-learn regressor or None, default=None
-        Use this multi-output regressor instead of kernel ridge; ``kernel`` and ``alpha`` are
-        then ignored.
+        Multi-output regressor to use instead of kernel ridge; ``kernel`` and ``alpha`` are then
+        ignored.
 
     Attributes
     ----------
@@ -46,11 +46,11 @@ class LearnedPreimage(BasePreimage):
 
     Notes
     -----
-    ``DependencyEstimator`` fits it on coordinates predicted for rows left out, since
+    ``DependencyEstimator`` fits it on coordinates that were predicted for left-out rows, since
     those are what it will be given; see there.
 
-    More objects than the feature map was fitted on may be given to :meth:`fit`: their
-    coordinates are known, so they are training pairs for free.
+    :meth:`fit` can be given more objects than the feature map was fitted on: their coordinates are
+    known, so they are free training pairs.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class LearnedPreimage(BasePreimage):
 
     __module__ = "isthmus.preimage"
 
-    #: Its pairs may be (coordinates predicted for an object, object): see DependencyEstimator.
+    #: It can be fitted on predicted coordinates: see DependencyEstimator.
     provides = frozenset({"solve", "learned"})
 
     def __init__(self, kernel: Any = "auto", *, alpha: Any = "loo", regressor: Any = None):

@@ -25,23 +25,23 @@ class NeighborPreimage(BasePreimage):
 
     .. math:: z=\bar x+\tfrac12(X_n^\top)^+\big(d_0-d-\overline{d_0-d}\big).
 
-    No iteration, no kernel evaluations; the result lies in the affine span of the neighbours.
-    Distances of a predicted point contradict each other, and narrow directions of the neighbours'
-    cloud magnify that: along every axis of the cloud the result keeps within ten times the reach of
-    the neighbours (not with the published ``"coordinates"``).
+    There is no iteration and no kernel evaluation; the result lies in the affine span of the
+    neighbours. The distances of a predicted point contradict each other, and narrow directions of
+    the cloud of neighbours amplify that: along every axis of the cloud the result stays within ten
+    times the extent of the neighbours (but not with the published ``"coordinates"``).
 
     Parameters
     ----------
     n_neighbors : int, default=10
-        The document takes 3; more neighbours smear an image but carry less noise.
+        The document uses 3; more neighbours blur an image but reduce noise.
     distance : {"auto", "angle", "isotonic", "coordinates"}, default="auto"
         Where the distances :math:`d_i` come from. ``"angle"``: from the kernel's formula, with
-        :math:`k(x_i,\Psi)` over the length of :math:`\Psi`, since :math:`\Psi` is shorter than
-        any image. ``"isotonic"``: from the increasing function that best predicts input
-        distances from feature distances on pairs of training objects; needs no formula, so it
-        serves precomputed and all other kernels. ``"coordinates"``: the published
-        :math:`1-\|c_i-\beta\|^2/2`, which knows neither the length of :math:`\Psi` nor the
-        components that were cut off. ``"auto"``: the first that the kernel allows.
+        :math:`k(x_i,\Psi)` divided by the length of :math:`\Psi`, since :math:`\Psi` is shorter
+        than any image. ``"isotonic"``: from the increasing function that best predicts input
+        distances from feature distances on pairs of training objects; it needs no formula, so it
+        works for precomputed and all other kernels. ``"coordinates"``: the published
+        :math:`1-\|c_i-\beta\|^2/2`, which ignores the length of :math:`\Psi` and the components
+        that were cut off. ``"auto"``: the first that the kernel allows.
 
     Examples
     --------
@@ -63,7 +63,7 @@ class NeighborPreimage(BasePreimage):
 
     @property
     def needs(self) -> frozenset[str]:  # type: ignore[override]
-        """Only distances through the kernel ask for one that tells them."""
+        """Distances through the kernel need a kernel from which they follow."""
         through_kernel = self.distance in ("angle", "coordinates")
         return frozenset({"vectors", "expansion", "distances"} if through_kernel else {"vectors"})
 
@@ -78,7 +78,7 @@ class NeighborPreimage(BasePreimage):
             self.distance_ = "angle" if told else "isotonic"
         if self.distance_ == "isotonic":
             self._relation, variance = distance_relation(coordinates, objects)
-            self._noise = variance / 4  # the equations hold half of each squared distance
+            self._noise = variance / 4  # the equations contain half of each squared distance
             return
         self._diagonal = feature_map.axes_.kernel.diag(objects)
         # <φ(x), Ψ> = <φ(x), φ̄> + β·(c(x) - b), b the offsets of the axes.
@@ -91,7 +91,7 @@ class NeighborPreimage(BasePreimage):
     def _solve(self, coordinates: Array, start: Objects = None) -> Objects:
         feature_distances, near = self.nearest(coordinates, self.n_neighbors)
         dtype = self.objects_.dtype
-        # Logarithms near one and narrow clouds: single precision is not enough in between.
+        # Logarithms near one and narrow clouds: single precision is not enough here.
         X = self.objects_[near].astype(np.float64, copy=False)  # (n, k, d)
         coordinates = coordinates.astype(np.float64, copy=False)
         d2 = self._input_distances(coordinates, feature_distances, near)
@@ -126,17 +126,17 @@ class NeighborPreimage(BasePreimage):
 def neighbor_weights(Xc: Array, target: Array, noise: float, *, widest: float) -> Array:
     r"""Weights w of centred neighbours, (n, k), such that :math:`X_cX_c^\top w` meets ``target``.
 
-    Least squares of least norm through the (k, k) Gram matrices, for all queries at once. Distances
-    with an error of variance ``noise`` get a ridge of it over the spread of the neighbours, which
-    keeps it from being divided by the narrow directions of their cloud. Along every axis of the
-    cloud the result is no further from its mean than ``widest`` times the farthest neighbour.
+    Least squares of least norm by the (k, k) Gram matrices, for all queries at once. If the
+    distances have errors of variance ``noise``, a ridge of this over the spread of the neighbours
+    keeps them from being amplified along narrow directions of the cloud. Along every axis of the
+    cloud the result is no farther from its mean than ``widest`` times the farthest neighbour.
     """
     eigenvalues, U = np.linalg.eigh(Xc @ Xc.transpose(0, 2, 1))
     used = eigenvalues > 1e-10 * eigenvalues[:, -1:]
     safe = np.where(used, eigenvalues, 1.0)
     spread = np.maximum(eigenvalues.sum(axis=1), np.finfo(float).tiny) / Xc.shape[1]
     along = np.einsum("nkj,nk->nj", U, target) / (safe + noise / spread[:, None])
-    # The column of U times the root of its eigenvalue are the neighbours along an axis.
+    # A column of U times the root of its eigenvalue gives the neighbours along an axis.
     limit = widest * np.abs(U).max(axis=1)
     return np.einsum("nkj,nj->nk", U, np.where(used, np.clip(along, -limit, limit), 0.0))
 
@@ -147,7 +147,7 @@ def distance_relation(
     """Increasing function from squared feature distances to squared input distances.
 
     Returns it with the variance of its error between near neighbours. It is fitted on pairs of
-    training objects: half of them drawn at random, half near neighbours, where it is used.
+    training objects: half of them drawn at random, half near neighbours, for which it is used.
     """
     n = len(objects)
     rng = np.random.default_rng(0)

@@ -1,4 +1,4 @@
-"""Least squares within a set that one can project on."""
+"""Least squares within a set onto which one can project."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,11 +8,11 @@ import numpy as np
 from isthmus.typing import Array, BoolArray
 
 Projection = Callable[[Array], Array]
-SUFFICIENT = 1e-4  # share of the promised fall that a projected step must bring
-SHORTEST = 1e-12  # a step size at which nothing falls any more
+SUFFICIENT = 1e-4  # share of the predicted decrease that a projected step must achieve
+SHORTEST = 1e-12  # a step size at which nothing decreases any more
 
 
-def projected_rows(
+def minimize_in_set(
     model: Any, start: Array, targets: Array, projection: Projection, *, tol: float, max_iter: int
 ) -> tuple[Array, BoolArray]:
     """Least squares within a set, by projected gradients of Barzilai-Borwein length."""
