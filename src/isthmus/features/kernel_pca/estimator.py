@@ -25,6 +25,7 @@ from isthmus.kernels.expansion import Expansion
 from isthmus.kernels.objects import check_objects, concatenate, n_objects
 from isthmus.kernels.points import axes_and_origin, residual_norms
 from isthmus.kernels.resolve import as_kernel
+from isthmus.typing import Array
 
 
 class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -250,7 +251,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         length = np.array([[found.origin_weights @ found.origin_inner]])
         weights = found.origin_weights[:, None]
         self.origin_ = Expansion(self.kernel_, self.objects_, weights, gram=length)
-        self.axes_gram_ = None
+        self.axes_gram_: Array | None = None
         self.eigenvalues_ = found.eigenvalues
         self.explained_variance_ratio_ = found.eigenvalues / found.total_variance
         self.n_components_ = r

@@ -4,12 +4,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from isthmus.kernels.algebra.around import KernelAround
 from isthmus.kernels.base import Kernel
 from isthmus.typing import Array, Objects
 
 
 @dataclass
-class Normalized(Kernel):
+class Normalized(KernelAround):
     r"""Cosine in feature space, :math:`k(x,z)/\sqrt{k(x,x)k(z,z)}`.
 
     An object with ``k(x, x) = 0`` (a zero row under a linear kernel) is similar to nothing.
@@ -25,24 +26,13 @@ class Normalized(Kernel):
     base: Kernel
     inherits = frozenset({"gradient", "sequences", "series", "graphs"})
 
-    @property
-    def parts(self) -> tuple[Kernel, ...]:
-        return (self.base,)
-
-    @property
-    def vectors(self) -> bool:  # type: ignore[override]
-        return self.base.vectors
-
     def check(self, X: Objects) -> Objects:
         if self.base.pairwise:
             raise TypeError(
                 "Normalized cannot scale rows of a Gram matrix, whose own diagonal is not known "
                 "for new objects: give the matrix to Precomputed(matrix), and indices as objects."
             )
-        return self.base.check(X)
-
-    def reference(self, X: Objects, indices: object = None) -> Objects:
-        return self.base.reference(X, indices)
+        return super().check(X)
 
     def resolve(self, X: Objects) -> "Normalized":
         return replace(self, base=self.base.resolve(X))

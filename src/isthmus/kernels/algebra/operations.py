@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from isthmus._checks import check_float
+from isthmus.kernels.algebra.around import KernelAround
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.objects import n_objects
 from isthmus.typing import Array, Objects
@@ -151,7 +152,7 @@ class Product(_Pair):
 
 
 @dataclass
-class Scaled(Kernel):
+class Scaled(KernelAround):
     """``factor * k`` with a non-negative factor.
 
     >>> from isthmus.kernels import Linear
@@ -165,24 +166,6 @@ class Scaled(Kernel):
     factor: float = field(default=1.0, kw_only=True)
     learned = ("factor",)
     inherits = frozenset({"gradient", "radial", "sequences", "series", "graphs"})
-
-    @property
-    def parts(self) -> tuple[Kernel, ...]:
-        return (self.base,)
-
-    @property
-    def vectors(self) -> bool:  # type: ignore[override]
-        return self.base.vectors
-
-    @property
-    def pairwise(self) -> bool:  # type: ignore[override]
-        return self.base.pairwise
-
-    def check(self, X: Objects) -> Objects:
-        return self.base.check(X)
-
-    def reference(self, X: Objects, indices: object = None) -> Objects:
-        return self.base.reference(X, indices)
 
     def resolve(self, X: Objects) -> "Scaled":
         check_float(self.factor, "factor", self)

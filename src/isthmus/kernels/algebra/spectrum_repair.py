@@ -8,6 +8,7 @@ import numpy as np
 from scipy import linalg
 
 from isthmus._checks import check_choice
+from isthmus.kernels.algebra.around import KernelAround
 from isthmus.kernels.algebra.delta import Delta
 from isthmus.kernels.base import Kernel
 from isthmus.typing import Array, Objects
@@ -70,7 +71,7 @@ def repair_spectrum(G: Array, method: str = "clip") -> tuple[Array, Array]:
 
 
 @dataclass
-class SpectrumRepair(Kernel):
+class SpectrumRepair(KernelAround):
     r"""A kernel made from a similarity that is not one: negative eigenvalues are removed.
 
     Similarities based on alignments (:class:`DTWKernel`, local alignment scores) have Gram matrices
@@ -113,24 +114,13 @@ class SpectrumRepair(Kernel):
     center: bool = field(default=False, kw_only=True)
     inherits = frozenset({"sequences", "series", "graphs"})
 
-    @property
-    def parts(self) -> tuple[Kernel, ...]:
-        return (self.base,)
-
-    @property
-    def vectors(self) -> bool:  # type: ignore[override]
-        return self.base.vectors
-
     def check(self, X: Objects) -> Objects:
         if self.base.pairwise:
             raise TypeError(
                 "SpectrumRepair needs similarities between any two objects: give the matrix of all "
                 "of them to Precomputed(matrix), and indices as objects."
             )
-        return self.base.check(X)
-
-    def reference(self, X: Objects, indices: Any = None) -> Objects:
-        return self.base.reference(X, indices)
+        return super().check(X)
 
     def resolve(self, X: Objects) -> "Kernel":
         check_choice(self.method, "method", self, METHODS)
@@ -154,7 +144,7 @@ class SpectrumRepair(Kernel):
 
 
 @dataclass(eq=False, repr=False)
-class RepairedKernel(Kernel):
+class RepairedKernel(KernelAround):
     """A :class:`SpectrumRepair` that has seen its training objects."""
 
     base: Kernel
@@ -165,22 +155,8 @@ class RepairedKernel(Kernel):
     weights: Array
     inherits = frozenset({"sequences", "series", "graphs"})
 
-    @property
-    def parts(self) -> tuple[Kernel, ...]:
-        return (self.base,)
-
     def __repr__(self) -> str:
         return f"SpectrumRepair(base={self.base!r}, method={self.method!r}, center={self.center})"
-
-    @property
-    def vectors(self) -> bool:  # type: ignore[override]
-        return self.base.vectors
-
-    def check(self, X: Objects) -> Objects:
-        return self.base.check(X)
-
-    def reference(self, X: Objects, indices: Any = None) -> Objects:
-        return self.base.reference(X, indices)
 
     def _rows(self, X: Objects, Z: Objects) -> Array:
         """Similarities, centred as the training matrix was; ``Z`` are the training objects."""

@@ -7,6 +7,7 @@ import numpy as np
 from scipy import linalg
 
 from isthmus._checks import check_choice, check_float
+from isthmus.kernels.algebra.around import KernelAround
 from isthmus.kernels.algebra.normalized import Normalized
 from isthmus.kernels.algebra.polynomials import (
     gegenbauer_at_one,
@@ -23,7 +24,7 @@ BASES = ("monomial", "gegenbauer")
 
 
 @dataclass
-class Transformed(Kernel):
+class Transformed(KernelAround):
     r"""A polynomial of a kernel, :math:`\phi(k(x,z))=\sum_{i\ge1}a_iP_i(k(x,z))`.
 
     With powers, :math:`P_i(t)=t^i`, and :math:`a_i\ge0` it is a kernel for every base. For a
@@ -72,24 +73,6 @@ class Transformed(Kernel):
     scaling: str = field(default="unit", kw_only=True)
     validity: str = field(default="refuse", kw_only=True)
     inherits = frozenset({"gradient", "radial", "sequences", "series", "graphs"})
-
-    @property
-    def parts(self) -> tuple[Kernel, ...]:
-        return (self.base,)
-
-    @property
-    def vectors(self) -> bool:  # type: ignore[override]
-        return self.base.vectors
-
-    @property
-    def pairwise(self) -> bool:  # type: ignore[override]
-        return self.base.pairwise
-
-    def check(self, X: Objects) -> Objects:
-        return self.base.check(X)
-
-    def reference(self, X: Objects, indices: object = None) -> Objects:
-        return self.base.reference(X, indices)
 
     def resolve(self, X: Objects) -> Kernel:
         check_choice(self.basis, "basis", self, BASES)
@@ -171,7 +154,7 @@ class Transformed(Kernel):
 
 
 @dataclass
-class PositivePart(Kernel):
+class PositivePart(KernelAround):
     r"""The positive part of a similarity on reference objects, extended to all.
 
     With :math:`k(X,X)=U\Lambda U^\top` and :math:`R=U_+\Lambda_+^{-1/2}` an object has the
@@ -183,17 +166,6 @@ class PositivePart(Kernel):
     objects: Objects
     root: Array
     inherits = frozenset({"gradient", "sequences", "series", "graphs"})
-
-    @property
-    def parts(self) -> tuple[Kernel, ...]:
-        return (self.base,)
-
-    @property
-    def vectors(self) -> bool:  # type: ignore[override]
-        return self.base.vectors
-
-    def check(self, X: Objects) -> Objects:
-        return self.base.check(X)
 
     def _features(self, X: Objects) -> Array:
         return self.base.gram(X, self.objects) @ self.root
