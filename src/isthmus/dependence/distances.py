@@ -127,7 +127,7 @@ def partial_distance_correlation(
     metric: str = "euclidean",
     n_jobs: int | None = None,
 ) -> float:
-    r"""Distance correlation of ``X`` and ``Y`` after that with ``Z`` is taken out.
+    r"""Distance correlation of ``X`` and ``Y`` after what both share with ``Z`` is removed.
 
     With the bias-corrected :math:`R` (``distance_correlation(..., unbiased=True, squared=True)``),
 

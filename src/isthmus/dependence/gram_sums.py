@@ -25,7 +25,7 @@ FEW_SIDES = 4
 
 
 class GramSums(NamedTuple):
-    """Sums over all :math:`i` and :math:`j\\ne i` of g matrices, offsets taken off."""
+    """Sums over all :math:`i` and :math:`j\\ne i` of g matrices minus their offsets."""
 
     products: Array  # (g, g), sums of products of two matrices
     rows: Array  # (g, n), sums of rows

@@ -29,7 +29,7 @@ def squared_distances(X, columns, start, stop, out):
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
 def shift_and_sum(tile, row_offsets, column_offsets, row_sums, column_sums):
-    """Take ``u_i + u_j`` off a tile in place and add its sums to those of the rows and columns."""
+    """Subtract ``u_i + u_j`` from a tile in place; add its sums to those of rows and columns."""
     for i in range(tile.shape[0]):
         row = tile[i]
         u = row_offsets[i]

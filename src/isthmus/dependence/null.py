@@ -31,7 +31,7 @@ def permutation_moments(sums: GramSums) -> tuple[float, float]:
 
 
 def gamma_pvalue(product: float, sums: GramSums) -> float:
-    """Chance of a larger V-product, by the Gamma distribution of the same two moments.
+    """Probability of a larger V-product, by the Gamma distribution of the same two moments.
 
     [Gretton2008]_ matches estimates of the moments; these are those of the permutation test.
     """
@@ -42,7 +42,7 @@ def gamma_pvalue(product: float, sums: GramSums) -> float:
 
 
 def t_pvalue(correlation: float, n: int) -> float:
-    r"""Chance of a larger bias-corrected :math:`R`, by Student's t [SzekelyRizzo2013]_.
+    r"""Probability of a larger bias-corrected :math:`R`, by Student's t [SzekelyRizzo2013]_.
 
     With :math:`v=n(n-3)/2`, :math:`\sqrt{v-1}\,R/\sqrt{1-R^2}` has :math:`v-1` degrees of freedom
     in the limit of many columns, whatever n. Holds for high-dimensional data alone.
@@ -53,7 +53,7 @@ def t_pvalue(correlation: float, n: int) -> float:
 
 
 def chi2_pvalue(correlation: float, n: int) -> float:
-    r"""Bound on the chance of a larger :math:`R`: :math:`nR+1` against chi-square [Shen2022]_.
+    r"""Bound on the probability of a larger :math:`R`: :math:`nR+1` against chi-square [Shen2022]_.
 
     One degree of freedom. Conservative for p-values below about 0.05.
     """

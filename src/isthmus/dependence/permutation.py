@@ -110,14 +110,14 @@ def _split_over_threads(
 
 
 def shifted_values(side: Side, rows: slice, columns: slice) -> Array:
-    """A part of the matrix with the offsets taken off, in its own memory."""
+    """A part of the matrix minus the offsets, in its own memory."""
     K = side.values(rows, columns) - side.offsets[rows, None]
     K -= side.offsets[columns]
     return K
 
 
 def full_matrix(side: Side) -> Array:
-    """The whole matrix with the offsets taken off."""
+    """The whole matrix minus the offsets."""
     K = np.empty((side.n, side.n))
     for rows in block_slices(side.n, side.n):
         K[rows] = shifted_values(side, rows, slice(0, side.n))

@@ -39,12 +39,12 @@ class DependenceTest:
     statistic : float
         The measure on the data.
     pvalue : float
-        Chance of such a value or a larger one under the hypothesis: independence, or equal
+        Probability of such a value or a larger one under the hypothesis: independence, or equal
         distributions.
     null_distribution : ndarray of shape (n_permutations,) or None
         The measure on permuted data; None where no permutation was made.
     measure, method : str
-        What was measured, and how the chance was found.
+        What was measured, and how the probability was found.
     """
 
     __module__ = "isthmus.dependence"
@@ -78,7 +78,7 @@ def independence_test(
     statistic : {"hsic", "dcor", "coco"}, default="hsic"
         ``"dcor"`` takes vectors, the others what their kernels compare.
     method : {"permutation", "gamma", "chi2", "t"}, default="permutation"
-        How the chance under independence is found:
+        How the probability under independence is found:
 
         - ``"permutation"``: exact at any n; :math:`p=(1+\#\{T_\pi\ge T\})/(1+B)`.
         - ``"gamma"``: Gamma distribution with the exact mean and variance over all permutations.

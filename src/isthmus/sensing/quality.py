@@ -64,10 +64,10 @@ def mutual_coherence(A: Any, B: Any = None) -> float:
     unit = first / norms
     largest = 0.0
     for rows in block_slices(unit.shape[1], unit.shape[1]):
-        likeness = np.abs(unit[:, rows].T @ unit)
-        inside = np.arange(likeness.shape[0])
-        likeness[inside, inside + rows.start] = 0
-        largest = max(largest, float(likeness.max()))
+        similarity = np.abs(unit[:, rows].T @ unit)
+        inside = np.arange(similarity.shape[0])
+        similarity[inside, inside + rows.start] = 0
+        largest = max(largest, float(similarity.max()))
     return min(largest, 1.0)
 
 

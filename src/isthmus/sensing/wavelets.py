@@ -8,7 +8,7 @@ from isthmus.typing import Array
 
 
 def daubechies_filter(moments: int) -> Array:
-    r"""Low-pass filter of length ``2 * moments`` with so many vanishing moments.
+    r"""Low-pass filter of length ``2 * moments`` with ``moments`` vanishing moments.
 
     Spectral factorisation: of the roots of :math:`\sum_k\binom{p-1+k}{k}y^k` with
     :math:`z+1/z=2-4y`, those inside the circle belong to the filter [Daubechies1988]_.

@@ -205,7 +205,7 @@ def fill_lanes(series, which, p, lanes, lengths):
 def _fill_bands(kind, width, n, m, lengths, low, high):
     for b in range(low.shape[1]):
         if kind == NO_WINDOW:
-            # The columns behind the end of a lane are computed and not looked at.
+            # The columns behind the end of a lane are computed but not used.
             fill_band(kind, width, n, m, low[:, b], high[:, b])
             continue
         own = lengths[0, b]

@@ -78,7 +78,7 @@ class SparseDictionary(MomentDictionary):
 
     Notes
     -----
-    Atoms that no code uses are replaced by what is left of the signals represented worst, which
+    Atoms that no code uses are replaced by the residuals of the signals represented worst, which
     does not change the objective. The problem is not convex in both: the start matters. Signals
     are not centred; for patches of images subtract the mean of each.
 

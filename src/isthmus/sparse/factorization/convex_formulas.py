@@ -24,7 +24,7 @@ class Mixture(NamedTuple):
 
 
 class ConvexCourse(NamedTuple):
-    """What a descent has come to."""
+    """Result of a descent."""
 
     mixtures: list[Mixture]
     codes: Array

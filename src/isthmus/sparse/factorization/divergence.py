@@ -137,7 +137,7 @@ class Divergence:
     def accelerate(self, W: Array, V: Array) -> Array:
         """Multiplicative updates of W, entries that grow extrapolated by Nesterov's sequence.
 
-        The schedule does not look at the rows, so that each goes its way as if it were alone.
+        The schedule does not depend on the rows, so that each is treated as if it were alone.
         """
         before = W
         for step in range(CHUNK):

@@ -1,4 +1,4 @@
-"""How two factors are improved in turn: plainly, with extrapolation, to stationarity."""
+"""Alternating improvement of two factors: plain, or with extrapolation, until stationary."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ TINY = float(np.finfo(float).tiny)
 
 
 class Factors(NamedTuple):
-    """``X ≈ W V'``: codes W (n, k) and components V (d, k), both with one column a component."""
+    """``X ≈ W V'``: codes W (n, k) and components V (d, k), both with one column per component."""
 
     W: Array
     V: Array
@@ -38,7 +38,7 @@ class FactorizationProblem(Protocol):
 
 @dataclass
 class Course:
-    """What a descent has come to; ``losses`` never rise."""
+    """State of a descent and its history; ``losses`` never rise."""
 
     factors: Factors
     losses: list[float] = field(default_factory=list)

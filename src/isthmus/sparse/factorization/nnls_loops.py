@@ -153,7 +153,7 @@ def solve_rows(W, B, G):
             positive = W[i, j] > 0.0
             if positive != passive[j]:
                 passive[j] = positive
-                size = -1  # another support than that of the row before: factor anew
+                size = -1  # another support than that of the row before: factor again
         size = _solve_row(G, B[i], W[i], passive, wrong, L, index, work, size)
 
 

@@ -270,8 +270,8 @@ def _working_set_search(
 ) -> tuple[int, bool]:
     """The search among few atoms at a time, so that only their Gram matrix is formed.
 
-    After each search those atoms join whose slopes exceed alpha most, at most as many as are in
-    use.
+    After each search the atoms join whose slopes exceed alpha most, at most as many as are already
+    in use.
     """
     from isthmus.sparse.l1.feature_sign_loops import code_block
 

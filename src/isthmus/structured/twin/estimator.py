@@ -41,7 +41,7 @@ TwinPrediction.__module__ = "isthmus.structured"
 
 
 class TwinGaussianProcess(MultiOutputMixin, RegressorMixin, BaseEstimator):
-    r"""Predict the output that is to the training outputs as its input is to the inputs.
+    r"""Predict the output that relates to the training outputs as the input does to their inputs.
 
     Two Gaussian processes, one over inputs with the Gram matrix :math:`K`, one over outputs with
     :math:`G`. The prediction for :math:`x` is the :math:`y` for which the matrices, bordered by
@@ -201,7 +201,7 @@ class TwinGaussianProcess(MultiOutputMixin, RegressorMixin, BaseEstimator):
         TwinPrediction
             ``outputs``; ``criterion``, smaller where input and output agree better: under
             ``"kl"`` the divergence in nats that the pair adds, never negative, under
-            ``"inverse_kl"`` the same the other way round but for a constant, under ``"hsic"``
+            ``"inverse_kl"`` the same in the opposite direction up to a constant, under ``"hsic"``
             minus the dependence it adds; ``input_variance``, the part of the input's kernel
             value that the training inputs do not explain, large for unusual inputs; ``converged``;
             ``on_border``, whether the prediction lies on the border of the box it is kept in.

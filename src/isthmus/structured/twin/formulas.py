@@ -50,7 +50,7 @@ def kl_criterion(
 def inverse_kl_criterion(
     g: Array, g_yy: Array, Qg: Array, Mg: Array, v: Array, k_xx: Array, floor: float
 ) -> CriterionValues:
-    r"""The divergence the other way round, from inputs to outputs.
+    r"""The divergence in the opposite direction, from inputs to outputs.
 
     .. math:: L(y)=\log s+\frac{k_{xx}-2v^\top g+g^\top Mg}{s},
 

@@ -65,7 +65,7 @@ class TwinKernelLearner(BaseEstimator):
         Scale the coefficients so that :math:`\phi(1)=\psi(1)=1`, which leaves the noise of a
         process its meaning. False keeps unit length, as published.
     validity : {"auto", "refuse", "clip", "ignore"}, default="auto"
-        What :class:`~isthmus.kernels.Transformed` does where the polynomial makes no kernel;
+        What :class:`~isthmus.kernels.Transformed` does where the polynomial does not make a kernel;
         "auto" clips its spectrum and says so.
     max_rows : int, default=2000
         Maximum number of pairs on which coefficients are learned.

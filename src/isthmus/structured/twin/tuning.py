@@ -28,7 +28,7 @@ def pattern_search(
     *,
     max_trials: int = 40,
 ) -> tuple[dict[str, Any], float]:
-    """Turn one knob at a time by a notch, and on while it helps; stop where no notch does.
+    """Change one parameter at a time by one value, as long as it helps; stop where nothing does.
 
     >>> knobs = {"a": Knob((0, 1, 2, 3), 0), "b": Knob((0, 1, 2, 3), 3)}
     >>> pattern_search(lambda p: (p["a"] - 2) ** 2 + (p["b"] - 1) ** 2, knobs)
@@ -62,11 +62,11 @@ def pattern_search(
 def negative_log_likelihood(
     theta: Array, squared_distances: Array, targets: Array
 ) -> tuple[float, Array]:
-    r"""Of a Gaussian process with kernel :math:`\sigma^2(e^{-\gamma\|x-z\|^2}+\alpha\delta)`.
+    r"""Negative log likelihood of a Gaussian process, and its gradient.
 
-    ``theta`` is :math:`(\log\gamma,\log\alpha)`; the best :math:`\sigma^2`, common to the
-    :math:`q` columns of targets, is put in. Returns the value, but for a constant, and its
-    gradient:
+    The kernel is :math:`\sigma^2(e^{-\gamma\|x-z\|^2}+\alpha\delta)`. ``theta`` is
+    :math:`(\log\gamma,\log\alpha)`; the best :math:`\sigma^2`, common to the :math:`q` columns of targets, is inserted. Up to a constant the
+    value is
 
     .. math:: \tfrac q2\log|K|+\tfrac{nq}2\log\operatorname{tr}(T^\top K^{-1}T).
     """

@@ -52,7 +52,7 @@ def pursue_codes(
     """Codes by orthogonal pursuit, none of them worse than the ``last`` one.
 
     Where the pursuit errs more than the last code does, the last support is kept and its
-    coefficients are fitted anew. The total error can then only fall.
+    coefficients are fitted again. The total error can then only fall.
     """
     from isthmus.sparse.dictionary.ksvd.loops import refit, residuals
 
@@ -127,9 +127,9 @@ def poor_atoms(D: Array, used: IntArray, *, min_usage: int, max_coherence: float
     """
     usage = np.bincount(used[used >= 0].ravel(), minlength=len(D))
     poor: BoolArray = usage < min_usage
-    likeness = np.abs(D @ D.T)
-    np.fill_diagonal(likeness, 0.0)
-    for i, j in np.argwhere(np.triu(likeness > max_coherence)):
+    similarity = np.abs(D @ D.T)
+    np.fill_diagonal(similarity, 0.0)
+    for i, j in np.argwhere(np.triu(similarity > max_coherence)):
         if not (poor[i] or poor[j]):
             poor[i if usage[i] < usage[j] else j] = True
     return poor

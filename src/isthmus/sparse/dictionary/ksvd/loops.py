@@ -1,4 +1,4 @@
-"""Compiled loops of K-SVD: residuals, power steps of the atoms, coefficients fitted anew."""
+"""Compiled loops of K-SVD: residuals, power steps of the atoms, least-squares coefficients."""
 
 import numpy as np
 from numba import njit
@@ -57,7 +57,7 @@ def power_sweep(R, D, coef, order, starts, places, n_power):
     """Improve atoms and their coefficients in turn; ``R`` = X - C D is kept up to date.
 
     For one atom and the signals that use it, E = R + a d' is what the other atoms leave. A power
-    step d = E'a/‖E'a‖, a = E d comes nearer to the best rank-one fit of E without forming it.
+    step d = E'a/‖E'a‖, a = E d gets closer to the best rank-one fit of E without forming it.
     """
     n_features = D.shape[1]
     s = coef.shape[1]
