@@ -6,7 +6,7 @@ from sklearn.base import clone
 
 from isthmus.features import KernelPCA
 from isthmus.kernels import Spectrum, as_kernel
-from isthmus.manifold import ManifoldClassifier
+from isthmus.manifold import ManifoldClassifier, UnsupervisedKernelRegression
 from isthmus.preimage import (
     AnalyticPreimage,
     CandidatePreimage,
@@ -22,7 +22,7 @@ from isthmus.regression import KernelRidgeCV, StiefelRegression
 from isthmus.structured import DependencyEstimator
 from isthmus.typing import provides
 
-from .data import OUTPUTS, VECTORS, WORDS
+from .data import CURVE, OUTPUTS, VECTORS, WORDS
 from .foreign import (
     Circle,
     CosineKernel,
@@ -134,6 +134,21 @@ def test_losses_of_others_are_minimised():
     assert np.abs(squared.predict(inputs) - outputs)[3:].mean() > 0.5
     counts = rng.poisson(np.exp(0.5 * inputs[:, :1])).astype(float)
     assert StiefelRegression(1, loss=PoissonLoss()).fit(inputs, counts).coef_.shape == (1, 3)
+
+
+def test_a_manifold_minimises_a_loss_of_others_in_the_units_of_the_data():
+    rows = CURVE + 0.01 * np.random.default_rng(0).normal(size=CURVE.shape)
+    rows[5] += 2.0  # an outlier
+    objectives = []
+    for unit in (1.0, 1024.0):
+        model = UnsupervisedKernelRegression(
+            1, loss=FairLoss(0.02 * unit), init="pca", homotopy=None, random_state=0
+        ).fit(unit * rows)
+        objectives.append(model.objective_ / unit**2)
+        assert np.median(np.abs(model.reconstruct(unit * CURVE) / unit - CURVE)) < 0.02
+    assert objectives[1] == pytest.approx(objectives[0], rel=1e-6)
+    with pytest.raises(ValueError, match="A manifold needs a loss of residuals"):
+        clone(model).set_params(loss=PoissonLoss()).fit(rows)
 
 
 def test_a_stranger_s_machine_is_compressed():

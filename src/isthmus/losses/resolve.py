@@ -1,8 +1,8 @@
 """Losses by name, and losses written by others."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, Self
 
 from isthmus.losses.absolute import Absolute
 from isthmus.losses.base import Loss, ResidualLoss
@@ -37,13 +37,17 @@ class ForeignLoss(Loss):
 
 @dataclass
 class ForeignResidualLoss(ResidualLoss):
-    """A foreign loss that declares ``takes_residuals``."""
+    """A foreign loss that declares ``takes_residuals``; its lengths stay those of the outputs."""
 
     loss: Any
+    unit: float = 1.0
 
     def profile(self, E: Array) -> tuple[Array, Array]:
-        values, slopes = self.loss.evaluate(0 * E, E)
-        return values, slopes
+        values, slopes = self.loss.evaluate(0 * E, self.unit * E)
+        return values / self.unit**2, slopes / self.unit
+
+    def in_units(self, unit: float) -> Self:
+        return replace(self, unit=self.unit * unit)
 
 
 def as_loss(loss: Any) -> Loss:

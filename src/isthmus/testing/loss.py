@@ -71,8 +71,7 @@ def check_loss(loss: Loss | str) -> CheckReport:
         found = np.asarray(told.evaluate(Y, Y + R)[0])
         facts.agree("it depends on P - Y alone", found, fixed.of_residuals(R)[0], tol=1e-8)
         _check_residuals(facts, fixed, R)
-        if isinstance(loss, ResidualLoss):  # one of others does not tell its degree
-            _check_units(facts, fixed, R)
+        _check_units(facts, fixed, R)
     again = pickled(facts, fixed)
     if again is not None:
         facts.agree(
