@@ -65,8 +65,8 @@ def negative_log_likelihood(
     r"""Negative log likelihood of a Gaussian process, and its gradient.
 
     The kernel is :math:`\sigma^2(e^{-\gamma\|x-z\|^2}+\alpha\delta)`. ``theta`` is
-    :math:`(\log\gamma,\log\alpha)`; the best :math:`\sigma^2`, common to the :math:`q` columns of targets, is inserted. Up to a constant the
-    value is
+    :math:`(\log\gamma,\log\alpha)`; the best :math:`\sigma^2`, common to the :math:`q` columns of
+    targets, is inserted. Up to a constant the value is
 
     .. math:: \tfrac q2\log|K|+\tfrac{nq}2\log\operatorname{tr}(T^\top K^{-1}T).
     """
