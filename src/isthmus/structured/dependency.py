@@ -319,7 +319,8 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def _check_outputs(self, y: Any, y_features: Any) -> tuple[Any, frozenset[str]]:
         """The outputs as their features want them, and what an output is."""
-        kinds = frozenset() if y_features is None else provides(y_features) & OBJECT_KINDS
+        # Outputs that pass as coordinates are rows of numbers.
+        kinds = provides(y_features) & OBJECT_KINDS if y_features is not None else {"vectors"}
         if "pairwise" in kinds:
             raise ValueError(
                 "DependencyEstimator cannot predict rows of a Gram matrix. Give the matrix to "
@@ -328,7 +329,7 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
         kernel = as_kernel(self.y_features) if is_kernel(self.y_features) else None
         Y = check_collection(self, y, kernel, kinds=kinds, reset=None)
         table = isinstance(Y, np.ndarray) and Y.ndim == 2
-        return Y, kinds or frozenset({"vectors" if table else "objects"})
+        return Y, frozenset(kinds or {"vectors" if table else "objects"})
 
     def _check_pairs(self, X: Any, y: Any) -> tuple[Any, frozenset[str]]:
         check_is_fitted(self)
