@@ -84,6 +84,8 @@ class SlowFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     n_components_ : int
     rank_ : int
         Number of directions in which the expanded signal varies.
+    n_iter_ : int
+        Number of passes over the signal.
 
     See Also
     --------
@@ -195,6 +197,7 @@ class SlowFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
                 for _ in range(n_passes):
                     state.update_by_episodes(expander, episodes, **control)
             self._store(expander, roots, state, settings)
+            self.n_iter_ = 1 if state is None else n_passes
         if self.graph == "time":
             end = last_rows(episodes[-1], max(settings.lags))
             self._tail = expand(expander, end).copy()
