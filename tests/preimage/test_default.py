@@ -55,7 +55,7 @@ VECTORS = [(Linear(), "Analytic"), (Gaussian(5.0), "FixedPoint"), (Polynomial(3)
 VECTORS += [(Laplacian(2.0), "Learned"), (HistogramIntersection(), "Learned")]
 
 
-@pytest.mark.parametrize(("kernel", "expected"), DEFAULTS, ids=str)
+@pytest.mark.parametrize(("kernel", "expected"), DEFAULTS, ids=lambda part: type(part).__name__)
 def test_by_what_the_kernel_provides(kernel, expected):
     assert repr(default_preimage(kernel)) == expected
     assert repr(default_preimage(KernelPCA(kernel=kernel))) == expected
@@ -71,7 +71,7 @@ def test_other_feature_maps_are_told_by_their_words_and_then_by_the_data():
     assert repr(default_preimage(None, vectors=True)) == "LearnedPreimage()"
 
 
-@pytest.mark.parametrize(("kernel", "name"), VECTORS, ids=str)
+@pytest.mark.parametrize(("kernel", "name"), VECTORS, ids=lambda part: type(part).__name__)
 def test_estimators_use_it(kernel, name, points, rng):
     pca = KernelPCA(kernel=kernel).fit(points)
     coordinates = 0.5 * (pca.transform(points[:5]) + pca.transform(points[5:10]))
