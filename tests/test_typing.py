@@ -53,7 +53,7 @@ def test_words_that_nobody_knows_are_refused():
         ),
         (make_pipeline(StandardScaler(), PLSRegression()), {"transform", "supervised"}),
     ],
-    ids=repr,
+    ids=lambda part: "-".join(sorted(part)) if isinstance(part, set) else repr(part),
 )
 def test_others_are_known_by_their_contract(part, words):
     assert words <= provides(part)
@@ -70,7 +70,7 @@ def test_others_are_known_by_their_contract(part, words):
         (Normalized(Spectrum(2)), {"objects", "sequences"}, {"vectors", "gradient"}),
         (Delta(), {"objects"}, {"sequences", "gradient"}),
     ],
-    ids=repr,
+    ids=lambda part: "-".join(sorted(part)) if isinstance(part, set) else repr(part),
 )
 def test_kernels_compose_their_words(kernel, has, lacks):
     assert has <= kernel.provides
