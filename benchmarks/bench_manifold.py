@@ -13,11 +13,11 @@ from sklearn.neural_network import MLPRegressor
 
 from benchmarks._harness import Contest, Unavailable, benchmark
 from isthmus.datasets import DataNotAvailable, load_usps
+from isthmus.losses import Squared
 from isthmus.manifold import UnsupervisedKernelRegression
-from isthmus.manifold.ukr.losses import squared_loss
 from isthmus.manifold.ukr.objective import reconstruction_error
 from isthmus.smoothers import density_kernel
-from isthmus.smoothers.local_polynomial import LocalPolynomial
+from isthmus.smoothers.local_polynomial import LocalSmoother
 
 N_FEATURES = 16
 NEIGHBORS = 20.0  # that a kernel of compact support reaches, at every size
@@ -28,11 +28,11 @@ def _step_contest(kernel, n):
     rng = np.random.default_rng(0)
     side = np.sqrt(np.pi * n / NEIGHBORS)
     X, Y = side * rng.uniform(size=(n, 2)), rng.normal(size=(n, N_FEATURES))
-    smoother = LocalPolynomial(density_kernel(kernel))
+    smoother = LocalSmoother(density_kernel(kernel))
     itself = np.arange(n)[:, None]
 
     def ours():
-        found = reconstruction_error(X, X, Y, Y, smoother, squared_loss, excluded=itself)
+        found = reconstruction_error(X, X, Y, Y, smoother, Squared(), excluded=itself)
         return found.value, found.by_point + found.by_centre
 
     def peer():

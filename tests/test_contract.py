@@ -10,7 +10,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from isthmus.features import DistanceCorrelationReduction, KernelPCA, SlowFeatureAnalysis
 from isthmus.kernels import Gaussian
-from isthmus.manifold import PSOM, SmoothPSOM, UnsupervisedKernelRegression
+from isthmus.manifold import PSOM, Annealing, SmoothPSOM, UnsupervisedKernelRegression
 from isthmus.preimage import BasePreimage, LearnedPreimage
 from isthmus.regression import (
     Committee,
@@ -62,7 +62,7 @@ VARIANTS = [
     DistanceCorrelationReduction(solver="gradient"),
     DistanceCorrelationReduction(solver="gradient", mapping="linear"),
     PSOM(basis="chebyshev", local=3),
-    SmoothPSOM((6,), smoothness=0.1, first_smoothness=0.2),
+    SmoothPSOM((6,), smoothness=0.1, annealing=Annealing(0.2)),
     KSVD(5, batch_size=10, max_iter=2, random_state=0),
     KSVD(update="exact", rule="correlation", monotone=True, max_iter=3, random_state=0),
     DictionaryClassifier(4, discrimination=10.0, max_iter=3, random_state=0),

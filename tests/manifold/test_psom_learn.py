@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.decomposition import PCA
 
-from isthmus.manifold import SmoothPSOM
+from isthmus.manifold import Annealing, SmoothPSOM
 from isthmus.manifold.psom.grid import make_grid
 from isthmus.manifold.psom.learn import principal_plane
 from isthmus.manifold.psom.roughness import roughness_matrix
@@ -42,7 +42,7 @@ def test_start_is_the_principal_plane_and_holds_the_data():
 
 def test_much_smoothness_leaves_the_principal_plane():
     Y = np.random.default_rng(0).normal(size=(80, 3)) * [3, 1.5, 0.3]
-    model = SmoothPSOM((5, 5), smoothness=1e6, first_smoothness=1e7, n_cycles=15).fit(Y)
+    model = SmoothPSOM((5, 5), smoothness=1e6, annealing=Annealing(1e7, n_cycles=15)).fit(Y)
     pca = PCA(2).fit(Y)
     planar = np.mean(np.sum((pca.inverse_transform(pca.transform(Y)) - Y) ** 2, axis=1))
     assert_allclose(-model.score(Y), planar, rtol=1e-3)
@@ -62,7 +62,7 @@ def test_held_out_rows_stop_before_the_noise_is_fitted():
     fresh, _ = arc(400, noise=0.15, seed=1)
     model = SmoothPSOM((16,), random_state=0).fit(Y)
     errors = [row["held_out_error"] for row in model.history_]
-    assert np.argmin(errors) < len(errors) - 1 or len(errors) == model.max_steps
+    assert np.argmin(errors) < len(errors) - 1 or len(errors) == Annealing().max_iter
     wild = SmoothPSOM((16,), smoothness=model.smoothness_ * 1e-4).fit(Y)
 
     def off_the_arc(m):
@@ -74,7 +74,7 @@ def test_held_out_rows_stop_before_the_noise_is_fitted():
 def test_given_validation_rows_choose_the_step():
     Y, _ = arc()
     held_out, _ = arc(seed=2)
-    model = SmoothPSOM((10,), patience=2).fit(Y, X_valid=held_out)
+    model = SmoothPSOM((10,), annealing=Annealing(patience=2)).fit(Y, X_valid=held_out)
     errors = [row["held_out_error"] for row in model.history_]
     assert_allclose(model.smoothness_, model.history_[int(np.argmin(errors))]["smoothness"])
     assert_allclose(-model.score(held_out), min(errors), rtol=1e-3)
@@ -84,9 +84,10 @@ def test_annealing_unfolds_what_a_fixed_smoothness_folds():
     rng = np.random.default_rng(0)
     t = rng.uniform(size=300)
     Y = (t[:, None] + 0.2) * np.c_[np.sin(3 * np.pi * t), np.cos(3 * np.pi * t)]
-    settings = {"smoothness": 1e-4, "decay": 0.7}
-    annealed = SmoothPSOM((14,), **settings).fit(Y)
-    fixed = SmoothPSOM((14,), **settings, first_smoothness=1e-4, n_cycles=25).fit(Y)
+    annealed, fixed = (
+        SmoothPSOM((14,), smoothness=1e-4, annealing=annealing).fit(Y)
+        for annealing in (Annealing(factor=0.7), Annealing(1e-4, factor=0.7, n_cycles=25))
+    )
     assert annealed.score(Y) > fixed.score(Y)
 
 

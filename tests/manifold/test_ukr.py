@@ -14,14 +14,21 @@ from sklearn.manifold import trustworthiness
 
 from isthmus.features import KernelPCA
 from isthmus.kernels import FunctionKernel, Gaussian, Normalized, Polynomial, Spectrum
-from isthmus.manifold import UnsupervisedKernelRegression
+from isthmus.losses import Absolute, Epsilon, Huber, LogCosh, PseudoHuber, Squared
+from isthmus.manifold import (
+    Descent,
+    FeatureSpace,
+    Landmarks,
+    LocalPolynomial,
+    Starts,
+    UnsupervisedKernelRegression,
+)
 from isthmus.manifold.ukr.checks import l1_kernel
-from isthmus.manifold.ukr.losses import squared_loss
 from isthmus.manifold.ukr.objective import reconstruction_error
 from isthmus.preimage import CandidatePreimage
 from isthmus.reduction import compress
 from isthmus.smoothers import density_kernel
-from isthmus.smoothers.local_polynomial import LocalPolynomial
+from isthmus.smoothers.local_polynomial import LocalSmoother
 
 
 @pytest.fixture(scope="module")
@@ -54,25 +61,33 @@ SETTINGS = {
     "epanechnikov-rprop": {"density_kernel": "epanechnikov", "solver": "rprop", "degree": 0},
     "constant": {"degree": 0},
     "linear": {"degree": 1, "density_kernel": "triweight"},
-    "squares": {"degree": 2, "cross_terms": False, "validation": 3},
+    "squares": {"degree": LocalPolynomial(2, cross_terms=False), "validation": 3},
     "huber": {"loss": "huber", "validation": 5, "penalty": {"density_variance": 1e-3}},
-    "huber-given": {"loss": "huber", "delta": 0.01, "tol": 0.05},
-    "ball": {"loss": "epsilon", "epsilon": 0.3, "degree": 0, "density_kernel": "gaussian"},
-    "cube": {"loss": "epsilon", "epsilon": 0.2, "tube": "cube", "degree": 0},
+    "huber-given": {"loss": Huber(0.01), "tol": 0.05},
+    "ball": {
+        "loss": Epsilon(0.3, power=2, shape="ball"),
+        "degree": 0,
+        "density_kernel": "gaussian",
+    },
+    "cube": {"loss": Epsilon(0.2, power=2, shape="cube"), "degree": 0},
+    "linear tube": {"loss": Epsilon(0.3, shape="ball"), "degree": 0},
     "own tolerance": {"loss": "epsilon", "degree": 0},
     "length": {"loss": "huber_norm"},
+    "log-cosh": {"loss": LogCosh()},
+    "pseudo-huber": {"loss": PseudoHuber(0.5, shape="ball")},
+    "absolute": {"loss": Absolute(sharpness=(1.0, 10.0)), "degree": 0},
     "penalty": {"validation": None, "penalty": {"extension": 1e-3}},
     "density": {"validation": None, "penalty": {"density": 1e-3}, "density_kernel": "gaussian"},
     "landmarks": {"n_landmarks": 20},
-    "landmarks-harmonic": {"n_landmarks": 20, "landmarks": "harmonic"},
+    "landmarks-harmonic": {"n_landmarks": Landmarks(20, "harmonic")},
     "landmarks-huber": {"n_landmarks": 20, "loss": "huber", "penalty": {"extension": 1e-4}},
-    "adapted": {"n_landmarks": 20, "smoothness": 0.1, "density_kernel": "triweight"},
-    "adapted-rows": {"smoothness": 0.1, "density_kernel": "gaussian"},
+    "adapted": {"n_landmarks": Landmarks(20, smoothness=0.1), "density_kernel": "triweight"},
+    "adapted-rows": {"n_landmarks": Landmarks(smoothness=0.1), "density_kernel": "gaussian"},
     "published": {"solver": "rprop", "init": "pca", "homotopy": None, "max_iter": 300},
     "homotopy": {"init": "pca", "homotopy": [{"box": 1.0}, {"extension": 1e-3}]},
     "floors": {"homotopy": [{"floor": 0.3, "max_iter": 50}, {"floor": 0.1}], "init": "pca"},
-    "held-out": {"held_out": 0.2},
-    "several": {"n_init": 2, "n_neighborhoods": 3, "init": ("isomap", "lle")},
+    "held-out": {"solver": Descent(held_out=0.2)},
+    "several": {"init": Starts(("isomap", "lle"), n_init=2, n_neighborhoods=3)},
     "kernel": {"data_kernel": Polynomial(2, coef0=1.0)},
     "l1": {"data_kernel": "l1"},
 }
@@ -165,9 +180,9 @@ def test_landmarks_of_many_rows_are_as_good_as_a_full_model_of_some():
 
 @pytest.mark.parametrize("landmarks", ["kmeans", "harmonic"])
 def test_landmarks_of_very_many_rows_are_found_from_some(landmarks, arc, monkeypatch):
-    monkeypatch.setattr("isthmus.manifold.ukr.fit.MANY_ROWS", 60)
+    monkeypatch.setattr("isthmus.manifold.ukr.learning.MANY_ROWS", 60)
     t, Y = arc
-    model = make(n_landmarks=15, landmarks=landmarks).fit(Y)
+    model = make(n_landmarks=Landmarks(15, landmarks)).fit(Y)
     assert ordered(model, t) > 0.97
     assert -model.score(Y) < 0.5
 
@@ -212,8 +227,10 @@ def test_the_same_seed_gives_the_same_manifold(arc, model):
 
 
 def test_parallel_runs_give_the_same_as_serial_ones(arc):
-    settings = {"n_init": 2, "init": ("pca", "isomap"), "max_iter": 60, "tol": 0.05}
-    serial, parallel = (make(n_jobs=n, **settings).fit(arc[1]) for n in (None, 2))
+    serial, parallel = (
+        make(init=Starts(("pca", "isomap"), n_init=2, n_jobs=n), max_iter=60, tol=0.05).fit(arc[1])
+        for n in (None, 2)
+    )
     assert_array_equal(serial.embedding_, parallel.embedding_)
 
 
@@ -235,8 +252,8 @@ def test_feature_space_of_a_kernel_is_kernel_pca(arc):
     L = KernelPCA(kernel=kernel).fit_transform(Y)
     G = kernel(Y)
     X = np.linspace(0, 5, 25)[:, None]
-    smoother, loo = LocalPolynomial(density_kernel("gaussian")), np.arange(25)[:, None]
-    found = reconstruction_error(X, X, L, L, smoother, squared_loss, excluded=loo)
+    smoother, loo = LocalSmoother(density_kernel("gaussian")), np.arange(25)[:, None]
+    found = reconstruction_error(X, X, L, L, smoother, Squared(), excluded=loo)
     K = np.exp(-0.5 * (X - X.T) ** 2) * (1 - np.eye(25))
     B = K / K.sum(axis=0) - np.eye(25)
     assert_allclose(found.value, np.trace(B.T @ G @ B) / 25, rtol=1e-8)
@@ -254,7 +271,7 @@ def test_the_l1_kernel_has_the_l1_distance(rng):
 
 def test_feature_space_goes_back_through_a_pre_image(arc):
     Y = arc[1][::2]
-    model = make(data_kernel="gaussian", preimage=CandidatePreimage()).fit(Y)
+    model = make(data_kernel=FeatureSpace("gaussian", preimage=CandidatePreimage())).fit(Y)
     back = model.reconstruct(Y)
     assert np.median(np.linalg.norm(back - Y, axis=1)) < 1.5
     assert model.jacobian(model.embedding_[:2]).shape[0] == 2
@@ -283,19 +300,33 @@ def test_too_few_steps_are_told(arc):
     ("settings", "message"),
     [
         (
-            {"density_kernel": "epanechnikov", "smoothness": 0.1},
-            "refuses smoothness with density_kernel='epanechnikov'",
+            {"density_kernel": "epanechnikov", "n_landmarks": Landmarks(smoothness=0.1)},
+            r"refuses Landmarks\(smoothness=...\) with density_kernel='epanechnikov'",
         ),
-        ({"n_landmarks": 10, "landmarks": "som"}, "must be one of 'kmeans', 'harmonic'"),
+        ({"n_landmarks": Landmarks(10, "som")}, "'method' parameter of Landmarks must be one of"),
         ({"density_kernel": "box"}, "must be one of"),
         ({"n_landmarks": 10, "validation": "loo"}, "refuses n_landmarks with validation='loo'"),
-        ({"n_landmarks": 10, "loss": "epsilon", "epsilon": 1.0}, "refuses n_landmarks with loss"),
+        ({"n_landmarks": 10, "loss": "epsilon"}, "refuses n_landmarks with loss"),
         ({"homotopy": True}, "'homotopy' parameter.*Got True"),
         ({"init": None}, "'init' parameter.*Got None"),
         ({"init": []}, r"'init' parameter.*Got \[\]"),
-        ({"smoothness": 0.1}, "refuses smoothness with density_kernel='quartic'"),
-        ({"smoothness": 0.1, "density_kernel": "gaussian", "degree": 2}, "with degree=2"),
-        ({"data_kernel": "linear", "loss": "huber"}, "'squared' and 'huber_norm' have a meaning"),
+        ({"n_landmarks": Landmarks(smoothness=0.1)}, "with density_kernel='quartic'"),
+        (
+            {
+                "n_landmarks": Landmarks(smoothness=0.1),
+                "density_kernel": "gaussian",
+                "degree": 2,
+            },
+            "with degree=2",
+        ),
+        ({"data_kernel": "linear", "loss": "huber"}, "'ball' without a tube have a meaning there"),
+        ({"data_kernel": "linear", "loss": "epsilon"}, "refuses data_kernel with loss='epsilon'"),
+        ({"loss": "logistic"}, "'loss' parameter .* needs a loss of residuals"),
+        ({"loss": "hubr"}, "Did you mean 'huber'"),
+        ({"loss": Epsilon(-1.0)}, "'width' parameter of Epsilon"),
+        ({"init": Starts(n_init=0)}, "'n_init' parameter of Starts"),
+        ({"degree": LocalPolynomial(ridge=-1.0)}, "'ridge' parameter of LocalPolynomial"),
+        ({"solver": Descent(held_out=0.9)}, "'held_out' parameter of Descent"),
         ({"data_kernel": "precomputed"}, "refuses data_kernel='precomputed'"),
         ({"validation": "cv"}, "must be 'auto', 'loo', an int"),
         ({"validation": 0}, r"must be an int in \[1, inf\)"),
@@ -305,7 +336,7 @@ def test_too_few_steps_are_told(arc):
         ({"init": np.zeros((3, 1))}, r"shape \(100, 1\). Got shape \(3, 1\)"),
         ({"degree": 3}, "must be one of 'auto', 0, 1, 2. Got 3"),
         ({"solver": "adam"}, "must be one of 'lbfgs', 'rprop'"),
-        ({"delta": -1.0, "loss": "huber"}, "'delta' parameter"),
+        ({"loss": Huber(-1.0)}, "'delta' parameter of Huber"),
         ({"n_components": 0}, "'n_components' parameter"),
     ],
     ids=str,
@@ -400,10 +431,71 @@ def test_the_unit_of_the_data_changes_nothing(options, unit):
     assert_allclose(models[1].embedding_, models[0].embedding_, rtol=0, atol=0)
     assert_allclose(models[1].outputs_, unit * models[0].outputs_, rtol=0, atol=0)
     assert_allclose(models[1].transform(unit * new), models[0].transform(new), atol=1e-6)
-    power = 1 if "loss" in options else 2
-    assert_allclose(models[1].objective_, unit**power * models[0].objective_)
+    assert_allclose(models[1].objective_, unit**2 * models[0].objective_)
 
 
 def test_huge_data_are_refused():
     with pytest.raises(ValueError, match=r"values of at most 1e\+70"):
         UnsupervisedKernelRegression(1).fit(1e160 * np.random.default_rng(0).normal(size=(20, 2)))
+
+
+def left_out_means(X, Y):
+    """Each row as the weighted mean of the others, and of all, with a Gaussian kernel."""
+    K = np.exp(-0.5 * (X - X.T) ** 2)
+    others = K - np.diag(np.diag(K))
+    return (W @ Y / W.sum(axis=1, keepdims=True) for W in (others, K))
+
+
+@pytest.mark.parametrize("shape", ["cube", "ball"])
+def test_an_automatic_delta_is_1345_robust_spreads_of_the_residuals_at_the_start(shape, arc):
+    Y, X = arc[1], np.linspace(0, 12, 100)[:, None]
+    model = make(
+        loss=Huber(shape=shape), init=X, degree=0, density_kernel="gaussian", validation="loo",
+        max_iter=0,
+    ).fit(Y)  # fmt: skip
+    left_out, full = (np.asarray(fitted) - Y for fitted in left_out_means(X, Y))
+    sizes = np.linalg.norm(full, axis=1) if shape == "ball" else np.abs(full)
+    delta = 1.345 * 1.4826 * np.median(sizes)
+    values, _ = Huber(delta, shape=shape).row_values(left_out)
+    assert_allclose(model.objective_, values.mean(), rtol=1e-9)
+    assert np.any(sizes > delta)
+    for wrong in (0.1 * delta, 10 * delta):
+        other, _ = Huber(wrong, shape=shape).row_values(left_out)
+        assert abs(other.mean() - values.mean()) > 1e-3 * values.mean()
+
+
+def test_a_robust_loss_is_not_drawn_by_outliers(arc):
+    rng = np.random.default_rng(3)
+    Y = arc[1].copy()
+    Y[::10] += rng.normal(scale=6.0, size=(10, 2))
+    truth = 10 * np.column_stack([np.cos(arc[0]), np.sin(arc[0])])
+    off = {
+        loss: np.median(
+            np.abs(np.linalg.norm(make(loss=loss).fit(Y).reconstruct(truth), axis=1) - 10)
+        )
+        for loss in ("squared", "huber", "huber_norm")
+    }
+    assert off["huber"] < 1.1 * off["squared"]
+    assert off["huber_norm"] < 1.1 * off["squared"]
+
+
+class Quartic:
+    """A loss that a stranger wrote, in units of the data."""
+
+    takes_residuals = True
+
+    def evaluate(self, Y, P):
+        E = P - Y
+        return E**2 + 0.01 * E**4, 2 * E + 0.04 * E**3
+
+
+def test_a_stranger_s_loss_is_minimised_in_the_units_of_the_data(arc):
+    Y, X = arc[1], np.linspace(0, 12, 100)[:, None]
+    common = {"init": X, "degree": 0, "density_kernel": "gaussian", "validation": "loo"}
+    model = make(loss=Quartic(), max_iter=0, **common).fit(Y)
+    residual = next(left_out_means(X, Y)) - Y
+    expected = np.mean(np.sum(residual**2 + 0.01 * residual**4, axis=1))
+    assert_allclose(model.objective_, expected, rtol=1e-9)
+    trained = make(loss=Quartic(), **common).fit(Y)
+    assert trained.objective_ < 0.9 * expected
+    assert ordered(trained, arc[0]) > 0.97

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from isthmus.manifold import UnsupervisedKernelRegression
-from isthmus.manifold.ukr.barrier import lifted, train_above
+from isthmus.manifold.ukr.barrier import descend_above, draw_together
 from isthmus.manifold.ukr.density import latent_densities, log_barrier
-from isthmus.manifold.ukr.train import Problem, lbfgs, rprop
+from isthmus.manifold.ukr.descent import lbfgs, rprop
+from isthmus.manifold.ukr.objective import ManifoldObjective
 from isthmus.smoothers import density_kernel
-from isthmus.smoothers.local_polynomial import LocalPolynomial
+from isthmus.smoothers.local_polynomial import LocalSmoother
 
 
 @pytest.fixture
@@ -20,7 +21,7 @@ def arc(rng):
 def problem(Y, kernel="quartic", **settings):
     Y = Y - Y.mean(axis=0)
     own = np.arange(len(Y))[:, None]
-    return Problem(Y, LocalPolynomial(density_kernel(kernel)), excluded=own, **settings)
+    return ManifoldObjective(Y, LocalSmoother(density_kernel(kernel)), excluded=own, **settings)
 
 
 def densities(X, kernel="quartic"):
@@ -38,14 +39,14 @@ def test_behind_the_barrier_is_infinity():
 
 def test_places_are_drawn_together_until_they_are_allowed(arc, rng):
     X = 30 * rng.normal(size=(60, 1)) + 100.0
-    found = lifted(problem(arc), X, 0.5)
+    found = draw_together(problem(arc), X, 0.5)
     assert densities(found).min() > 0.5
     assert found.mean() == pytest.approx(X.mean())
     small = 0.01 * X
-    assert lifted(problem(arc), small, 0.5) is not None
+    assert draw_together(problem(arc), small, 0.5) is not None
     landmarks = problem(arc, outputs=arc[:9])
     both = np.vstack([X, 30 * rng.normal(size=(9, 1))])
-    found = lifted(landmarks, both, 0.5)
+    found = draw_together(landmarks, both, 0.5)
     assert latent_densities(found[:60], found[60:], density_kernel("quartic")).min() > 0.5
 
 
@@ -56,7 +57,7 @@ def test_training_stays_above_the_floor_and_ends_near_it(solver, kernel, arc):
     task = problem(arc, kernel)
     values = []
     for floor in (0.5, 0.2, 0.1):
-        done = train_above(task, X, floor, solver=solver, max_iter=100, tol=0.0)
+        done = descend_above(task, X, floor, method=solver, max_iter=100, tol=0.0)
         lowest = densities(done.X, kernel).min()
         assert floor < lowest < 1.5 * floor
         X = done.X

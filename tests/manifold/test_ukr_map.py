@@ -4,21 +4,26 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from isthmus.losses import Epsilon, Squared
+from isthmus.manifold import UnsupervisedKernelRegression
 from isthmus.manifold.projection import Search, best_ends
-from isthmus.manifold.ukr.losses import squared_loss
+from isthmus.manifold.ukr.choice import Start
+from isthmus.manifold.ukr.descent import lbfgs, rprop
+from isthmus.manifold.ukr.learning import train_from_start
 from isthmus.manifold.ukr.map import WHOLE_ROWS, KernelMap, latent_map, map_of_rows
-from isthmus.manifold.ukr.objective import reconstruction_error
-from isthmus.manifold.ukr.roughness import adapted_outputs, basis_curvatures, roughness_metric
+from isthmus.manifold.ukr.objective import ManifoldObjective, reconstruction_error
+from isthmus.manifold.ukr.roughness import basis_curvatures, roughness_metric, smooth_outputs
+from isthmus.manifold.ukr.settings import check_settings
 from isthmus.manifold.ukr.starts import (
-    candidates,
     fewest_connecting_neighbors,
+    find_embeddings,
     neighbor_embedding,
     neighbor_table,
 )
-from isthmus.manifold.ukr.train import Problem, lbfgs, rprop, tighten, train
+from isthmus.manifold.ukr.tubes import fit_tubes, with_width
 from isthmus.smoothers import density_kernel
 from isthmus.smoothers import pairs as near_lists
-from isthmus.smoothers.local_polynomial import LocalPolynomial
+from isthmus.smoothers.local_polynomial import LocalSmoother
 
 DEGREES = [(0, True), (1, True), (2, False), (2, True)]
 
@@ -35,7 +40,7 @@ def test_jacobian_is_the_derivative_of_the_map(
     kernel, degree, cross, crowded, centres, rng, monkeypatch
 ):
     monkeypatch.setattr(near_lists, "CROWDED", crowded)
-    smoother = LocalPolynomial(density_kernel(kernel), degree, cross, 1e-3)
+    smoother = LocalSmoother(density_kernel(kernel), degree, cross, 1e-3)
     Z = 0.2 * rng.normal(size=(6, 2))
     at = latent_map(Z, *centres, smoother, jacobian=True)
     h = 1e-6
@@ -49,8 +54,8 @@ def test_jacobian_is_the_derivative_of_the_map(
 @pytest.mark.parametrize("kernel", ["gaussian", "quartic"])
 def test_map_at_the_places_is_what_training_saw(kernel, degree, centres):
     X, Y = centres
-    smoother = LocalPolynomial(density_kernel(kernel), degree)
-    fitted = reconstruction_error(X, X, Y, Y, smoother, squared_loss).fitted
+    smoother = LocalSmoother(density_kernel(kernel), degree)
+    fitted = reconstruction_error(X, X, Y, Y, smoother, Squared()).fitted
     assert_allclose(latent_map(X, X, Y, smoother).f, fitted, atol=1e-8)
 
 
@@ -59,7 +64,7 @@ def test_far_from_everything_the_nearest_output_is_returned(centres):
     far = np.array([[1e4, 0.0]])
     nearest = np.argmin(np.sum((X - far) ** 2, axis=1))
     for kernel in ("quartic", "gaussian"):
-        at = latent_map(far, X, Y, LocalPolynomial(density_kernel(kernel)), jacobian=True)
+        at = latent_map(far, X, Y, LocalSmoother(density_kernel(kernel)), jacobian=True)
         assert_allclose(at.f[0], Y[nearest], atol=1e-6)
         assert np.all(np.isfinite(at.jacobian))
 
@@ -68,7 +73,7 @@ def test_far_from_everything_the_nearest_output_is_returned(centres):
 def test_far_from_everything_there_is_no_density(degree, centres):
     X, Y = centres
     for kernel in ("quartic", "gaussian"):
-        smoother = LocalPolynomial(density_kernel(kernel), degree)
+        smoother = LocalSmoother(density_kernel(kernel), degree)
         assert latent_map(np.array([[90.0, 0.0]]), X, Y, smoother).density[0] < 1e-100
 
 
@@ -82,7 +87,7 @@ def grid_surface():
 @pytest.mark.parametrize("kernel", ["gaussian", "triweight"])
 def test_projection_of_a_point_of_the_manifold_is_its_place(kernel, degree, rng):
     X, Y = grid_surface()
-    smoother = LocalPolynomial(density_kernel(kernel), degree)
+    smoother = LocalSmoother(density_kernel(kernel), degree)
     Z = rng.uniform(1.0, 2.5, size=(20, 2))
     images = latent_map(X, X, Y, smoother).f
     targets = latent_map(Z, X, Y, smoother).f
@@ -94,7 +99,7 @@ def test_projection_of_a_point_of_the_manifold_is_its_place(kernel, degree, rng)
 
 def test_projections_stay_where_the_density_is_high_enough(rng):
     X, Y = grid_surface()
-    smoother = LocalPolynomial(density_kernel("gaussian"))
+    smoother = LocalSmoother(density_kernel("gaussian"))
     fenced = map_of_rows(X, X, Y, smoother)
     places = best_ends(fenced, 5 * Y, None, WHOLE_ROWS).latent
     assert np.all(latent_map(places, X, Y, smoother).density >= fenced.floor * (1 - 1e-12))
@@ -126,12 +131,12 @@ def test_roughness_is_a_metric_without_constants(centres):
 def test_adapted_outputs_leave_no_slope(centres, rng):
     X, Y = centres
     kernel = density_kernel("gaussian")
-    outputs = adapted_outputs(X, X[:6], Y, kernel, 0.0)
+    outputs = smooth_outputs(X, X[:6], Y, kernel, 0.0)
     found = reconstruction_error(
-        X, X[:6], Y, outputs, LocalPolynomial(kernel), squared_loss, by_output=True
+        X, X[:6], Y, outputs, LocalSmoother(kernel), Squared(), by_output=True
     )
     assert np.abs(found.by_output).max() < 1e-6
-    rough, smooth = (adapted_outputs(X, X[:6], Y, kernel, s) for s in (0.0, 10.0))
+    rough, smooth = (smooth_outputs(X, X[:6], Y, kernel, s) for s in (0.0, 10.0))
     M = roughness_metric(X, X[:6], kernel)
     assert np.trace(smooth.T @ M @ smooth) < np.trace(rough.T @ M @ rough)
 
@@ -145,41 +150,52 @@ def circle(rng, n=60):
 def test_solvers_lower_the_error_and_return_the_best(solver, rng):
     t, Y = circle(rng)
     Y = Y - Y.mean(axis=0)
-    problem = Problem(
-        Y, LocalPolynomial(density_kernel("gaussian")), excluded=np.arange(60)[:, None]
+    objective = ManifoldObjective(
+        Y, LocalSmoother(density_kernel("gaussian")), excluded=np.arange(60)[:, None]
     )
     X = 2 * t[:, None] + 0.01 * rng.normal(size=(60, 1))
-    found = solver(problem, X, max_iter=40, tol=0.0)
-    assert found.value < problem(X)[0]
-    assert_allclose(found.value, problem(found.X)[0])
+    found = solver(objective, X, max_iter=40, tol=0.0)
+    assert found.value < objective(X)[0]
+    assert_allclose(found.value, objective(found.X)[0])
     assert_allclose(found.value, min(found.curve))
-    boxed = solver(problem, np.clip(X, -1, 1), max_iter=10, tol=0.0, box=1.0)
+    boxed = solver(objective, np.clip(X, -1, 1), max_iter=10, tol=0.0, box=1.0)
     assert np.abs(boxed.X).max() <= 1.0
 
 
 def test_stages_of_a_homotopy_unfold_from_small_to_large(rng):
     t, Y = circle(rng)
-    problem = Problem(Y - Y.mean(axis=0), LocalPolynomial(density_kernel("gaussian")))
+    objective = ManifoldObjective(Y - Y.mean(axis=0), LocalSmoother(density_kernel("gaussian")))
     X = 0.1 * t[:, None]
     stages = [{"extension": 0.1}, {"extension": 0.01}]
-    sizes = [
-        np.sum(train(problem, X, stages[:k], solver="lbfgs", max_iter=30, tol=1e-3).X ** 2)
-        for k in (1, 2)
-    ]
+
+    def train(stages, **control):
+        model = UnsupervisedKernelRegression(1, homotopy=stages, **control)
+        start = Start("given", 0.0, X)
+        return train_from_start([objective], start, check_settings(model), lambda **_: None, None)
+
+    sizes = [np.sum(train(stages[:k], max_iter=30, tol=1e-3).X ** 2) for k in (1, 2)]
     assert sizes[1] > np.sum(X**2) - 1e-9
-    assert len(train(problem, X, stages, solver="lbfgs", max_iter=5, tol=0.0).curve) > 10
+    assert len(train(stages, max_iter=5, tol=0.0).curve) > 10
+    assert train(stages, max_iter=0).value == objective(X)[0]
 
 
+@pytest.mark.parametrize("power", [1, 2])
 @pytest.mark.parametrize("shape", ["ball", "cube"])
-def test_tubes_shrink_the_extension_and_hold_every_row(shape, rng):
+def test_tubes_shrink_the_extension_and_hold_every_row(shape, power, rng):
     t, Y = circle(rng)
     Y = Y - Y.mean(axis=0)
-    smoother = LocalPolynomial(density_kernel("gaussian"))
-    problem = Problem(Y, smoother, excluded=np.arange(60)[:, None])
-    X = lbfgs(problem, 4 * t[:, None], max_iter=50, tol=1e-3).X
-    done = tighten(problem, X, 0.1, shape, max_iter=100)
+    smoother = LocalSmoother(density_kernel("gaussian"))
+    objective = ManifoldObjective(Y, smoother, excluded=np.arange(60)[:, None])
+    X = lbfgs(objective, 4 * t[:, None], max_iter=50, tol=1e-3).X
+    loss = Epsilon(0.1, power=power, shape=shape)
+    done = fit_tubes(objective, X, loss, max_iter=100)
     assert np.sum(done.X**2) < np.sum((X - X.mean(axis=0)) ** 2)
-    assert done.value < 1e-6
+    assert done.value < (1e-6 if power == 2 else 1e-4)
+    assert with_width(objective, X, loss) is loss
+    R = objective.left_out_residuals(X)
+    sizes = np.linalg.norm(R, axis=1) if shape == "ball" else np.abs(R)
+    open_width = with_width(objective, X, Epsilon(power=power, shape=shape)).width
+    assert_allclose(open_width, 0.7 * np.quantile(sizes, 0.95))
 
 
 def test_fewest_neighbours_that_connect():
@@ -191,14 +207,16 @@ def test_fewest_neighbours_that_connect():
 
 def test_clusters_have_no_spectral_starts_but_others(rng):
     Y = np.concatenate([rng.normal(size=(40, 3)), rng.normal(size=(40, 3)) + 1e3])
-    names = [name for name, _ in candidates(Y, 2, ("pca", "neighbors", "isomap", "lle"), rng, 2)]
+    names = [
+        name for name, _ in find_embeddings(Y, 2, ("pca", "neighbors", "isomap", "lle"), rng, 2)
+    ]
     assert names == ["pca", "neighbors"]
 
 
 def test_every_start_has_unit_columns(rng):
     _, Y = circle(rng)
     names = ("pca", "neighbors", "isomap", "lle", "laplacian")
-    found = dict(candidates(Y, 1, names, rng, 1))
+    found = dict(find_embeddings(Y, 1, names, rng, 1))
     assert {name.split("-")[0] for name in found} == set(names)
     for Z in found.values():
         assert_allclose(Z.std(axis=0), 1.0, rtol=1e-3)

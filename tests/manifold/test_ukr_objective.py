@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from isthmus.losses import Epsilon, Huber, LogCosh, Squared
 from isthmus.manifold.ukr.density import (
     density_functional,
     density_variance,
@@ -13,15 +14,14 @@ from isthmus.manifold.ukr.density import (
     log_barrier,
     log_density,
 )
-from isthmus.manifold.ukr.losses import huber_loss, huber_norm_loss, squared_loss, tube_loss
-from isthmus.manifold.ukr.objective import reconstruction_error
-from isthmus.manifold.ukr.starts import refined_scale
-from isthmus.manifold.ukr.train import Problem
+from isthmus.manifold.ukr.objective import ManifoldObjective, reconstruction_error
+from isthmus.manifold.ukr.starts import refine_scale
 from isthmus.smoothers import density_kernel
 from isthmus.smoothers import pairs as near_lists
-from isthmus.smoothers.local_polynomial import LocalPolynomial
+from isthmus.smoothers.local_polynomial import LocalSmoother
 
 N, Q, D = 25, 2, 4
+SQUARED = Squared()
 DEGREES = [(0, True), (1, True), (2, False), (2, True)]
 KERNELS = ["gaussian", "epanechnikov", "quartic", "triweight", "student"]
 
@@ -45,15 +45,16 @@ def masks(Y):
 
 def losses(rng):
     return {
-        "squared": squared_loss,
-        "huber": huber_loss(0.3),
-        "huber_norm": huber_norm_loss(0.5),
-        "cube": tube_loss(rng.uniform(0.1, 0.5, size=(N, D)), "cube"),
-        "ball": tube_loss(rng.uniform(0.1, 1.0, size=N), "ball"),
+        "squared": Squared(),
+        "huber": Huber(0.3),
+        "huber_norm": Huber(0.5, shape="ball"),
+        "log_cosh": LogCosh(0.4),
+        "cube": Epsilon(rng.uniform(0.1, 0.5, size=(N, D)), power=2, shape="cube"),
+        "ball": Epsilon(rng.uniform(0.1, 1.0, size=N), power=2, shape="ball"),
     }
 
 
-def whole(X, Y, smoother, loss=squared_loss, excluded=None):
+def whole(X, Y, smoother, loss=SQUARED, excluded=None):
     found = reconstruction_error(X, X, Y, Y, smoother, loss, excluded=excluded)
     return found.value, found.by_point + found.by_centre
 
@@ -76,7 +77,7 @@ def test_gradient_of_every_loss_and_mask(kernel, degree, cross, path, data, rng,
     monkeypatch.setattr(near_lists, "CROWDED", 2.0 if path == "listed" else 0.0)
     X, Y = data
     for background in (0.0, 0.05):
-        smoother = LocalPolynomial(density_kernel(kernel), degree, cross, 1e-2, background)
+        smoother = LocalSmoother(density_kernel(kernel), degree, cross, 1e-2, background)
         for excluded, loss in itertools.product(masks(Y).values(), losses(rng).values()):
             assert_slope(lambda x: whole(x, Y, smoother, loss, excluded), X, rng)  # noqa: B023
 
@@ -85,13 +86,13 @@ def test_gradient_of_every_loss_and_mask(kernel, degree, cross, path, data, rng,
 @pytest.mark.parametrize(("degree", "cross"), DEGREES)
 def test_lists_of_neighbours_and_matrix_products_agree(kernel, degree, cross, data, monkeypatch):
     X, Y = data
-    smoother = LocalPolynomial(density_kernel(kernel), degree, cross, 1e-6)
+    smoother = LocalSmoother(density_kernel(kernel), degree, cross, 1e-6)
     found = []
     for crowded in (2.0, 0.0):
         monkeypatch.setattr(near_lists, "CROWDED", crowded)
         found.append(
             reconstruction_error(
-                X, X, Y, Y, smoother, squared_loss, excluded=masks(Y)["lko"], by_output=True
+                X, X, Y, Y, smoother, SQUARED, excluded=masks(Y)["lko"], by_output=True
             )
         )
     for one, other in zip(*found, strict=True):
@@ -127,7 +128,7 @@ def test_pairs_within_reach_are_those_of_all_distances(q, rng, monkeypatch):
 @pytest.mark.parametrize("degree", [0, 1])
 def test_blocks_add_up(degree, data, monkeypatch):
     X, Y = np.tile(data[0], (3, 1)) + np.arange(75)[:, None] / 100, np.tile(data[1], (3, 1))
-    smoother = LocalPolynomial(density_kernel("gaussian"), degree)
+    smoother = LocalSmoother(density_kernel("gaussian"), degree)
     excluded = np.arange(75)[:, None]
     expected = whole(X, Y, smoother, excluded=excluded)
     monkeypatch.setattr("isthmus.smoothers.pull_back.BLOCK", 1)
@@ -153,7 +154,7 @@ def design(differences, degree, cross):
 def test_masks_are_refits_without_the_rows_left_out(kernel, degree, cross, mask, data):
     X, Y = data[0] * 0.6, data[1]
     excluded = masks(Y)[mask]
-    smoother = LocalPolynomial(density_kernel(kernel), degree, cross, 1e-8)
+    smoother = LocalSmoother(density_kernel(kernel), degree, cross, 1e-8)
     expected = np.empty((N, D))
     for j in range(N):
         keep = np.setdiff1d(np.arange(N), [] if excluded is None else excluded[j])
@@ -162,17 +163,17 @@ def test_masks_are_refits_without_the_rows_left_out(kernel, degree, cross, mask,
         Xi = design(differences, degree, cross)
         ridge = 1e-8 * np.diag(([0.0] + [1.0] * 4 + [0.5])[: Xi.shape[1]])
         expected[j] = np.linalg.solve(Xi.T * weight @ Xi + ridge, Xi.T * weight @ Y[keep])[0]
-    found = reconstruction_error(X, X, Y, Y, smoother, squared_loss, excluded=excluded)
+    found = reconstruction_error(X, X, Y, Y, smoother, SQUARED, excluded=excluded)
     assert_allclose(found.fitted, expected, rtol=1e-5 if degree == 2 else 1e-8, atol=1e-7)
 
 
 def test_leaving_one_out_is_a_penalty_on_low_density(data):
     X, Y = data
     kernel = density_kernel("gaussian")
-    full = reconstruction_error(X, X, Y, Y, LocalPolynomial(kernel), squared_loss)
+    full = reconstruction_error(X, X, Y, Y, LocalSmoother(kernel), SQUARED)
     S = kernel.profile(np.sum((X[:, None] - X) ** 2, axis=2)).sum(axis=1)
     weighted = np.sum((full.fitted - Y) ** 2, axis=1) * (S / (S - 1)) ** 2
-    found = whole(X, Y, LocalPolynomial(kernel), excluded=np.arange(N)[:, None])[0]
+    found = whole(X, Y, LocalSmoother(kernel), excluded=np.arange(N)[:, None])[0]
     assert_allclose(found, weighted.mean(), rtol=1e-12)
 
 
@@ -200,10 +201,10 @@ def test_gradient_of_density_functionals(kernel, path, name, data, rng):
 def test_gradient_with_penalties_and_landmarks(degree, data, rng):
     X, Y = data
     weights = {"extension": 0.3, "density": 0.2, "density_variance": 0.5}
-    smoother = LocalPolynomial(density_kernel("triweight"), degree, True, 1e-2)
-    alone = Problem(Y, smoother, excluded=np.arange(N)[:, None], penalties=weights)
+    smoother = LocalSmoother(density_kernel("triweight"), degree, True, 1e-2)
+    alone = ManifoldObjective(Y, smoother, excluded=np.arange(N)[:, None], penalties=weights)
     assert_slope(alone, X, rng)
-    landmarks = Problem(Y, smoother, outputs=Y[:9] + 0.1, penalties=weights)
+    landmarks = ManifoldObjective(Y, smoother, outputs=Y[:9] + 0.1, penalties=weights)
     assert_slope(landmarks, np.vstack([X, X[:9] + 0.05]), rng)
     assert landmarks.value(np.vstack([X, X[:9]]), np.arange(N)) == pytest.approx(
         landmarks(np.vstack([X, X[:9]]))[0] - 0.3 / N * np.sum(X[:9] ** 2)
@@ -214,10 +215,10 @@ def test_gradient_with_penalties_and_landmarks(degree, data, rng):
 def test_gradient_by_the_outputs_of_landmarks(degree, data, rng):
     X, Y = data
     centres = 0.4 * rng.normal(size=(12, Q))
-    smoother = LocalPolynomial(density_kernel("gaussian"), degree)
+    smoother = LocalSmoother(density_kernel("gaussian"), degree)
 
     def fun(outputs):
-        found = reconstruction_error(X, centres, Y, outputs, smoother, squared_loss, by_output=True)
+        found = reconstruction_error(X, centres, Y, outputs, smoother, SQUARED, by_output=True)
         return found.value, found.by_output
 
     assert_slope(fun, rng.normal(size=(12, D)), rng)
@@ -225,10 +226,10 @@ def test_gradient_by_the_outputs_of_landmarks(degree, data, rng):
 
 def test_scale_gradient_is_the_chain_rule(data):
     X, Y = data
-    problem = Problem(
-        Y, LocalPolynomial(density_kernel("gaussian")), excluded=np.arange(N)[:, None]
+    problem = ManifoldObjective(
+        Y, LocalSmoother(density_kernel("gaussian")), excluded=np.arange(N)[:, None]
     )
-    value, scaled = refined_scale(problem, X)
+    value, scaled = refine_scale(problem, X)
     assert value <= problem(X)[0]
     slopes = np.sum(scaled * problem(scaled)[1], axis=0)
     s = scaled / X
@@ -244,7 +245,7 @@ def test_polynomials_of_the_degree_are_reproduced(degree, cross, data, rng):
     X = data[0]
     terms = design(X, degree, cross)
     Y = terms @ rng.normal(size=(terms.shape[1], D))
-    smoother = LocalPolynomial(density_kernel("gaussian"), degree, cross, 0.0)
+    smoother = LocalSmoother(density_kernel("gaussian"), degree, cross, 0.0)
     found = whole(X, Y, smoother, excluded=np.arange(N)[:, None])[0]
     assert found < 1e-8
 
@@ -253,7 +254,7 @@ def test_polynomials_of_the_degree_are_reproduced(degree, cross, data, rng):
 @pytest.mark.parametrize("kernel", ["gaussian", "quartic"])
 def test_invariant_to_rigid_motions_of_both_spaces(kernel, degree, data, rng):
     X, Y = data
-    smoother = LocalPolynomial(density_kernel(kernel), degree, True, 1e-6)
+    smoother = LocalSmoother(density_kernel(kernel), degree, True, 1e-6)
     excluded = np.arange(N)[:, None]
     value, gradient = whole(X, Y, smoother, excluded=excluded)
     R = np.linalg.qr(rng.normal(size=(Q, Q)))[0]
@@ -267,7 +268,7 @@ def test_invariant_to_rigid_motions_of_both_spaces(kernel, degree, data, rng):
 
 def test_squares_without_products_depend_on_the_axes(data):
     X, Y = data
-    smoother = LocalPolynomial(density_kernel("gaussian"), 2, False)
+    smoother = LocalSmoother(density_kernel("gaussian"), 2, False)
     turned = X @ np.array([[0.6, -0.8], [0.8, 0.6]])
     assert abs(whole(X, Y, smoother)[0] - whole(turned, Y, smoother)[0]) > 1e-4
 
@@ -275,7 +276,7 @@ def test_squares_without_products_depend_on_the_axes(data):
 def test_limits_of_the_scale(data):
     X, Y = data
     Y = Y - Y.mean(axis=0)
-    smoother, loo = LocalPolynomial(density_kernel("gaussian")), np.arange(N)[:, None]
+    smoother, loo = LocalSmoother(density_kernel("gaussian")), np.arange(N)[:, None]
     assert_allclose(whole(1e-6 * X, Y, smoother)[0], np.sum(Y**2) / N, rtol=1e-9)
     assert whole(1e3 * X, Y, smoother)[0] < 1e-12
     # Far apart, a row left out is its nearest neighbour, however small the weights are.
@@ -288,30 +289,8 @@ def test_what_nothing_reaches_is_counted_and_gets_the_mean(data):
     X, Y = data
     X = np.vstack([X, [[50.0, 50.0]]])
     Y = np.vstack([Y, np.ones((1, D))])
-    smoother = LocalPolynomial(density_kernel("quartic"))
-    found = reconstruction_error(
-        X, X, Y, Y, smoother, squared_loss, excluded=np.arange(N + 1)[:, None]
-    )
+    smoother = LocalSmoother(density_kernel("quartic"))
+    found = reconstruction_error(X, X, Y, Y, smoother, SQUARED, excluded=np.arange(N + 1)[:, None])
     assert found.n_alone >= 1
     assert_allclose(found.fitted[-1], 0.0)
     assert_allclose((found.by_point + found.by_centre)[-1], 0.0)
-
-
-def test_losses_have_the_squared_loss_as_limits(rng):
-    R, rows = rng.normal(size=(6, 3)), slice(0, 6)
-    value, slope = squared_loss(R, rows)
-    of_length = huber_norm_loss(1e3)(R, rows)
-    assert_allclose(2e3 * of_length[0], squared_loss(R, rows)[0])
-    huber = huber_loss(1e3)(R, rows)
-    assert_allclose(huber[0] * 2e3, value)
-    assert_allclose(huber[1] * 2e3, slope)
-    for shape in ("ball", "cube"):
-        found = tube_loss(np.array(0.0), shape)(R, rows)
-        assert_allclose(found[0], value)
-        assert_allclose(found[1], slope)
-
-
-def test_inside_the_tube_nothing_is_lost():
-    value, slope = tube_loss(np.array(2.0), "ball")(np.array([[1.0, 1.0], [0.0, 0.0]]), slice(0, 2))
-    assert_allclose(value, 0.0)
-    assert_allclose(slope, 0.0)

@@ -64,7 +64,7 @@ class Loss(Piece, ABC):
         """The loss with the stages of the documents; itself where they say nothing."""
         return self
 
-    def for_rows(self, rows: Any) -> "Loss":
+    def for_rows(self, rows: Any) -> Self:
         """The loss of some of the rows; another one only where rows have parameters."""
         return self
 

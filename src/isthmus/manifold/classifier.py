@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from isthmus._checks import check_length, former_fit_kept
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.objects import check_objects
-from isthmus.manifold.ukr.checks import checked_kernel
+from isthmus.manifold.ukr.checks import as_data_kernel
 from isthmus.typing import Array
 
 # What tells how far rows are from a manifold, from the best to what is left.
@@ -105,7 +105,7 @@ class ManifoldClassifier(ClassifierMixin, BaseEstimator):
     def _objects_kernel(self) -> Kernel | None:
         """The kernel of the manifold, if it compares other things than rows of numbers."""
         given = getattr(self.manifold, "data_kernel", None)
-        kernel = None if given is None else checked_kernel(given)
+        kernel = None if given is None else as_data_kernel(given)
         return None if kernel is None or kernel.vectors else kernel
 
     def _checked(self, X: Any, y: Any) -> Any:

@@ -156,7 +156,7 @@ def best_ends(
 def _best_of_block(
     latent_map: LatentMap, targets: Array, weights: Array | None, begin: Array, search: Search
 ) -> Ends:
-    first = descend(latent_map, targets, weights, begin[:, 0], search)
+    first = search_from(latent_map, targets, weights, begin[:, 0], search)
     n_init = begin.shape[1]
     if n_init == 1:
         return Ends(first.x, first.error, first.converged)
@@ -164,7 +164,7 @@ def _best_of_block(
     goal = np.broadcast_to(goals(images, weights), first.error.shape)
     poor = np.flatnonzero(first.error > goal)
     if len(poor):
-        again = _descend_all(
+        again = _search_from_all(
             latent_map, targets[poor], _rows_of(weights, poor), begin[poor, 1:], search
         )
         every = Ends(
@@ -200,7 +200,7 @@ def all_ends(
             begin = places[nearest_starts(images, targets[rows], w, n_init)]
         else:
             begin = start[rows, None]
-        every = _descend_all(latent_map, targets[rows], w, begin, search)
+        every = _search_from_all(latent_map, targets[rows], w, begin, search)
         goal = np.broadcast_to(goals(images, w), every.error.shape[:1])
         order, distinct = order_ends(every, goal, begin[:, 0], latent_map.domain, places)
         kept = np.take_along_axis(distinct, order, axis=1)
@@ -250,13 +250,13 @@ def order_ends(
     return np.lexsort((distance, group), axis=1), distinct
 
 
-def _descend_all(
+def _search_from_all(
     latent_map: LatentMap, targets: Array, weights: Array | None, begin: Array, search: Search
 ) -> Ends:
     """Ends of searches from several starts (n, k, q) for each row."""
     n, k, q = begin.shape
     rows = np.repeat(np.arange(n), k)
-    found = descend(
+    found = search_from(
         latent_map, targets[rows], _rows_of(weights, rows), begin.reshape(-1, q), search
     )
     return Ends(found.x.reshape(n, k, q), found.error.reshape(n, k), found.converged.reshape(n, k))
@@ -266,7 +266,7 @@ def _rows_of(weights: Array | None, rows: IntArray) -> Array | None:
     return None if weights is None else weights[rows]
 
 
-def descend(
+def search_from(
     latent_map: LatentMap, targets: Array, weights: Array | None, start: Array, search: Search
 ) -> LeastSquaresRows:
     r"""Minimise :math:`\sum_kp_k(y_k-f_k(x))^2` over the domain from one start for each row.

@@ -35,7 +35,7 @@ from isthmus.typing import Array, IntArray
 
 
 @dataclass(frozen=True)
-class LocalPolynomial:
+class LocalSmoother:
     """What is fitted around every point.
 
     Two uses ask for different care. A manifold moves its centres by descent, so the fit must
@@ -99,7 +99,7 @@ class Smoothed(NamedTuple):
 
 
 def smooth(
-    smoother: LocalPolynomial,
+    smoother: LocalSmoother,
     Z: Array,
     Xc: Array,
     outputs: Array,
@@ -143,7 +143,7 @@ def smooth(
 
 
 def point_blocks(
-    smoother: LocalPolynomial, m: int, n: int, width: int, *, with_slopes: bool = False
+    smoother: LocalSmoother, m: int, n: int, width: int, *, with_slopes: bool = False
 ) -> Iterator[slice]:
     """Slices of m points whose pairs with n centres, or ``width`` results, stay in the cache."""
     if smoother.kernel.compact and not smoother.plain_means:
@@ -154,7 +154,7 @@ def point_blocks(
 
 
 def _means(
-    smoother: LocalPolynomial,
+    smoother: LocalSmoother,
     Z: Array,
     Xc: Array,
     Y: Array,
@@ -199,7 +199,7 @@ def _slopes_of_means(
 
 
 def _polynomials(
-    smoother: LocalPolynomial,
+    smoother: LocalSmoother,
     Z: Array,
     Xc: Array,
     Y: Array,
@@ -231,7 +231,7 @@ def _polynomials(
 
 
 def fitted_weights(
-    smoother: LocalPolynomial,
+    smoother: LocalSmoother,
     rows: KernelRows,
     Z: Array,
     Xc: Array,
@@ -255,7 +255,7 @@ def fitted_weights(
     return b, polynomial_weights(rows.indptr, rows.indices, rows.K, Z, Xc, smoother.settings(), b)
 
 
-def smoothing_weights(smoother: LocalPolynomial, Z: Array, Xc: Array) -> Any:
+def smoothing_weights(smoother: LocalSmoother, Z: Array, Xc: Array) -> Any:
     """The matrix (m, n) that :func:`smooth` applies to outputs; sparse for compact kernels.
 
     Each row sums to one, up to the background.

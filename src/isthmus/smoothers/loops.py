@@ -3,7 +3,7 @@
 Pairs are listed point by point: those of point ``j`` are ``indptr[j]:indptr[j + 1]``, with the
 number of the centre in ``indices`` and kernel values ``K`` and slopes ``H``. Where every point is
 paired with every centre, local polynomials take an empty list of numbers. ``shape`` is the tuple
-that :meth:`LocalPolynomial.settings` returns.
+that :meth:`LocalSmoother.settings` returns.
 """
 
 import numpy as np

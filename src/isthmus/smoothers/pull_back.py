@@ -21,7 +21,7 @@ from isthmus.smoothers.kernel_rows import (
     reciprocal,
 )
 from isthmus.smoothers.local_polynomial import (
-    LocalPolynomial,
+    LocalSmoother,
     fitted_weights,
     nearest_centres,
     point_blocks,
@@ -44,7 +44,7 @@ class Gradients(NamedTuple):
 
 
 def pull_back(
-    smoother: LocalPolynomial,
+    smoother: LocalSmoother,
     Xe: Array,
     Xc: Array,
     outputs: Array,
@@ -81,7 +81,7 @@ def pull_back(
 
 
 def _all_pairs(
-    smoother: LocalPolynomial,
+    smoother: LocalSmoother,
     Xe: Array,
     Xc: Array,
     outputs: Array,
@@ -124,7 +124,7 @@ def _all_pairs(
 
 
 def _near_pairs(
-    smoother: LocalPolynomial,
+    smoother: LocalSmoother,
     Xe: Array,
     Xc: Array,
     outputs: Array,
@@ -153,7 +153,7 @@ def _near_pairs(
 
 
 def _polynomials(
-    smoother: LocalPolynomial,
+    smoother: LocalSmoother,
     Xe: Array,
     Xc: Array,
     outputs: Array,

@@ -7,19 +7,20 @@ from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 
 from isthmus.datasets import distance_to_manifold, make_noisy_spiral
-from isthmus.manifold import UnsupervisedKernelRegression
+from isthmus.losses import Huber
+from isthmus.manifold import LocalPolynomial, Starts, UnsupervisedKernelRegression
 from isthmus.plotting import decoded_plane
 
 RIDGE = 1e-10  # as in the published runs, which have none but must not divide by zero
 DEGREES = {
     "constant": {"degree": 0},
-    "linear": {"degree": 1},
-    "quadratic, no products": {"degree": 2, "cross_terms": False},
-    "quadratic": {"degree": 2},
+    "linear": {"degree": LocalPolynomial(1, ridge=RIDGE)},
+    "quadratic, no products": {"degree": LocalPolynomial(2, cross_terms=False, ridge=RIDGE)},
+    "quadratic": {"degree": LocalPolynomial(2, ridge=RIDGE)},
 }
 RATE = 0.7  # by which the weight of a penalty falls from step to step
 DELTA = 0.01  # of Huber's loss in all published runs
-LOSSES = {"L2": {"loss": "squared"}, "Huber": {"loss": "huber", "delta": DELTA}}
+LOSSES = {"L2": {"loss": "squared"}, "Huber": {"loss": Huber(DELTA)}}
 
 
 def published_fit(Y, n_components, *, steps, seed=0, **options):
@@ -104,9 +105,7 @@ def digit_plane(model, n=14):
 def fit_roll(Y, steps, seed, **options):
     """Train as published on a Swiss roll: from Isomap starts, by leave-one-out."""
     options = {"validation": "loo"} | options
-    return published_fit(
-        Y, 2, steps=steps, init="isomap", n_neighborhoods=6, seed=seed, ridge=RIDGE, **options
-    )
+    return published_fit(Y, 2, steps=steps, init=Starts("isomap", 6), seed=seed, **options)
 
 
 def true_spiral():

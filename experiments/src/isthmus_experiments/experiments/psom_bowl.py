@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from isthmus.manifold import SmoothPSOM
+from isthmus.manifold import Annealing, SmoothPSOM
 from isthmus.plotting import PALETTE, new_figure, style
 from isthmus_experiments import Outcome, Picture, Row, experiment
 
@@ -25,14 +25,17 @@ BAND = (0.035, 0.046)
 )
 def bowl(settings, seed, progress):
     last = FIRST * DECAY**STEPS
-    common = {"smoothness": last, "decay": DECAY, "max_steps": STEPS}
+    falling = {"factor": DECAY, "max_iter": STEPS}
     errors, norms, shown = {"annealed": [], "fixed": []}, [], None
     for i in range(settings["n_sets"]):
         progress(i / settings["n_sets"], f"data set {i + 1}")
         Y = fish_bowl(np.random.default_rng([seed, i]))
         models = {
-            "annealed": SmoothPSOM((12, 12), first_smoothness=FIRST, **common),
-            "fixed": SmoothPSOM((12, 12), first_smoothness=last, n_cycles=STEPS, **common),
+            name: SmoothPSOM((12, 12), smoothness=last, annealing=annealing)
+            for name, annealing in {
+                "annealed": Annealing(FIRST, **falling),
+                "fixed": Annealing(last, n_cycles=STEPS, **falling),
+            }.items()
         }
         for name, model in models.items():
             errors[name].append(-model.fit(Y).score(Y))

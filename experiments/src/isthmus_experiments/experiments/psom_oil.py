@@ -5,7 +5,7 @@ from sklearn.decomposition import PCA
 from sklearn.neighbors import KNeighborsClassifier
 
 from isthmus.datasets import load_oilflow
-from isthmus.manifold import SmoothPSOM
+from isthmus.manifold import Annealing, SmoothPSOM
 from isthmus.plotting import PALETTE, new_figure, style
 from isthmus_experiments import Outcome, Picture, Row, experiment
 
@@ -27,9 +27,8 @@ def oil(settings, seed, progress):
     data = load_oilflow()
     n = settings["n"]
     X, y = data.X_train[:n], data.y_train[:n]
-    model = SmoothPSOM(
-        (12, 12), first_smoothness=10.0 * n / 1000, n_cycles=settings["n_cycles"], patience=1
-    )
+    annealing = Annealing(10.0 * n / 1000, n_cycles=settings["n_cycles"], patience=1)
+    model = SmoothPSOM((12, 12), annealing=annealing)
     progress(0.1, "annealing")
     model.fit(X, X_valid=data.X_valid[:n])
     progress(0.8, "projecting the test set")

@@ -1,10 +1,12 @@
 """UKR-bowl: landmarks on the fish bowl."""
 
 import time
+from dataclasses import replace
 
 import numpy as np
 
 from isthmus.datasets import make_fish_bowl
+from isthmus.manifold import Landmarks
 from isthmus.plotting import manifold_through
 from isthmus_experiments import Outcome, Picture, Row, experiment
 from isthmus_experiments.experiments._ukr import (
@@ -48,14 +50,17 @@ def bowl(settings, seed, progress):
             Y, _ = make_fish_bowl(settings["n_samples"], noise=0.5, random_state=seed + j)
             stages = [{"extension": penalty_weight(Y, RATE**k)} for k in range(1, at + 1)]
             common = {
-                "density_kernel": "gaussian", "n_landmarks": n, "landmarks": "harmonic",
+                "density_kernel": "gaussian",
                 "init": "pca", "tol": 1e-4,
                 "homotopy": stages[:-1], "penalty": stages[-1], "seed": seed,
             }  # fmt: skip
+            means = Landmarks(n, "harmonic")
             start = time.perf_counter()
-            model = published_fit(Y, 2, steps=settings["steps"], **common)
+            model = published_fit(Y, 2, steps=settings["steps"], n_landmarks=means, **common)
             seconds[n, at] = time.perf_counter() - start
-            adapted = published_fit(Y, 2, steps=settings["steps"], smoothness=0.1, **common)
+            adapted = published_fit(
+                Y, 2, steps=settings["steps"], n_landmarks=replace(means, smoothness=0.1), **common
+            )
             before.append(_bowl_measures(Y, model))
             after.append(_bowl_measures(Y, adapted))
             drawn = drawn or {

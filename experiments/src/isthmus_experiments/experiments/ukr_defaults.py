@@ -14,7 +14,7 @@ from isthmus.datasets import (
     make_noisy_spiral,
     make_noisy_swiss_roll,
 )
-from isthmus.manifold import UnsupervisedKernelRegression
+from isthmus.manifold import Descent, Landmarks, UnsupervisedKernelRegression
 from isthmus.plotting import error_bars
 from isthmus_experiments import Outcome, Picture, Row, experiment
 
@@ -42,7 +42,7 @@ SETTINGS = {
         "validation": None,
         "penalty": {"extension": 1e-3},
     },
-    "held-out stopping, degree 0": {"degree": 0, "held_out": 0.15},
+    "held-out stopping, degree 0": {"degree": 0, "solver": Descent(held_out=0.15)},
     UNTRAINED: {"degree": 0, "max_iter": 0},
 }
 
@@ -161,7 +161,7 @@ def _landmark_rows(sizes, landmarks, n_repeats, seed):
                     _measured(
                         name,
                         n,
-                        {"n_landmarks": n_landmarks, "landmarks": kind},
+                        {"n_landmarks": Landmarks(n_landmarks, kind)},
                         1000 * seed + k,
                     )[0]
                     for k in range(n_repeats)

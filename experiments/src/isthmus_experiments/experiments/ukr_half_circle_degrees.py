@@ -3,6 +3,7 @@
 import numpy as np
 
 from isthmus.datasets import make_half_circle
+from isthmus.manifold import LocalPolynomial
 from isthmus.plotting import curves, manifold_through
 from isthmus_experiments import Outcome, Picture, Row, experiment
 from isthmus_experiments.experiments._ukr import (
@@ -51,8 +52,8 @@ def half_circle_degrees(settings, seed, progress):
         for degree, number in DEGREES.items():
             for weight in weights:
                 model = published_fit(
-                    Y, 1, steps=settings["steps"], init=start, validation="loo", degree=number,
-                    density_kernel="gaussian", ridge=RIDGE,
+                    Y, 1, steps=settings["steps"], init=start, validation="loo",
+                    degree=LocalPolynomial(number, ridge=RIDGE), density_kernel="gaussian",
                     penalty={"extension": penalty_weight(Y, weight)} if weight else None,
                 )  # fmt: skip
                 points = curve_points(model)

@@ -3,12 +3,12 @@
 import numpy as np
 
 from isthmus.datasets import make_noisy_spiral
+from isthmus.manifold import Starts
 from isthmus.plotting import manifold_through
 from isthmus_experiments import Outcome, Picture, Row, experiment
 from isthmus_experiments.experiments._ukr import (
     DEGREES,
     LOSSES,
-    RIDGE,
     curve_points,
     published_fit,
     reconstructions,
@@ -109,8 +109,8 @@ def spiral_degrees(settings, seed, progress):
             done = (j + i / len(cells)) / settings["n_sets"]
             progress(done, f"set {j + 1}: {kernel}, {degree}, {loss}, {k} left out")
             model = published_fit(
-                Y, 1, steps=settings["steps"], init="isomap", n_neighborhoods=6, seed=seed,
-                density_kernel=kernel, validation=k, ridge=RIDGE, **DEGREES[degree], **LOSSES[loss],
+                Y, 1, steps=settings["steps"], init=Starts("isomap", 6), seed=seed,
+                density_kernel=kernel, validation=k, **DEGREES[degree], **LOSSES[loss],
             )  # fmt: skip
             found[kernel, degree, loss, k].append(
                 signed_distance(reconstructions(model), "spiral")[:2]

@@ -3,6 +3,7 @@
 import numpy as np
 
 from isthmus.datasets import make_noisy_spiral
+from isthmus.manifold import Starts
 from isthmus.plotting import curves, manifold_through
 from isthmus_experiments import Outcome, Picture, Row, experiment
 from isthmus_experiments.experiments._ukr import (
@@ -36,7 +37,7 @@ def spiral_left_out(settings, seed, progress):
         course = []
         for k in ks:
             model = published_fit(
-                Y, 1, steps=settings["steps"], init="lle", n_neighborhoods=6, seed=seed,
+                Y, 1, steps=settings["steps"], init=Starts("lle", 6), seed=seed,
                 validation=k, penalty={"density_variance": penalty_weight(Y, 1e-4)},
             )  # fmt: skip
             course.append(signed_distance(curve_points(model, 1000), SHAPE)[:2])

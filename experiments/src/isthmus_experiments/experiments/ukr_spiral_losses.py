@@ -3,6 +3,7 @@
 import numpy as np
 
 from isthmus.datasets import make_noisy_spiral
+from isthmus.manifold import Starts
 from isthmus.plotting import error_bars
 from isthmus_experiments import Outcome, Picture, Row, experiment
 from isthmus_experiments.experiments._ukr import (
@@ -42,7 +43,7 @@ def spiral_losses(settings, seed, progress):
         for i, (kernel, loss) in enumerate(cells):
             progress((j + i / len(cells)) / settings["n_sets"], f"set {j + 1}: {kernel}, {loss}")
             model = published_fit(
-                Y, 1, steps=settings["steps"], init="isomap", n_neighborhoods=6, seed=seed,
+                Y, 1, steps=settings["steps"], init=Starts("isomap", 6), seed=seed,
                 density_kernel=KERNELS[kernel], validation="loo", **LOSSES[loss],
             )  # fmt: skip
             found[kernel, loss].append(distance(reconstructions(model), SHAPE))

@@ -3,6 +3,7 @@
 import numpy as np
 
 from isthmus.datasets import make_noisy_spiral
+from isthmus.manifold import Starts
 from isthmus.plotting import manifold_through
 from isthmus_experiments import Outcome, Picture, Row, experiment
 from isthmus_experiments.experiments._ukr import curve_points, published_fit, true_spiral
@@ -33,7 +34,7 @@ def spiral_steps(settings, seed, progress):
         Y, _ = make_noisy_spiral(300, random_state=seed + j, **law)
         Yt, _ = make_noisy_spiral(settings["n_test"], random_state=10_000 + seed + j, **law)
         common = {"density_kernel": "gaussian", "validation": "loo", "seed": seed + j}
-        start = published_fit(Y, 1, steps=0, init=("isomap", "pca"), n_neighborhoods=6, **common)
+        start = published_fit(Y, 1, steps=0, init=Starts(("isomap", "pca"), 6), **common)
         winners.append(start.start_)
         for steps in settings["steps"]:
             model = published_fit(Y, 1, steps=steps, init=start.embedding_, **common)

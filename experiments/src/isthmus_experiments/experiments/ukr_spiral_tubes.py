@@ -3,6 +3,8 @@
 import numpy as np
 
 from isthmus.datasets import make_noisy_spiral
+from isthmus.losses import Epsilon
+from isthmus.manifold import Starts
 from isthmus.plotting import curves, manifold_through
 from isthmus_experiments import Outcome, Picture, Row, experiment
 from isthmus_experiments.experiments._ukr import (
@@ -40,7 +42,7 @@ def spiral_tubes(settings, seed, progress):
         progress(j / settings["n_sets"], f"data set {j + 1}")
         Y, _ = make_noisy_spiral(settings["n_samples"], random_state=seed + j)
         start = published_fit(
-            Y, 1, steps=settings["steps"], init="isomap", n_neighborhoods=6, seed=seed,
+            Y, 1, steps=settings["steps"], init=Starts("isomap", 6), seed=seed,
             validation="loo",
         )  # fmt: skip
         plain.append(
@@ -49,7 +51,11 @@ def spiral_tubes(settings, seed, progress):
         path = []
         for tolerance in tolerances:
             model = published_fit(
-                Y, 1, steps=100, init=start.embedding_, loss="epsilon", epsilon=tolerance
+                Y,
+                1,
+                steps=100,
+                init=start.embedding_,
+                loss=Epsilon(tolerance, power=2, shape="ball"),
             )
             size = np.linalg.norm(model.embedding_)
             path.append((size, *signed_distance(curve_points(model, 1000), SHAPE)))

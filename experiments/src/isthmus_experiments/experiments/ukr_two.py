@@ -5,6 +5,7 @@ import time
 import numpy as np
 
 from isthmus.datasets import load_usps
+from isthmus.manifold import Starts
 from isthmus_experiments import Outcome, Picture, Row, experiment
 from isthmus_experiments.experiments._ukr import digit_plane, published_fit
 
@@ -33,9 +34,7 @@ def digit_two(settings, seed, progress):
     for i, kernel in enumerate(settings["kernels"]):
         progress(i / len(settings["kernels"]), f"{kernel} kernel")
         common = {"density_kernel": kernel, "validation": "loo", "seed": seed}
-        start = published_fit(
-            Y, 2, steps=0, init=("lle", "isomap", "pca"), n_neighborhoods=10, **common
-        )
+        start = published_fit(Y, 2, steps=0, init=Starts(("lle", "isomap", "pca"), 10), **common)
         began = time.perf_counter()
         model = published_fit(Y, 2, steps=settings["steps"], init=start.embedding_, **common)
         seconds[kernel] = time.perf_counter() - began

@@ -3,6 +3,8 @@
 import numpy as np
 
 from isthmus.datasets import load_usps
+from isthmus.losses import Epsilon
+from isthmus.manifold import Starts
 from isthmus.plotting import curves
 from isthmus_experiments import Outcome, Picture, Row, experiment
 from isthmus_experiments.experiments._ukr import digit_plane, published_fit
@@ -35,15 +37,14 @@ def two_tubes(settings, seed, progress):
     pixels, whole = settings["pixels"], settings["n_samples"] == 731
     progress(0.0, "leave-one-out")
     start = published_fit(
-        Y, 2, steps=settings["steps"], validation="loo", init="isomap", n_neighborhoods=5,
-        seed=seed,
+        Y, 2, steps=settings["steps"], validation="loo", init=Starts("isomap", 5), seed=seed,
     )  # fmt: skip
     first, found, models = _passing(start, twos, ones), [], {}
     for i, n in enumerate(pixels):
         progress((i + 1) / (len(pixels) + 1), f"{n} wrong pixels")
         model = published_fit(
-            Y, 2, steps=settings["tube_steps"], init=start.embedding_, loss="epsilon",
-            epsilon=float(np.sqrt(4 * n)), validation="loo",
+            Y, 2, steps=settings["tube_steps"], init=start.embedding_, validation="loo",
+            loss=Epsilon(float(np.sqrt(4 * n)), power=2, shape="ball"),
         )  # fmt: skip
         found.append((*_passing(model, twos, ones), np.linalg.norm(model.embedding_)))
         models[n] = model

@@ -1,6 +1,5 @@
 """PSOM+: maps through grid nodes that are smooth where the data are noisy, few or absent."""
 
-from collections.abc import Iterator
 from numbers import Real
 from typing import Any, Self
 
@@ -11,14 +10,15 @@ from sklearn.utils.validation import validate_data
 from isthmus._checks import (
     check_choice,
     check_float,
-    check_int,
     check_length,
+    check_piece,
     check_scale,
     check_seed,
     former_fit_kept,
 )
 from isthmus._progress import ProgressLine
 from isthmus.manifold.projection import Search
+from isthmus.manifold.psom.annealing import Annealing, check_annealing
 from isthmus.manifold.psom.base import BaseGridManifold
 from isthmus.manifold.psom.checks import check_latent, check_nodes, check_spread, check_variances
 from isthmus.manifold.psom.choice import RULES, chosen_smoothness
@@ -68,18 +68,8 @@ class SmoothPSOM(BaseGridManifold):
         Chebyshev, Legendre or regular nodes.
     bounds : pair, or a pair for each axis, optional
         The domain; by default what ``latent`` spans, or [-1, 1].
-    first_smoothness : float, optional
-        Where annealing begins; by default a hundredth of the number of rows.
-    decay : float, default=0.8
-        Factor of the smoothness from step to step.
-    max_steps : int, default=60
-        Steps of annealing at most.
-    n_cycles : int, default=1
-        Projections and fits for each smoothness.
-    validation : float, default=0.2
-        Share of the rows that is held out to choose the last smoothness; then all are used.
-    patience : int, default=3
-        Steps without a fall of the held-out error after which annealing ends.
+    annealing : Annealing, optional
+        How the smoothness falls while a map is learned from rows alone.
     outside, search :
         As in :class:`PSOM`.
     random_state : int, RandomState or None
@@ -130,12 +120,7 @@ class SmoothPSOM(BaseGridManifold):
         noise: float | None = None,
         basis: str = "chebyshev",
         bounds: Any = None,
-        first_smoothness: float | None = None,
-        decay: float = 0.8,
-        max_steps: int = 60,
-        n_cycles: int = 1,
-        validation: float = 0.2,
-        patience: int = 3,
+        annealing: Annealing | None = None,
         outside: str = "clip",
         search: Search | None = None,
         random_state: Any = None,
@@ -146,12 +131,7 @@ class SmoothPSOM(BaseGridManifold):
         self.noise = noise
         self.basis = basis
         self.bounds = bounds
-        self.first_smoothness = first_smoothness
-        self.decay = decay
-        self.max_steps = max_steps
-        self.n_cycles = n_cycles
-        self.validation = validation
-        self.patience = patience
+        self.annealing = annealing
         self.outside = outside
         self.search = search
         self.random_state = random_state
@@ -246,7 +226,7 @@ class SmoothPSOM(BaseGridManifold):
         if rule is None:
             check_float(self.smoothness, "smoothness", self, include_low=False)
         n = len(X)
-        first = n / 100 if self.first_smoothness is None else float(self.first_smoothness)
+        annealing = Annealing() if self.annealing is None else self.annealing
         known = X_valid is not None
         if known:
             X_valid = validate_data(self, X_valid, dtype=np.float64, reset=False)
@@ -258,17 +238,17 @@ class SmoothPSOM(BaseGridManifold):
                 share = len(rows) / n
                 return unfold(
                     principal_plane(grid, rows),
-                    (share * lam for lam in self._schedule(first, last)),
-                    n_cycles=self.n_cycles,
+                    (share * lam for lam in annealing.schedule(n, last)),
+                    n_cycles=annealing.n_cycles,
                     held_out=held_out,
-                    patience=self.patience,
+                    patience=annealing.patience,
                     tell=line.update,
                 )
 
             last: float | None = None if rule is not None else float(self.smoothness)
             if rule is not None and not known and n >= FEW_ROWS:
                 order = check_seed(self.random_state, "random_state", self).permutation(n)
-                kept = n - max(1, round(self.validation * n))
+                kept = n - max(1, round(annealing.held_out * n))
                 history = anneal(X[order[:kept]], None, X[order[kept:]])[2]
                 best = int(np.argmin([row["held_out_error"] for row in history]))
                 last = history[best]["smoothness"] * n / kept
@@ -279,17 +259,6 @@ class SmoothPSOM(BaseGridManifold):
         self._keep(grid, weights, latent, float(last or steps[-1]["smoothness"]))
         self.history_ = history or steps
         return self
-
-    def _schedule(self, first: float, last: float | None) -> Iterator[float]:
-        """Smoothnesses of the steps: geometric, and the last one where it is given."""
-        lam = first
-        for _ in range(self.max_steps):
-            lam *= self.decay
-            if last is not None and lam <= last * (1 + 1e-9):
-                break
-            yield lam
-        if last is not None:
-            yield last
 
     def _keep_smoothed(self, grid: NodeGrid, data: Samples, rule: str | None) -> None:
         if rule is None:
@@ -322,12 +291,8 @@ class SmoothPSOM(BaseGridManifold):
     def _check_parameters(self) -> str | None:
         """The rule that chooses the smoothness, None where it is a number."""
         self._check_search()
-        check_float(self.decay, "decay", self, high=1.0, include_low=False)
-        check_float(self.validation, "validation", self, high=0.9, include_low=False)
-        for name in ("max_steps", "n_cycles", "patience"):
-            check_int(getattr(self, name), name, self, low=1)
-        if self.first_smoothness is not None:
-            check_float(self.first_smoothness, "first_smoothness", self, include_low=False)
+        if self.annealing is not None:
+            check_piece(self.annealing, "annealing", self, check_annealing)
         if self.noise is not None:
             check_float(self.noise, "noise", self, include_low=False)
         check_seed(self.random_state, "random_state", self)

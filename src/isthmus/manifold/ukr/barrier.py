@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from isthmus.manifold.ukr.density import latent_densities
-from isthmus.manifold.ukr.train import SOLVERS, Problem, Trained
+from isthmus.manifold.ukr.descent import METHODS, Descended
+from isthmus.manifold.ukr.objective import ManifoldObjective
 from isthmus.typing import Array
 
 FIRST_WEIGHT = 1e-3  # of the barrier, in units of the objective where a stage begins
@@ -21,13 +22,13 @@ SHRINK = 0.8
 MOST_SHRINKS = 100
 
 
-def lifted(problem: Problem, X: Array, floor: float) -> Array:
-    """Places drawn together about their mean until every density is above the floor."""
-    N = len(problem.targets)
+def draw_together(objective: ManifoldObjective, X: Array, floor: float) -> Array:
+    """Shrink the places about their mean until every latent density is above the floor."""
+    N = len(objective.targets)
     centre = X.mean(axis=0)
     for _ in range(MOST_SHRINKS):
-        centres = X if problem.outputs is None else X[N:]
-        if np.all(latent_densities(X[:N], centres, problem.smoother.kernel) > floor):
+        centres = X if objective.outputs is None else X[N:]
+        if np.all(latent_densities(X[:N], centres, objective.smoother.kernel) > floor):
             return X
         X = centre + SHRINK * (X - centre)
     raise ValueError(
@@ -36,31 +37,31 @@ def lifted(problem: Problem, X: Array, floor: float) -> Array:
     )
 
 
-def train_above(
-    problem: Problem,
+def descend_above(
+    objective: ManifoldObjective,
     X: Array,
     floor: float,
     *,
-    solver: str,
+    method: str,
     max_iter: int,
     tol: float,
     box: float | None = None,
-) -> Trained:
+) -> Descended:
     """Minimise with every latent density above the floor; steps that would cross are refused."""
-    X = lifted(problem, X, floor)
-    value = problem(X)[0]
+    X = draw_together(objective, X, floor)
+    value = objective(X)[0]
     weight, curve, settled = FIRST_WEIGHT * value, [], False
     carried: dict[str, Any] = {}
     for begin in range(0, max_iter, ROUND):
-        fenced = replace(problem, barrier=(floor, weight))
+        fenced = replace(objective, barrier=(floor, weight))
         steps = min(ROUND, max_iter - begin)
-        done = SOLVERS[solver](fenced, X, max_iter=steps, tol=0.0, box=box, **carried)
-        if solver == "rprop":
+        done = METHODS[method](fenced, X, max_iter=steps, tol=0.0, box=box, **carried)
+        if method == "rprop":
             carried["step"] = done.step
         curve += done.curve
-        before, now = value, problem(done.X)[0]
+        before, now = value, objective(done.X)[0]
         X, value, weight = done.X, now, WEIGHT_FALL * weight
         if tol > 0 and before - now <= tol * abs(now):
             settled = True
             break
-    return Trained(X, value, curve, settled)
+    return Descended(X, value, curve, settled)

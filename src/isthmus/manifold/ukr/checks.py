@@ -1,7 +1,6 @@
 """What unsupervised kernel regression asks of its rows, kernel, start and latent places."""
 
 import warnings
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,8 @@ import numpy as np
 from isthmus.kernels.algebra.function import FunctionKernel
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.resolve import as_kernel
-from isthmus.manifold.ukr.options import Options
+from isthmus.manifold.ukr.pieces import FeatureSpace
+from isthmus.manifold.ukr.settings import Settings
 from isthmus.typing import Array, IntArray
 
 
@@ -26,8 +26,10 @@ def l1_kernel(X: Any, Z: Any) -> Array:
     return 0.5 * (sizes - cdist(X, Z, "cityblock"))
 
 
-def checked_kernel(data_kernel: Any) -> Kernel:
+def as_data_kernel(data_kernel: Any) -> Kernel:
     """The kernel of the parameter ``data_kernel``."""
+    if isinstance(data_kernel, FeatureSpace):
+        data_kernel = data_kernel.kernel
     if isinstance(data_kernel, str) and data_kernel == "l1":
         return FunctionKernel(l1_kernel, on_vectors=True)
     kernel = as_kernel(data_kernel)
@@ -39,12 +41,17 @@ def checked_kernel(data_kernel: Any) -> Kernel:
     return kernel
 
 
-def check_rows(Y: Array, size: float, options: Options) -> None:
+def preimage_of(data_kernel: Any) -> Any:
+    """The pre-image that the parameter ``data_kernel`` names, if it does."""
+    return data_kernel.preimage if isinstance(data_kernel, FeatureSpace) else None
+
+
+def check_rows(Y: Array, size: float, settings: Settings) -> None:
     """Refuse centred rows that are too few or all the same, and a start of another shape.
 
     ``size`` is the largest entry before the rows were centred.
     """
-    n, q = len(Y), options.q
+    n, q = len(Y), settings.q
     if n <= q + 1:
         raise ValueError(
             f"UnsupervisedKernelRegression with {q} latent dimensions needs at least {q + 2} "
@@ -55,27 +62,27 @@ def check_rows(Y: Array, size: float, options: Options) -> None:
             "UnsupervisedKernelRegression needs rows that differ. Got constant data: every "
             "row is the same."
         )
-    start = options.starts
-    if isinstance(start, np.ndarray) and (start.shape != (n, q) or not np.all(np.isfinite(start))):
+    start = settings.places
+    if start is not None and (start.shape != (n, q) or not np.all(np.isfinite(start))):
         raise ValueError(
             "The 'init' parameter of UnsupervisedKernelRegression must be an array of finite "
             f"numbers of shape {(n, q)}. Got shape {start.shape} instead."
         )
 
 
-def distinct_rows(Y: Array, options: Options) -> tuple[IntArray, IntArray]:
+def distinct_rows(Y: Array, settings: Settings) -> tuple[IntArray, IntArray]:
     """Numbers of the rows to train on, and for every row which of them it is."""
     everything = np.arange(len(Y))
-    if options.n_excluded == 0:
+    if settings.n_excluded == 0:
         return everything, everything
     rounded = np.round(Y / np.sqrt(np.mean(Y**2)), 10)
     _, first, groups = np.unique(rounded, axis=0, return_index=True, return_inverse=True)
     if len(first) == len(Y):
         return everything, everything
-    if len(first) <= options.q + 1:
+    if len(first) <= settings.q + 1:
         raise ValueError(
-            f"UnsupervisedKernelRegression with {options.q} latent dimensions needs at least "
-            f"{options.q + 2} different rows. Got {len(first)} among n_samples = {len(Y)}."
+            f"UnsupervisedKernelRegression with {settings.q} latent dimensions needs at least "
+            f"{settings.q + 2} different rows. Got {len(first)} among n_samples = {len(Y)}."
         )
     warnings.warn(
         f"UnsupervisedKernelRegression has found {len(Y) - len(first)} repeated rows, which "
@@ -87,10 +94,3 @@ def distinct_rows(Y: Array, options: Options) -> tuple[IntArray, IntArray]:
     position = np.empty(len(first), dtype=int)
     position[order] = np.arange(len(first))
     return first[order], position[groups.ravel()]
-
-
-def options_at(options: Options, kept: IntArray) -> Options:
-    """The same options for some of the rows: a given start is theirs."""
-    if isinstance(options.starts, np.ndarray):
-        return replace(options, starts=np.asarray(options.starts[kept], dtype=float))
-    return options

@@ -2,6 +2,7 @@
 
 import copy
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,10 @@ from isthmus.kernels.expansion import Expansion
 from isthmus.kernels.objects import check_objects
 from isthmus.manifold.latent_map import BaseLatentMap, MapValues
 from isthmus.manifold.projection import Search
-from isthmus.manifold.ukr.checks import check_rows, checked_kernel, distinct_rows, options_at
-from isthmus.manifold.ukr.fit import learn
+from isthmus.manifold.ukr.checks import as_data_kernel, check_rows, distinct_rows, preimage_of
+from isthmus.manifold.ukr.learning import learn_manifold
 from isthmus.manifold.ukr.map import ROWS_WITH_GAPS, WHOLE_ROWS, KernelMap, latent_map
-from isthmus.manifold.ukr.options import check_options
+from isthmus.manifold.ukr.settings import check_settings
 from isthmus.typing import OBJECT_KINDS, Array
 
 SAMPLE_ROUNDS = 100  # draws outside the domain are repeated this many times at most
@@ -47,25 +48,19 @@ class UnsupervisedKernelRegression(BaseLatentMap):
         The slope of "epanechnikov" jumps where a neighbour comes into reach: its gradient is
         right almost everywhere, but solvers stop earlier, and "quartic", the default, is
         preferred.
-    degree : {"auto", 0, 1, 2}, default="auto"
+    degree : {"auto", 0, 1, 2} or LocalPolynomial, default="auto"
         Degree of the local polynomial. Degree 2 removes the inward bias of local means where the
         manifold is curved, degree 0 is better where rows have many components and few
         neighbours. "auto" takes degree 2 where it lowers the left-out error before training by a
-        tenth or more.
-    cross_terms : bool, default=True
-        Whether degree 2 has products of coordinates. Without, rotating latent space changes the
-        map.
-    loss : {"squared", "huber", "huber_norm", "epsilon"}, default="squared"
-        "huber" resists outliers in single columns, "huber_norm" rows that are outliers as a whole
-        (and goes with ``data_kernel``); "epsilon" looks for the smoothest manifold that passes
-        within ``epsilon`` of the rows, from a fit with the squared loss.
-    delta : float or "auto", default="auto"
-        Where Huber's loss turns linear; "auto" is a tenth of the median residual at the start.
-    epsilon : float or None, default=None
-        Tolerance of the loss "epsilon", in units of the data; None is 0.7 of the 95 % quantile
-        of the left-out residuals.
-    tube : {"ball", "cube"}, default="ball"
-        Whether ``epsilon`` bounds the length of a residual or each of its components.
+        tenth or more. ``LocalPolynomial(degree, cross_terms, ridge)`` says more.
+    loss : str or loss, default="squared"
+        "squared", "huber", "huber_norm", "epsilon", or a piece of :mod:`isthmus.losses`. "huber"
+        resists outliers in single columns, "huber_norm", which is ``Huber(shape="ball")``, rows
+        that are outliers as a whole (and goes with ``data_kernel``). "epsilon", which is
+        ``Epsilon(power=2, shape="ball")``, looks for the smoothest manifold that passes within a
+        tolerance of the rows, from a fit with the squared loss; its width, in units of the data,
+        is by default 0.7 of the 95 % quantile of the left-out residuals. What is "auto" in a
+        loss is found from the residuals at the start.
     validation : {"auto", "loo"}, int or None, default="auto"
         Which rows may not help to reconstruct a row in training: itself ("loo"), itself and its
         K - 1 nearest neighbours (K), none (None; then a penalty is needed). "auto" is "loo" at
@@ -75,50 +70,34 @@ class UnsupervisedKernelRegression(BaseLatentMap):
         p(x_i)`) and "density_variance" (which keeps the ends of a manifold smooth when K
         neighbours are left out), in units of the error of reconstructing all rows by their mean,
         so that they do not depend on the scale of the data.
-    n_landmarks : int or None, default=None
-        Reconstruct from so many means of the rows instead of all rows: a step costs O(N n)
+    n_landmarks : int, Landmarks or None, default=None
+        Reconstruct from this many means of the rows instead of all rows: a step costs O(N n)
         pairs at most, so that 100 000 rows of ten columns take about half a minute.
-    landmarks : {"kmeans", "harmonic"}, default="kmeans"
-        Whether these are k-means or K-harmonic means, as in the document.
-    smoothness : float or None, default=None
-        Adapt the outputs of the centres to the rows after training, with so much weight on the
-        roughness of the map; None leaves them as they are. Needs a kernel with second
-        derivatives.
-    data_kernel : kernel, "l1" or None, default=None
+        ``Landmarks(n, method, smoothness)`` says which means, and adapts what they reconstruct.
+    data_kernel : kernel, "l1", FeatureSpace or None, default=None
         Learn the manifold in the feature space of a kernel, of any objects that it compares.
-        ``inverse_transform`` then goes through a pre-image. "l1" has as squared distance the sum
-        of absolute differences.
-    preimage : pre-image or None, default=None
-        With ``data_kernel``: how objects are found; None takes a good one for the kernel.
-    init : "auto", str, tuple of str or array of shape (n_samples, n_components)
+        ``inverse_transform`` then goes through a pre-image, which
+        ``FeatureSpace(kernel, preimage)`` names. "l1" has as squared distance the sum of absolute
+        differences.
+    init : "auto", str, tuple of str, Starts or array of shape (n_samples, n_components)
         Embeddings tried as starts: "pca", "isomap", "lle", "laplacian", "neighbors". Each is
         scaled, and the one with the lowest objective is trained. "auto" tries "pca",
-        "neighbors" and "isomap". An array is taken as it is.
-    n_neighborhoods : int, default=2
-        How many neighbourhoods are tried with each spectral embedding, from the smallest that
-        connects the data.
-    n_init : int, default=1
-        How many of the best starts are trained; the lowest objective wins.
+        "neighbors" and "isomap". ``Starts(names, n_neighborhoods, n_init)`` trains several. An
+        array is taken as it is.
     homotopy : "auto", sequence of mappings or None, default="auto"
         Stages gone through first, each with penalties as in ``penalty``, a ``"box"``, the half
         width of a cube that holds the places, or a ``"floor"`` below 1: the least latent density
         of a row's place, where 1 is that of all places in one (a logarithmic barrier keeps it).
         A stage may have a ``"max_iter"`` of its own. "auto" lowers the extension penalty in
         seven stages if training starts from principal components.
-    solver : {"lbfgs", "rprop"}, default="lbfgs"
-        "rprop" is the published solver.
+    solver : {"lbfgs", "rprop"} or Descent, default="lbfgs"
+        "rprop" is the published solver; ``Descent(method, held_out)`` keeps rows from training
+        to say when to stop.
     max_iter : int, default=200
-        Most steps of a stage.
+        Maximum number of iterations in a stage.
     tol : float, default=1e-2
         Training ends when ten steps lower the objective by less than this share. The objective
         is a training error, see the guide: pressing it further does not pay.
-    held_out : float, default=0.0
-        Share of the rows that is kept from training to say when to stop; they join the manifold
-        at their projections.
-    ridge : float, default=1e-6
-        Added to the moments of local polynomials, but to that of the constant.
-    n_jobs : int or None, default=None
-        Threads for ``n_init`` runs.
     random_state : int, RandomState or None, default=None
     verbose : int, default=0
         Show a progress line.
@@ -171,56 +150,32 @@ class UnsupervisedKernelRegression(BaseLatentMap):
         *,
         density_kernel: Any = "quartic",
         degree: Any = "auto",
-        cross_terms: bool = True,
-        loss: str = "squared",
-        delta: Any = "auto",
-        epsilon: float | None = None,
-        tube: str = "ball",
+        loss: Any = "squared",
         validation: Any = "auto",
         penalty: Any = None,
-        n_landmarks: int | None = None,
-        landmarks: str = "kmeans",
-        smoothness: float | None = None,
+        n_landmarks: Any = None,
         data_kernel: Any = None,
-        preimage: Any = None,
         init: Any = "auto",
-        n_neighborhoods: int = 2,
-        n_init: int = 1,
         homotopy: Any = "auto",
-        solver: str = "lbfgs",
+        solver: Any = "lbfgs",
         max_iter: int = 200,
         tol: float = 1e-2,
-        held_out: float = 0.0,
-        ridge: float = 1e-6,
-        n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ):
         self.n_components = n_components
         self.density_kernel = density_kernel
         self.degree = degree
-        self.cross_terms = cross_terms
         self.loss = loss
-        self.delta = delta
-        self.epsilon = epsilon
-        self.tube = tube
         self.validation = validation
         self.penalty = penalty
         self.n_landmarks = n_landmarks
-        self.landmarks = landmarks
-        self.smoothness = smoothness
         self.data_kernel = data_kernel
-        self.preimage = preimage
         self.init = init
-        self.n_neighborhoods = n_neighborhoods
-        self.n_init = n_init
         self.homotopy = homotopy
         self.solver = solver
         self.max_iter = max_iter
         self.tol = tol
-        self.held_out = held_out
-        self.ridge = ridge
-        self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 
@@ -228,22 +183,23 @@ class UnsupervisedKernelRegression(BaseLatentMap):
 
     def fit(self, X: Any, y: Any = None) -> "UnsupervisedKernelRegression":
         """Learn the manifold of the rows of ``X``; return self."""
-        options = check_options(self)
+        settings = check_settings(self)
         with former_fit_kept(self):
-            if self.data_kernel is None:
-                X = validate_data(self, X, dtype=np.float64)
-            else:
-                X = check_objects(self, X, checked_kernel(self.data_kernel), reset=True)
-            feature_map = self._fitted_feature_map(X)
-            data = X if feature_map is None else np.asarray(feature_map.transform(X), dtype=float)
+            data, feature_map = self._data(X)
             check_scale(self, data)
             mean = data.mean(axis=0)
             Y = data - mean
-            check_rows(Y, float(np.abs(data).max()), options)
-            kept, groups = distinct_rows(Y, options)
+            check_rows(Y, float(np.abs(data).max()), settings)
+            kept, groups = distinct_rows(Y, settings)
             rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+            # Near the spread of the rows, so that nothing depends on what they are measured in;
+            # a power of two, so that nothing is rounded.
+            unit = 2.0 ** np.round(0.5 * np.log2(np.mean(Y[kept] ** 2)))
+            loss = settings.loss
+            settings = replace(settings.at_rows(kept), loss=loss.in_units(unit))
             with ProgressLine("manifold", verbose=self.verbose) as line:
-                found = learn(Y[kept], options_at(options, kept), rng, line.update)
+                found = learn_manifold(Y[kept] / unit, settings, rng, line.update)
+            found = found.in_units(1 / unit, loss)
         if not found.settled:
             warnings.warn(
                 f"UnsupervisedKernelRegression has not settled after max_iter = {self.max_iter} "
@@ -264,10 +220,14 @@ class UnsupervisedKernelRegression(BaseLatentMap):
         self._starts, self._images = found.map.places, found.map.images
         return self
 
-    def _fitted_feature_map(self, X: Any) -> KernelPCA | None:
+    def _data(self, X: Any) -> tuple[Array, KernelPCA | None]:
+        """Rows of numbers: ``X``, or coordinates in the feature space of the data kernel."""
         if self.data_kernel is None:
-            return None
-        return KernelPCA(kernel=checked_kernel(self.data_kernel), preimage=self.preimage).fit(X)
+            return validate_data(self, X, dtype=np.float64), None
+        kernel = as_data_kernel(self.data_kernel)
+        X = check_objects(self, X, kernel, reset=True)
+        feature_map = KernelPCA(kernel=kernel, preimage=preimage_of(self.data_kernel)).fit(X)
+        return np.asarray(feature_map.transform(X), dtype=float), feature_map
 
     # The map ------------------------------------------------------------------------------
 
@@ -309,7 +269,7 @@ class UnsupervisedKernelRegression(BaseLatentMap):
         kinds = frozenset({"vectors"})
         if self.data_kernel is not None:
             try:
-                kinds = checked_kernel(self.data_kernel).provides & OBJECT_KINDS
+                kinds = as_data_kernel(self.data_kernel).provides & OBJECT_KINDS
             except (TypeError, ValueError):
                 kinds = frozenset()  # fit says what is wrong with the kernel
         return kinds | {"transform", "inverse"}
@@ -358,7 +318,7 @@ class UnsupervisedKernelRegression(BaseLatentMap):
     def _rows(self, X: Any, *, gaps: bool = False) -> tuple[Any, Any]:
         if self.data_kernel is None:
             return super()._rows(X, gaps=gaps)
-        objects = check_objects(self, X, checked_kernel(self.data_kernel), reset=False)
+        objects = check_objects(self, X, as_data_kernel(self.data_kernel), reset=False)
         return objects, getattr(objects, "dtype", np.float64)
 
     def _check_gaps(self) -> None:

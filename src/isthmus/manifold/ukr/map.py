@@ -7,7 +7,7 @@ from typing import NamedTuple
 from isthmus.manifold.domain import Domain
 from isthmus.manifold.latent_map import MapValues
 from isthmus.manifold.projection import Search
-from isthmus.smoothers.local_polynomial import LocalPolynomial, smooth
+from isthmus.smoothers.local_polynomial import LocalSmoother, smooth
 from isthmus.typing import Array
 
 # Projections of whole rows begin at the nearest image alone, those of rows with gaps at three:
@@ -25,7 +25,7 @@ class KernelMap:
 
     centres: Array
     outputs: Array
-    smoother: LocalPolynomial
+    smoother: LocalSmoother
     floor: float
     places: Array
     images: Array
@@ -45,7 +45,7 @@ class KernelMap:
         return self.places, self.images
 
 
-def map_of_rows(X: Array, centres: Array, outputs: Array, smoother: LocalPolynomial) -> KernelMap:
+def map_of_rows(X: Array, centres: Array, outputs: Array, smoother: LocalSmoother) -> KernelMap:
     """The map whose searches start at ``X`` and stay where it is as dense as somewhere there."""
     at = latent_map(X, centres, outputs, smoother)
     return KernelMap(centres, outputs, smoother, float(at.density.min()), X, at.f)
@@ -60,7 +60,7 @@ class Values(NamedTuple):
 
 
 def latent_map(
-    Z: Array, Xc: Array, outputs: Array, smoother: LocalPolynomial, *, jacobian: bool = False
+    Z: Array, Xc: Array, outputs: Array, smoother: LocalSmoother, *, jacobian: bool = False
 ) -> Values:
     """The map, its Jacobian and the latent density at latent points."""
     at = smooth(smoother, Z, Xc, outputs, jacobian=jacobian)

@@ -6,13 +6,27 @@ mean of a loss of :math:`r_j=f_j-y_j`. Without landmarks the centres are the poi
 the two gradients add up.
 """
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from isthmus.manifold.ukr.losses import Loss
-from isthmus.smoothers.local_polynomial import LocalPolynomial
-from isthmus.smoothers.pairs import Pairs
+import numpy as np
+
+from isthmus.losses.base import ResidualLoss
+from isthmus.losses.squared import Squared
+from isthmus.manifold.ukr.density import (
+    density_functional,
+    density_variance,
+    log_barrier,
+    log_density,
+)
+from isthmus.smoothers.local_polynomial import LocalSmoother
+from isthmus.smoothers.pairs import Pairs, near_pairs
 from isthmus.smoothers.pull_back import pull_back
 from isthmus.typing import Array, IntArray
+
+DENSITIES = {"density": log_density, "density_variance": density_variance}
+PENALTIES = ("extension", *DENSITIES)
 
 
 class ErrorSlopes(NamedTuple):
@@ -31,8 +45,8 @@ def reconstruction_error(
     Xc: Array,
     targets: Array,
     outputs: Array,
-    smoother: LocalPolynomial,
-    loss: Loss,
+    smoother: LocalSmoother,
+    loss: ResidualLoss,
     *,
     excluded: IntArray | None = None,
     pairs: Pairs | None = None,
@@ -54,7 +68,7 @@ def reconstruction_error(
 
     def slope_of(F: Array, rows: slice) -> Array:
         nonlocal total
-        values, slopes = loss(F - targets[rows], rows)
+        values, slopes = loss.for_rows(rows).row_values(F - targets[rows])
         total += values.sum()
         return slopes
 
@@ -69,3 +83,99 @@ def reconstruction_error(
         found.values,
         found.n_alone,
     )
+
+
+@dataclass(frozen=True)
+class ManifoldObjective:
+    """What training minimises: called on latent places, it returns its value and gradient.
+
+    With landmarks (``outputs`` given) the places are those of the ``N`` rows followed by those
+    of the landmarks; without, the rows are their own centres. A ``barrier`` is a floor of the
+    latent density and the weight of its logarithmic wall.
+    """
+
+    targets: Array
+    smoother: LocalSmoother
+    loss: ResidualLoss = field(default_factory=Squared)
+    excluded: IntArray | None = None
+    outputs: Array | None = None
+    penalties: Mapping[str, float] | None = None
+    barrier: tuple[float, float] | None = None
+
+    def __call__(self, X: Array) -> tuple[float, Array]:
+        """The objective at the places ``X``, and its gradient."""
+        N, kernel = len(self.targets), self.smoother.kernel
+        points, centres = X[:N], X if self.outputs is None else X[N:]
+        outputs = self.targets if self.outputs is None else self.outputs
+        pairs = near_pairs(points, centres, kernel.support)
+        error = reconstruction_error(
+            points,
+            centres,
+            self.targets,
+            outputs,
+            self.smoother,
+            self.loss,
+            excluded=self.excluded,
+            pairs=pairs,
+        )
+        value, gradient = error.value, self._joined(error.by_point, error.by_centre)
+        for name, weight in (self.penalties or {}).items():
+            if name == "extension":
+                value += weight / N * float(np.sum(X**2))
+                gradient += 2.0 * weight / N * X
+            else:
+                part, by_point, by_centre = density_functional(
+                    points, centres, kernel, DENSITIES[name], pairs
+                )
+                value += weight * part
+                gradient += weight * self._joined(by_point, by_centre)
+        if self.barrier is not None:
+            floor, weight = self.barrier
+            part, by_point, by_centre = density_functional(
+                points, centres, kernel, log_barrier(floor), pairs
+            )
+            value += weight * part
+            gradient += weight * self._joined(by_point, by_centre)
+        return value, gradient
+
+    def value(self, X: Array, rows: IntArray) -> float:
+        """The objective at some of the rows only, for a quick look at the places ``X``."""
+        centres = X if self.outputs is None else X[len(self.targets) :]
+        outputs = self.targets if self.outputs is None else self.outputs
+        points, kernel = X[rows], self.smoother.kernel
+        value = reconstruction_error(
+            points,
+            centres,
+            self.targets[rows],
+            outputs,
+            self.smoother,
+            self.loss,
+            excluded=None if self.excluded is None else self.excluded[rows],
+        ).value
+        for name, weight in (self.penalties or {}).items():
+            if name == "extension":
+                value += weight * float(np.mean(np.sum(points**2, axis=1)))
+            else:
+                value += weight * density_functional(points, centres, kernel, DENSITIES[name])[0]
+        return value
+
+    def _joined(self, by_point: Array, by_centre: Array) -> Array:
+        return by_point + by_centre if self.outputs is None else np.vstack([by_point, by_centre])
+
+    @property
+    def unit(self) -> float:
+        """What it costs to reconstruct every row by the mean: the unit of penalties."""
+        return float(np.mean(self.loss.row_values(-self.targets)[0]))
+
+    def residuals(self, X: Array) -> Array:
+        """Residuals of all rows, each helping to reconstruct itself."""
+        return self._residuals(X, None)
+
+    def left_out_residuals(self, X: Array) -> Array:
+        """Residuals of all rows, reconstructed without those that are excluded."""
+        return self._residuals(X, self.excluded)
+
+    def _residuals(self, X: Array, excluded: IntArray | None) -> Array:
+        Y = self.targets
+        found = reconstruction_error(X, X, Y, Y, self.smoother, Squared(), excluded=excluded)
+        return found.fitted - Y

@@ -49,7 +49,7 @@ def roughness_metric(Xe: Array, Xc: Array, kernel: DensityKernel) -> Array:
     return M / len(Xe)
 
 
-def adapted_outputs(
+def smooth_outputs(
     X: Array, centres: Array, Y: Array, kernel: DensityKernel, smoothness: float
 ) -> Array:
     r"""Outputs between fit and roughness, the minimum of

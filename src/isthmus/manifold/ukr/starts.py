@@ -10,12 +10,13 @@ from sklearn.decomposition import PCA
 from sklearn.manifold import Isomap, LocallyLinearEmbedding, SpectralEmbedding
 from sklearn.neighbors import NearestNeighbors
 
+from isthmus.blocks.sampling import sample_rows
 from isthmus.typing import Array, IntArray
 
-STARTS = ("pca", "isomap", "lle", "laplacian", "neighbors")
+EMBEDDINGS = ("pca", "isomap", "lle", "laplacian", "neighbors")
 MOST_NEIGHBORS = 30  # data whose graph needs more to hang together are clusters
 SPECTRAL_ROWS = (
-    1000  # spectral methods see at most so many rows; the others follow their neighbours
+    1000  # spectral methods see at most this many rows; others go between their neighbours
 )
 N_SCALES = 14
 SCALE_PATIENCE = 3  # scales in a row that are worse than the best before the search ends
@@ -47,7 +48,7 @@ def _connected(index: IntArray, k: int) -> bool:
     return bool(connected_components(graph, directed=False, return_labels=False) == 1)
 
 
-def candidates(
+def find_embeddings(
     Y: Array, q: int, names: tuple[str, ...], rng: np.random.Generator, n_neighborhoods: int
 ) -> Iterator[tuple[str, Array]]:
     """Embeddings (n, q) of the rows of ``Y`` with columns of unit variance, by name.
@@ -63,9 +64,7 @@ def candidates(
     spectral = [name for name in names if name in ("isomap", "lle", "laplacian")]
     if not spectral:
         return
-    chosen = np.arange(len(Y))
-    if len(Y) > SPECTRAL_ROWS:
-        chosen = np.sort(rng.choice(len(Y), SPECTRAL_ROWS, replace=False))
+    chosen = sample_rows(len(Y), SPECTRAL_ROWS, rng)
     some = Y[chosen]
     _, index = neighbor_table(some, MOST_NEIGHBORS)
     fewest = fewest_connecting_neighbors(index)
@@ -76,7 +75,7 @@ def candidates(
         for name in spectral:
             found = _spectral(name, some, q, k, rng)
             if found is not None:
-                yield f"{name}-{k}", _unit(_followers(found, chosen, Y), rng)
+                yield f"{name}-{k}", _unit(_place_between_neighbors(found, chosen, Y), rng)
 
 
 def _spectral(name: str, Y: Array, q: int, k: int, rng: np.random.Generator) -> Array | None:
@@ -95,7 +94,7 @@ def _spectral(name: str, Y: Array, q: int, k: int, rng: np.random.Generator) -> 
     return found if np.all(np.isfinite(found)) and np.all(np.std(found, axis=0) > 0) else None
 
 
-def _followers(found: Array, chosen: IntArray, Y: Array) -> Array:
+def _place_between_neighbors(found: Array, chosen: IntArray, Y: Array) -> Array:
     """Places of all rows, those not embedded between their nearest embedded rows."""
     if len(chosen) == len(Y):
         return found
@@ -168,7 +167,7 @@ def _fuzzy_graph(distance: Array, index: IntArray) -> csr_array:
 def best_scale(value: Callable[[Array], float], Z: Array) -> tuple[float, Array]:
     r"""Lowest value over a grid of common scales :math:`sZ`, and the scaled points.
 
-    ``value`` may look at some rows only; see :func:`refined_scale` for the descent that follows.
+    ``value`` may look at some rows only; see :func:`refine_scale` for the descent that follows.
     """
     n, q = Z.shape
     lowest, best = np.inf, 1.0
@@ -187,7 +186,7 @@ def best_scale(value: Callable[[Array], float], Z: Array) -> tuple[float, Array]
     return lowest, Z * best
 
 
-def refined_scale(
+def refine_scale(
     objective: Callable[[Array], tuple[float, Array]], X: Array
 ) -> tuple[float, Array]:
     r"""Lowest objective over :math:`X\,\mathrm{diag}(s)` near :math:`s=1`, and the scaled points.

@@ -23,7 +23,7 @@ from isthmus.regression.local.bandwidth import common_factor, separate_factors
 from isthmus.regression.local.left_out import left_out_error
 from isthmus.smoothers.density_kernels import density_kernel as as_density_kernel
 from isthmus.smoothers.local_polynomial import (
-    LocalPolynomial,
+    LocalSmoother,
     Smoothed,
     smooth,
     smoothing_weights,
@@ -257,8 +257,8 @@ class LocalPolynomialRegression(MultiOutputMixin, RegressorMixin, BaseEstimator)
             )
         return found
 
-    def _polynomial(self) -> LocalPolynomial:
-        return LocalPolynomial(
+    def _polynomial(self) -> LocalSmoother:
+        return LocalSmoother(
             check_piece(self.density_kernel, "density_kernel", self, as_density_kernel),
             check_int(self.degree, "degree", self, low=0, high=2),
             bool(check_choice(self.cross_terms, "cross_terms", self, (True, False))),

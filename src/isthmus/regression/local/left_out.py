@@ -2,18 +2,18 @@
 
 import numpy as np
 
-from isthmus.smoothers.local_polynomial import LocalPolynomial, smooth
+from isthmus.smoothers.local_polynomial import LocalSmoother, smooth
 from isthmus.smoothers.pull_back import pull_back
 from isthmus.typing import Array, IntArray
 
 
-def left_out_values(fit: LocalPolynomial, X: Array, Y: Array, which: IntArray) -> Array:
+def left_out_values(fit: LocalSmoother, X: Array, Y: Array, which: IntArray) -> Array:
     """Values at the rows ``which`` of fits to all other rows."""
     return smooth(fit, X[which], X, Y, excluded=which[:, None]).values
 
 
 def left_out_error(
-    fit: LocalPolynomial, X: Array, Y: Array, which: IntArray, *, gradient: bool = False
+    fit: LocalSmoother, X: Array, Y: Array, which: IntArray, *, gradient: bool = False
 ) -> tuple[float, Array | None]:
     """Mean squared leave-one-out error, and its gradient by the logarithms of the bandwidths.
 

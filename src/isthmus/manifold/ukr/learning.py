@@ -1,0 +1,220 @@
+"""From rows to a trained manifold: starts, descent, tubes or landmarks."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.cluster import KMeans, MiniBatchKMeans
+
+from isthmus.blocks.sampling import sample_rows
+from isthmus.losses.base import ResidualLoss
+from isthmus.losses.tubes import Epsilon
+from isthmus.manifold.projection import Search, best_ends
+from isthmus.manifold.ukr.barrier import descend_above
+from isthmus.manifold.ukr.choice import (
+    Report,
+    Start,
+    choose_starts,
+    has_kink,
+    is_open,
+    with_penalties,
+)
+from isthmus.manifold.ukr.descent import METHODS, Descended
+from isthmus.manifold.ukr.harmonic import harmonic_means
+from isthmus.manifold.ukr.held_out import HeldOutRows, TrainingWatch
+from isthmus.manifold.ukr.map import WHOLE_ROWS, KernelMap, latent_map, map_of_rows
+from isthmus.manifold.ukr.objective import ManifoldObjective
+from isthmus.manifold.ukr.roughness import smooth_outputs
+from isthmus.manifold.ukr.settings import RULES, Settings
+from isthmus.manifold.ukr.tubes import fit_tubes, with_width
+from isthmus.typing import Array
+
+TUBE_STEPS = 100  # RPROP steps for each strength of the tubes' constraint
+MANY_ROWS = 20_000  # landmarks of more rows are found by mini-batches
+FIRST_SEARCH = Search(n_init=1, max_iter=10, tol=1e-7)  # of rows among landmarks
+# Weights of the extension penalty from smooth to free, where training begins at the plane of
+# principal components: an embedding that has unfolded nothing yet.
+AUTO_HOMOTOPY = tuple({"extension": 0.3**k} for k in range(1, 8))
+
+
+@dataclass(frozen=True)
+class Manifold:
+    """A trained map, the places of the rows, and how training went."""
+
+    X: Array
+    map: KernelMap
+    start: str
+    value: float
+    curve: list[float]
+    settled: bool
+
+    def in_units(self, unit: float, loss: ResidualLoss) -> "Manifold":
+        """The manifold of rows that were divided by ``unit``."""
+        back = unit**-loss.degree
+        outputs, images = self.map.outputs / unit, self.map.images / unit
+        return replace(
+            self,
+            map=replace(self.map, outputs=outputs, images=images),
+            value=back * self.value,
+            curve=[back * value for value in self.curve],
+        )
+
+
+def learn_manifold(
+    Y: Array, settings: Settings, rng: np.random.Generator, report: Report
+) -> Manifold:
+    """Train on the centred rows of ``Y``, which are all different and of ordinary size."""
+    landmarks = settings.landmarks.n
+    if landmarks is not None and landmarks < len(Y):
+        return _learn_from_landmarks(Y, landmarks, settings, rng, report)
+    N = len(Y)
+    kept = np.arange(N)
+    if settings.descent.held_out:
+        n_held = min(max(1, round(settings.descent.held_out * N)), N - settings.q - 2)
+        kept = np.sort(rng.permutation(N)[n_held:])
+    rows = Y[kept]
+    held = np.delete(Y, kept, axis=0) if settings.descent.held_out else None
+    objective, starts, settings = choose_starts(rows, settings, rng, report)
+    objectives = _loss_stages(objective, settings, objective.residuals, starts[0].X)
+    # Threads: the loops and matrix products that take the time let others run.
+    runs = Parallel(n_jobs=settings.starts.n_jobs, prefer="threads")(
+        delayed(train_from_start)(objectives, start, settings, report, held) for start in starts
+    )
+    best = min(range(len(runs)), key=lambda i: runs[i].value)
+    done = runs[best]
+    if isinstance(settings.loss, Epsilon):
+        loss = with_width(objective, done.X, settings.loss)
+        done = fit_tubes(objective, done.X, loss, max_iter=min(TUBE_STEPS, settings.max_iter))
+    X = done.X - done.X.mean(axis=0)
+    if held is not None:
+        # The held-out rows join at their projections: they have chosen when to stop, no more.
+        now = map_of_rows(X, X, rows, settings.smoother)
+        whole = np.empty((N, settings.q))
+        whole[kept] = X
+        whole[np.setdiff1d(np.arange(N), kept)] = best_ends(now, held, None, WHOLE_ROWS).latent
+        X = whole
+    return _finish(X, X, Y, Y, settings, starts[best].name, done)
+
+
+def _learn_from_landmarks(
+    Y: Array, n: int, settings: Settings, rng: np.random.Generator, report: Report
+) -> Manifold:
+    """Means of the rows are the centres: a step costs O(N n) instead of O(N²)."""
+    means = _means_of_rows(Y, n, settings.landmarks.method, rng)
+    # The landmarks are embedded among themselves, each left out in turn, then the rows projected.
+    few = replace(settings, n_excluded=1, starts=replace(settings.starts, n_init=1))
+    alone, starts, chosen = choose_starts(means, few, rng, report)
+    settings, start = replace(settings, smoother=chosen.smoother), starts[0]
+    among = map_of_rows(start.X, start.X, means, settings.smoother)
+    places = best_ends(among, Y, None, FIRST_SEARCH).latent
+    objective = with_penalties(
+        ManifoldObjective(Y, alone.smoother, alone.loss, outputs=means), settings
+    )
+    objectives = _loss_stages(
+        objective,
+        settings,
+        lambda Z: latent_map(Z, start.X, means, settings.smoother).f - Y,
+        places,
+    )
+    begin = Start(start.name, start.value, np.vstack([places, start.X]))
+    done = train_from_start(objectives, begin, settings, report, None)
+    return _finish(done.X[: len(Y)], done.X[len(Y) :], Y, means, settings, start.name, done)
+
+
+def train_from_start(
+    objectives: list[ManifoldObjective],
+    start: Start,
+    settings: Settings,
+    report: Report,
+    held: Array | None,
+) -> Descended:
+    """Minimise from one start: through the stages of the homotopy, then the objective itself.
+
+    Each stage begins where the last one ended. There are several ``objectives`` where a loss with
+    a kink is approached by smooth ones.
+    """
+    first, last = objectives[0], objectives[-1]
+    if settings.max_iter == 0:
+        value = last(start.X)[0]
+        return Descended(start.X, value, [value], True)
+    automatic = settings.homotopy is None and start.name == "pca"
+    stages = AUTO_HOMOTOPY if automatic else settings.homotopy or ()
+    jury = None if held is None else HeldOutRows(held, last.targets, settings.smoother)
+    watch = TrainingWatch(report, jury)
+    minimise = METHODS[settings.descent.method]
+    for path in (stages, ()) if automatic else (stages,):
+        X = start.X
+        curve: list[float] = []
+        for stage in path:
+            done = _descend_stage(first, X, stage, settings)
+            X, curve = done.X, curve + done.curve
+        for objective in objectives:
+            done = minimise(objective, X, max_iter=settings.max_iter, tol=settings.tol, watch=watch)
+            X, curve = done.X, curve + done.curve
+        done = done._replace(curve=curve)
+        # A penalty may have drawn all places to one, from where there is no way back.
+        if not automatic or done.value <= last(start.X)[0]:
+            break
+    if jury is not None and jury.best is not None:
+        done = done._replace(X=jury.best, value=jury.lowest, settled=True)
+    return done
+
+
+def _descend_stage(
+    objective: ManifoldObjective, X: Array, stage: Mapping[str, float], settings: Settings
+) -> Descended:
+    """One stage of a homotopy, which may hold the places in a box or above a floor of density."""
+    unit, method = objective.unit, settings.descent.method
+    penalties = {name: unit * w for name, w in stage.items() if name not in RULES}
+    eased = replace(objective, penalties={**(objective.penalties or {}), **penalties})
+    box, max_iter = stage.get("box"), int(stage.get("max_iter", settings.max_iter))
+    X = X if box is None else np.clip(X, -box, box)
+    if "floor" in stage:
+        return descend_above(
+            eased, X, stage["floor"], method=method, max_iter=max_iter, tol=settings.tol, box=box
+        )
+    return METHODS[method](eased, X, max_iter=max_iter, tol=settings.tol, box=box)
+
+
+def _loss_stages(
+    objective: ManifoldObjective, settings: Settings, residuals: Callable[[Array], Array], X: Array
+) -> list[ManifoldObjective]:
+    """The objective with the loss that is trained, in stages where it has a kink.
+
+    What is ``"auto"`` in a loss is found from the residuals at the start. Tubes come after a fit
+    with the squared loss.
+    """
+    loss = settings.loss
+    if isinstance(loss, Epsilon) or not (is_open(loss) or has_kink(loss)):
+        return [objective]
+    R = residuals(X)
+    stages: tuple[Any, ...] = loss.resolve_from(R).stages(loss.spread_of(R))
+    return [with_penalties(replace(objective, loss=stage), settings) for stage in stages]
+
+
+def _means_of_rows(Y: Array, n: int, method: str, rng: np.random.Generator) -> Array:
+    """Means of the rows, (n, d); of many rows, the means of some tell as much."""
+    if method == "harmonic":
+        return harmonic_means(Y[sample_rows(len(Y), MANY_ROWS, rng)], n, rng).centres
+    kmeans = KMeans if len(Y) <= MANY_ROWS else MiniBatchKMeans
+    found = kmeans(n, n_init=1, random_state=int(rng.integers(2**31))).fit(Y)
+    means: Array = found.cluster_centers_
+    return means
+
+
+def _finish(
+    X: Array,
+    centres: Array,
+    Y: Array,
+    outputs: Array,
+    settings: Settings,
+    start: str,
+    done: Descended,
+) -> Manifold:
+    smoothness = settings.landmarks.smoothness
+    if smoothness is not None:
+        outputs = smooth_outputs(X, centres, Y, settings.smoother.kernel, smoothness)
+    found = map_of_rows(X, centres, outputs, settings.smoother)
+    return Manifold(X, found, start, done.value, done.curve, done.settled)
