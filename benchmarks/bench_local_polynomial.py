@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks._harness import Contest, Unavailable, benchmark
-from isthmus.regression import LocalPolynomialRegression
+from isthmus.regression import LocalPolynomialRegression, Selection
 
 BANDWIDTH = (0.3, 0.4)
 
@@ -50,7 +50,9 @@ def _largest_gap(a, b):
 
 def _prediction(n, degree, kind):
     X, y, Xt, truth = _surface(n)
-    model = LocalPolynomialRegression(degree, bandwidth=BANDWIDTH, ridge=0.0, max_selection=2)
+    model = LocalPolynomialRegression(
+        degree, bandwidth=BANDWIDTH, ridge=0.0, cv=Selection(max_rows=2)
+    )
     model.fit(X, y)
     return Contest(
         lambda: model.predict(Xt),

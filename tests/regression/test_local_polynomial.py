@@ -4,9 +4,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.sparse import issparse
+from sklearn.model_selection import KFold
 
-from isthmus.regression import LocalPolynomialRegression
-from isthmus.regression.local.left_out import left_out_error, left_out_values
+from isthmus.regression import LocalPolynomialRegression, Selection
+from isthmus.regression.local.left_out import (
+    LeftOut,
+    left_out_error,
+    left_out_parts,
+    left_out_values,
+)
 from isthmus.smoothers import density_kernel
 from isthmus.smoothers.density_kernels import DENSITY_KERNELS
 from isthmus.smoothers.local_polynomial import LocalSmoother, smooth
@@ -52,24 +58,29 @@ def test_value_is_the_constant_of_a_weighted_least_squares_fit(kernel, degree, c
 def test_leave_one_out_is_refitting_without_the_row(kernel, degree, cross):
     fit = fit_of(kernel, degree, cross)
     which = np.array([3, 17, 50])
-    values = left_out_values(fit, X, Y, which)
+    values = left_out_values(fit, X, Y, LeftOut(which))
     refits = [
         smooth(fit, X[j : j + 1], np.delete(X, j, 0), np.delete(Y, j, 0)).values[0] for j in which
     ]
     assert_allclose(values, refits, rtol=1e-10, atol=1e-12)
-    error = left_out_error(fit, X, Y, which)[0]
+    error = left_out_error(fit, X, Y, [LeftOut(which)])[0]
     assert_allclose(error, np.mean(np.sum((values - Y[which]) ** 2, axis=1)), rtol=1e-12)
 
 
-@pytest.mark.parametrize("kernel", ["gaussian", "triweight", "student"])
+# Not folds of compact kernels: there a step changes the degree of some query.
+@pytest.mark.parametrize(
+    ("kernel", "criterion"),
+    [("gaussian", "loo"), ("triweight", "loo"), ("student", "loo"), ("gaussian", 5)],
+)
 @pytest.mark.parametrize(("degree", "cross"), DEGREES)
-def test_gradient_by_the_bandwidths_is_that_of_finite_differences(kernel, degree, cross):
+def test_gradient_by_the_bandwidths_is_that_of_finite_differences(kernel, degree, cross, criterion):
     fit = fit_of(kernel, degree, cross)
-    log_h, step, which = np.log([0.9, 0.8]), 1e-5, np.arange(len(X))
-    slope = left_out_error(fit, X / np.exp(log_h), Y, which, gradient=True)[1]
+    log_h, step = np.log([0.9, 0.8]), 1e-5
+    parts = left_out_parts(Selection(criterion), len(X))
+    slope = left_out_error(fit, X / np.exp(log_h), Y, parts, gradient=True)[1]
 
     def error(shift):
-        return left_out_error(fit, X / np.exp(log_h + shift), Y, which)[0]
+        return left_out_error(fit, X / np.exp(log_h + shift), Y, parts)[0]
 
     numeric = [(error(e) - error(-e)) / (2 * step) for e in step * np.eye(2)]
     assert_allclose(slope, numeric, rtol=2e-5, atol=1e-8)
@@ -192,7 +203,7 @@ def test_bandwidth_follows_the_units_of_the_inputs():
 
 
 def test_choosing_on_some_rows_uses_all_rows_to_predict_them():
-    some = LocalPolynomialRegression(1, bandwidth=0.5, max_selection=20, random_state=0).fit(X, Y)
+    some = LocalPolynomialRegression(1, bandwidth=0.5, cv=Selection(max_rows=20)).fit(X, Y)
     whole = LocalPolynomialRegression(1, bandwidth=0.5).fit(X, Y)
     assert some.loo_error_ != whole.loo_error_
     assert_allclose(some.predict(QUERIES), whole.predict(QUERIES))
@@ -224,6 +235,7 @@ def test_one_output_keeps_one_dimension():
         ({"bandwidth": "silverman"}, "one of 'loo', 'loo-ard'"),
         ({"density_kernel": "box"}, "one of 'gaussian'"),
         ({"ridge": -1e-3}, "'ridge' parameter"),
+        ({"cv": "bootstrap"}, "'cv' parameter of LocalPolynomialRegression"),
     ],
 )
 def test_bad_parameters_are_named_and_leave_nothing_fitted(parameters, message):
@@ -304,3 +316,16 @@ def test_rows_equal_but_for_rounding_do_not_choose_the_bandwidth(rng):
     assert model.bandwidth_.min() > 1e-9
     means = np.array([y[which == i].mean() for i in range(4)])
     assert_allclose(model.predict(places), means, atol=0.15)
+
+
+def test_folds_are_predicted_by_the_others():
+    model = LocalPolynomialRegression(1, bandwidth=0.5, cv=4).fit(X, Y)
+    squares = []
+    for train, test in KFold(4).split(X):
+        part = LocalPolynomialRegression(1, bandwidth=0.5).fit(X[train], Y[train])
+        squares.append(np.sum((part.predict(X[test]) - Y[test]) ** 2, axis=1))
+    assert_allclose(model.loo_error_, np.concatenate(squares).mean(), rtol=1e-9)
+    time = np.linspace(0, 1, 90)[:, None]
+    walk = np.cumsum(np.random.default_rng(3).normal(size=90))
+    alone, blocks = (LocalPolynomialRegression(0, cv=cv).fit(time, walk) for cv in ("loo", 5))
+    assert blocks.bandwidth_[0] > alone.bandwidth_[0]

@@ -1,4 +1,4 @@
-"""Bandwidths of local polynomial regression by exact leave-one-out."""
+"""Bandwidths of local polynomial regression by the error of rows left out."""
 
 from collections.abc import Callable
 
@@ -6,9 +6,9 @@ import numpy as np
 from scipy.optimize import minimize, minimize_scalar
 from scipy.spatial import cKDTree
 
-from isthmus.regression.local.left_out import left_out_error
+from isthmus.regression.local.left_out import LeftOut, left_out_error
 from isthmus.smoothers.local_polynomial import LocalSmoother
-from isthmus.typing import Array, IntArray
+from isthmus.typing import Array
 
 Report = Callable[[float], None]
 # Bandwidths tried before the best is refined, and evaluations of the refinement.
@@ -20,12 +20,12 @@ SAME = 1e-8
 
 
 def common_factor(
-    fit: LocalSmoother, X: Array, Y: Array, which: IntArray, report: Report
+    fit: LocalSmoother, X: Array, Y: Array, parts: list[LeftOut], report: Report
 ) -> tuple[float, float]:
-    """Bandwidth, in units of ``X``, and its leave-one-out error: grid, then Brent."""
+    """Bandwidth, in units of ``X``, and its left-out error: grid, then Brent."""
 
     def error(log_h: float) -> float:
-        value = left_out_error(fit, X / np.exp(log_h), Y, which)[0]
+        value = left_out_error(fit, X / np.exp(log_h), Y, parts)[0]
         report(value)
         return value
 
@@ -54,12 +54,12 @@ def separate_factors(
     fit: LocalSmoother,
     X: Array,
     Y: Array,
-    which: IntArray,
+    parts: list[LeftOut],
     start: float,
     report: Report,
     max_iter: int = 60,
 ) -> tuple[Array, float]:
-    """One bandwidth a column of ``X``, by gradient descent of the leave-one-out error.
+    """One bandwidth per column of ``X``, by gradient descent of the left-out error.
 
     Begins at a common bandwidth and never ends above its error. A column that
     does not matter gets a bandwidth at the upper bound, which switches it off.
@@ -68,7 +68,7 @@ def separate_factors(
     widest = np.log(100 * WIDEST)
 
     def value_and_slope(log_h: Array) -> tuple[float, Array]:
-        value, slope = left_out_error(fit, X / np.exp(log_h), Y, which, gradient=True)
+        value, slope = left_out_error(fit, X / np.exp(log_h), Y, parts, gradient=True)
         report(value)
         assert slope is not None
         return value, slope
@@ -82,7 +82,7 @@ def separate_factors(
         bounds=[(narrowest, widest)] * X.shape[1],
         options={"maxiter": max_iter, "ftol": 1e-5},
     )
-    first = left_out_error(fit, X / start, Y, which)[0]
+    first = left_out_error(fit, X / start, Y, parts)[0]
     if found.fun < first:
         return np.exp(found.x), float(found.fun)
     return np.exp(log_start), first

@@ -14,13 +14,13 @@ from isthmus._checks import (
     check_length,
     check_piece,
     check_scale,
-    check_seed,
     former_fit_kept,
     refusal,
 )
 from isthmus._progress import ProgressLine
 from isthmus.regression.local.bandwidth import common_factor, separate_factors
-from isthmus.regression.local.left_out import left_out_error
+from isthmus.regression.local.left_out import left_out_error, left_out_parts
+from isthmus.regression.selection import as_selection
 from isthmus.smoothers.density_kernels import density_kernel as as_density_kernel
 from isthmus.smoothers.local_polynomial import (
     LocalSmoother,
@@ -65,11 +65,9 @@ class LocalPolynomialRegression(MultiOutputMixin, RegressorMixin, BaseEstimator)
     ridge : float, default=1e-8
         Share of the mean diagonal that is added to all terms but the constant, for
         neighbours that lie on a line or a plane.
-    max_selection : int, default=2000
-        The bandwidth is chosen by leaving out each of at most so many rows
-        (all other rows still predict them).
-    random_state : int, RandomState instance or None, default=None
-        Draws those rows where there are more.
+    cv : Selection, "loo", int or splitter, default="loo"
+        Which rows are left out at once, and how many of them at most
+        (:class:`~isthmus.regression.Selection`, by default 2000); all other rows predict them.
     verbose : int, default=0
         Above 0, a line with the error reached so far.
 
@@ -77,9 +75,9 @@ class LocalPolynomialRegression(MultiOutputMixin, RegressorMixin, BaseEstimator)
     ----------
     bandwidth_ : ndarray of shape (n_features,)
     loo_error_ : float
-        Mean squared leave-one-out error, summed over outputs.
+        Mean squared error of the rows left out, summed over outputs.
     loo_score_ : float
-        Share of the variance of the outputs that leave-one-out predicts.
+        Share of the variance of the outputs that is predicted for rows left out.
     X_fit_, Y_fit_ : the training data
 
     Examples
@@ -105,8 +103,7 @@ class LocalPolynomialRegression(MultiOutputMixin, RegressorMixin, BaseEstimator)
         density_kernel: Any = "gaussian",
         cross_terms: bool = True,
         ridge: float = 1e-8,
-        max_selection: int = 2000,
-        random_state: Any = None,
+        cv: Any = "loo",
         verbose: int = 0,
     ):
         self.degree = degree
@@ -114,15 +111,13 @@ class LocalPolynomialRegression(MultiOutputMixin, RegressorMixin, BaseEstimator)
         self.density_kernel = density_kernel
         self.cross_terms = cross_terms
         self.ridge = ridge
-        self.max_selection = max_selection
-        self.random_state = random_state
+        self.cv = cv
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any) -> "LocalPolynomialRegression":
         """Keep the data and choose the bandwidth; return self."""
         fit = self._polynomial()
-        check_int(self.max_selection, "max_selection", self, low=2)
-        check_seed(self.random_state, "random_state", self)
+        selection = as_selection(self.cv, self)
         with former_fit_kept(self):
             X, Y = validate_data(
                 self, X, y, multi_output=True, y_numeric=True, dtype="float64", ensure_min_samples=2
@@ -135,26 +130,27 @@ class LocalPolynomialRegression(MultiOutputMixin, RegressorMixin, BaseEstimator)
         Y = Y[:, None] if flat else Y
         spread = X.std(axis=0)
         spread[spread == 0] = 1.0
-        which = self._left_out_rows(len(X))
+        parts = left_out_parts(selection, len(X))
         # Leave-one-out does not change under a shift of the outputs, rounding errors do.
         centered = Y - Y.mean(axis=0)
 
         if given is not None:
             bandwidth = given
-            error = left_out_error(fit, X / bandwidth, centered, which)[0]
+            error = left_out_error(fit, X / bandwidth, centered, parts)[0]
         else:
             with ProgressLine(type(self).__name__, verbose=self.verbose) as line:
                 factor, error = common_factor(
-                    fit, X / spread, centered, which, lambda e: line.update(loo_error=e)
+                    fit, X / spread, centered, parts, lambda e: line.update(loo_error=e)
                 )
                 bandwidth = factor * spread
                 if self.bandwidth == "loo-ard":
                     factors, error = separate_factors(
-                        fit, X / spread, centered, which, factor,
+                        fit, X / spread, centered, parts, factor,
                         lambda e: line.update(loo_error=e),
                     )  # fmt: skip
                     bandwidth = factors * spread
-        variance = float(np.mean(np.sum(centered[which] ** 2, axis=1)))
+        predicted = centered[np.concatenate([part.rows for part in parts])]
+        variance = float(np.mean(np.sum(predicted**2, axis=1)))
         self.bandwidth_, self.loo_error_ = bandwidth, error
         self.loo_score_ = 1.0 - error / variance if variance > 0 else 1.0
         self.X_fit_, self.Y_fit_, self._flat = X, Y, flat
@@ -265,12 +261,6 @@ class LocalPolynomialRegression(MultiOutputMixin, RegressorMixin, BaseEstimator)
             check_float(self.ridge, "ridge", self),
             adaptive=True,
         )
-
-    def _left_out_rows(self, n: int) -> IntArray:
-        most = int(self.max_selection)
-        if n <= most:
-            return np.arange(n)
-        return np.sort(check_seed(self.random_state, "random_state", self).permutation(n)[:most])
 
     def _given_bandwidth(self, q: int) -> Array | None:
         """The bandwidths as an array, or None where they are to be chosen."""
