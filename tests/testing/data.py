@@ -46,3 +46,12 @@ def networks():
 
 
 MOLECULES, NETWORKS = molecules(), networks()
+
+
+def name(part):
+    """The first characters of a part, the same in every process; its data need no name."""
+    if not (
+        callable(part) or isinstance(part, str) or hasattr(part, "fit") or hasattr(part, "evaluate")
+    ):
+        return ""
+    return " ".join(repr(part).split(" at 0x")[0].split())[:70]

@@ -30,7 +30,7 @@ from isthmus.sparse import (
 from isthmus.testing import all_estimators, check_feature_map
 from isthmus.typing import provides
 
-from .data import CLASSES, CURVE, GRAM, MOLECULES, NETWORKS, OUTPUTS, SERIES, VECTORS, WORDS
+from .data import CLASSES, CURVE, GRAM, MOLECULES, NETWORKS, OUTPUTS, SERIES, VECTORS, WORDS, name
 from .foreign import LandmarkMap, SquashedMap, WordLandmarkMap
 
 UKR = {"init": "pca", "homotopy": None, "random_state": 0}
@@ -95,10 +95,6 @@ LEFT_OUT = {
 }
 
 small = pytest.mark.filterwarnings("ignore:SlowFeatureAnalysis has .* independent functions")
-
-
-def name(part):
-    return " ".join(repr(part).split())[:70] if hasattr(part, "fit") else ""
 
 
 @small

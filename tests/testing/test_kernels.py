@@ -43,7 +43,7 @@ from isthmus.robotics import PoseKernel, pa10
 from isthmus.series import HiddenMarkovModel, edit_matrix
 from isthmus.testing import check_kernel
 
-from .data import ANGLES, GRAM, MOLECULES, NETWORKS, PAIRS, SERIES, VECTORS, WORDS
+from .data import ANGLES, GRAM, MOLECULES, NETWORKS, PAIRS, SERIES, VECTORS, WORDS, name
 from .foreign import CosineKernel
 
 
@@ -138,11 +138,6 @@ INDEFINITE = [
     (DistanceKernel(edit_matrix, gamma=0.3), WORDS),
     (DistanceKernel(edit_matrix, form="squared"), WORDS),
 ]
-
-
-def name(part):
-    """The first characters of a kernel; its objects need no name."""
-    return repr(part).split(" at 0x")[0][:60] if callable(part) or isinstance(part, str) else ""
 
 
 @pytest.mark.parametrize(("kernel", "objects"), KERNELS, ids=name)

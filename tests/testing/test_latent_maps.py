@@ -13,7 +13,7 @@ from isthmus.manifold import (
 )
 from isthmus.testing import all_estimators, check_latent_map
 
-from .data import CURVE, WORDS
+from .data import CURVE, WORDS, name
 from .foreign import Circle, Ellipse
 
 SHEET = grid_points((4, 3))
@@ -34,10 +34,6 @@ MANIFOLDS = [
     (Circle(), CURVE[:, :2]),
     (Ellipse(), CURVE[:, :2]),
 ]
-
-
-def name(part):
-    return " ".join(repr(part).split())[:70] if hasattr(part, "evaluate") else ""
 
 
 @pytest.mark.parametrize(("manifold", "X"), MANIFOLDS, ids=name)

@@ -20,7 +20,7 @@ from isthmus.testing import (
 )
 from isthmus.typing import provides
 
-from .data import CURVE, GRAM, OUTPUTS, PLANE, VECTORS
+from .data import CURVE, GRAM, OUTPUTS, PLANE, VECTORS, name
 from .foreign import (
     Circle,
     CosineKernel,
@@ -200,7 +200,7 @@ class Locked(Linear):
         (Grouped(), "a row does not depend on the other rows"),
         (Locked(), "it can be pickled"),
     ],
-    ids=repr,
+    ids=name,
 )
 def test_other_kernels_that_lie(kernel, fact):
     with broken(type(kernel).__name__, "kernel", fact):
@@ -307,8 +307,8 @@ def fit_with(**changes):
 
     def fit(self, X, y=None):
         LandmarkMap.fit(self, X)
-        for name, change in changes.items():
-            setattr(self, name, change(self))
+        for attribute, change in changes.items():
+            setattr(self, attribute, change(self))
         return self
 
     return fit
@@ -472,7 +472,7 @@ class Uneven(FairLoss):
         (Backwards(), "stages come ever nearer to the loss"),
         (Uneven(), "it depends on P - Y alone"),
     ],
-    ids=lambda loss: type(loss).__name__,
+    ids=name,
 )
 def test_losses_that_lie(loss, fact):
     with broken(type(loss).__name__, "loss", fact):

@@ -19,6 +19,7 @@ from isthmus.losses import (
 from isthmus.losses.resolve import LOSSES
 from isthmus.testing import check_loss
 
+from .data import name
 from .foreign import FairLoss, PoissonLoss
 
 EVERY = [
@@ -44,7 +45,7 @@ EVERY = [
 ]
 
 
-@pytest.mark.parametrize("loss", EVERY, ids=lambda loss: repr(loss).split(" at 0x")[0][:60])
+@pytest.mark.parametrize("loss", EVERY, ids=name)
 def test_loss(loss):
     assert len(check_loss(loss).facts) >= 9
 

@@ -17,7 +17,7 @@ from isthmus.structured import DependencyEstimator
 from isthmus.testing import all_estimators, check_expansion_holder, check_smoother
 from isthmus.typing import provides
 
-from .data import CLASSES, CURVE, OUTPUTS, VECTORS, WORDS
+from .data import CLASSES, CURVE, OUTPUTS, VECTORS, WORDS, name
 from .foreign import NeighborMean, RidgeMachine
 
 LENGTHS = [float(len(word)) for word in WORDS]
@@ -51,10 +51,6 @@ HOLDERS = [
     ),
     (RidgeMachine(), VECTORS, OUTPUTS),
 ]
-
-
-def name(part):
-    return " ".join(repr(part).split())[:60] if hasattr(part, "fit") else ""
 
 
 @pytest.mark.parametrize(("smoother", "objects", "y"), SMOOTHERS, ids=name)

@@ -31,7 +31,7 @@ from isthmus.testing import all_estimators, check_preimage
 from isthmus.testing.preimage import NarrowMap
 from isthmus.typing import CAPABILITIES, OBJECT_KINDS, needs
 
-from .data import MOLECULES, PLANE, SERIES, WORDS
+from .data import MOLECULES, PLANE, SERIES, WORDS, name
 from .foreign import LandmarkMap, MeanPreimage, NearestPreimage, SquashedMap, WordLandmarkMap
 
 GAUSSIAN = KernelPCA(kernel=Gaussian(5.0))
@@ -75,10 +75,6 @@ APPROXIMATE = [
     (LearnedPreimage(), PLANE, SquashedMap()),
     (LearnedPreimage(), PLANE, LandmarkMap()),
 ]
-
-
-def name(part):
-    return " ".join(repr(part).split())[:60] if hasattr(part, "fit") else ""
 
 
 @pytest.mark.parametrize(("preimage", "objects", "feature_map"), EXACT, ids=name)

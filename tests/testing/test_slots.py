@@ -22,7 +22,7 @@ from isthmus.regression import KernelRidgeCV, StiefelRegression
 from isthmus.structured import DependencyEstimator
 from isthmus.typing import provides
 
-from .data import CURVE, OUTPUTS, VECTORS, WORDS
+from .data import CURVE, OUTPUTS, VECTORS, WORDS, name
 from .foreign import (
     Circle,
     CosineKernel,
@@ -44,7 +44,7 @@ def score(**slots):
     return DependencyEstimator(**slots).fit(X, Y).score(X, Y)
 
 
-@pytest.mark.parametrize("part", [SquashedMap(), LandmarkMap(16), CosineKernel()], ids=repr)
+@pytest.mark.parametrize("part", [SquashedMap(), LandmarkMap(16), CosineKernel()], ids=name)
 def test_features_of_the_inputs(part):
     assert score(x_features=part) > 0.9
 
@@ -54,7 +54,7 @@ def test_a_plain_class_is_a_kernel_of_what_it_says():
     assert KernelPCA(2, kernel=CosineKernel()).fit_transform(X).shape == (30, 2)
 
 
-@pytest.mark.parametrize("part", [LandmarkMap(12), SquashedMap(), CosineKernel()], ids=repr)
+@pytest.mark.parametrize("part", [LandmarkMap(12), SquashedMap(), CosineKernel()], ids=name)
 def test_features_of_the_outputs_with_the_default_preimage(part):
     assert score(y_features=part) > 0.8
 
@@ -74,7 +74,7 @@ def test_features_of_the_outputs_with_the_default_preimage(part):
         ConstrainedPreimage(),
         NearestPreimage(),
     ],
-    ids=repr,
+    ids=name,
 )
 def test_every_preimage_that_asks_for_no_more_takes_a_stranger_s_map(preimage):
     assert score(y_features=LandmarkMap(12), preimage=preimage) > 0.7
@@ -88,7 +88,7 @@ def test_every_preimage_that_asks_for_no_more_takes_a_stranger_s_map(preimage):
         (SquashedMap(), GradientPreimage(), "expansion"),
         (SquashedMap(), MeanPreimage(), "weights"),
     ],
-    ids=repr,
+    ids=name,
 )
 def test_what_asks_for_more_is_refused_by_name(features, preimage, word):
     slots = {"y_features": features, "preimage": preimage, "regressor": StiefelRegression()}
@@ -104,7 +104,7 @@ def test_words_through_a_stranger_s_map():
     assert inputs.score(WORDS, lengths) > 0.5
 
 
-@pytest.mark.parametrize("regressor", [KernelRidgeCV(), NeighborMean(1)], ids=repr)
+@pytest.mark.parametrize("regressor", [KernelRidgeCV(), NeighborMean(1)], ids=name)
 def test_weights_of_a_smoother_reach_the_preimage_that_asks_for_them(regressor):
     model = DependencyEstimator(
         x_features="passthrough", y_features=KernelPCA(2), regressor=regressor,
