@@ -39,8 +39,8 @@ with style():
     figure, axes = plt.subplots(1, 4, figsize=(13, 3.2), layout="constrained")
     for ax, machine, points in (
         (axes[0], full, full.support_vectors_),
-        (axes[1], chosen, chosen.objects_),
-        (axes[2], few, few.objects_),
+        (axes[1], chosen, chosen.expansion_.objects),
+        (axes[2], few, few.expansion_.objects),
     ):
         values = machine.decision_function(grid).reshape(len(side[1]), -1)
         ax.plot(*X.T, ".", color="0.85", markersize=3, zorder=0)
