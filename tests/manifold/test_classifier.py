@@ -1,4 +1,4 @@
-"""One manifold a class."""
+"""One manifold per class."""
 
 import numpy as np
 import pytest
@@ -78,7 +78,7 @@ def test_a_class_with_too_few_rows_is_named():
 
 
 def test_what_cannot_reconstruct_is_refused():
-    with pytest.raises(TypeError, match="LinearRegression has neither"):
+    with pytest.raises(TypeError, match="LinearRegression has none of them"):
         ManifoldClassifier(LinearRegression()).fit(*three_lines())
 
 

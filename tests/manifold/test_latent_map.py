@@ -52,6 +52,38 @@ class Arc(Circle):
         return rng.uniform(0.0, 3.0, size=(n_samples, 1))
 
 
+class Words(BaseLatentMap):
+    """A line of words of two letters, which differ in how often they have the first."""
+
+    domain = Domain(0.0, 1.0)
+
+    def __init__(self, letters="ab"):
+        self.letters = letters
+
+    @property
+    def provides(self):
+        return frozenset({"transform", "inverse", "objects", "sequences"})
+
+    def fit(self, X, y=None):
+        self.length_ = max(map(len, X))
+        return self
+
+    def evaluate(self, Z, jacobian=False):
+        values = self.length_ * np.hstack([Z, 1 - Z])
+        slopes = self.length_ * np.tile([[1.0], [-1.0]], (len(Z), 1, 1)) if jacobian else None
+        return MapValues(values, slopes, np.ones(len(Z), dtype=bool))
+
+    def encode(self, X):
+        return np.array([[word.count(letter) for letter in self.letters] for word in X], float)
+
+    def decode(self, values):
+        first, second = self.letters
+        return [first * round(a) + second * round(b) for a, b in values]
+
+    def encoding_error(self, X, codes):
+        return (np.array([len(word) for word in X]) - codes.sum(axis=1)) ** 2
+
+
 @pytest.fixture
 def circle():
     return Circle().fit(2.0 * np.eye(2))
@@ -94,6 +126,22 @@ def test_a_stranger_s_map_is_a_part_like_ours():
     assert clone(Circle()).get_params() == {}
     with pytest.raises(NotFittedError):
         Circle().transform(X)
+
+
+def test_a_stranger_s_map_of_other_objects_has_the_verbs_too():
+    words = ["abab", "aaab", "bbbb"]
+    model = Words().fit(words)
+    assert_allclose(model.transform(words), [[0.5], [0.75], [0.0]], atol=1e-6)
+    assert model.inverse_transform([[0.25]]) == ["abbb"]
+    assert model.reconstruct(["baba", "abcc"]) == ["aabb", "aabb"]
+    assert_allclose(model.reconstruction_error(["baba", "abcc"]), [0.0, 6.0], atol=1e-9)
+    assert_allclose(model.project(["abcc"]).error, [6.0])
+    with pytest.raises(ValueError, match=r"Words\.complete needs rows of numbers"):
+        model.complete(words)
+    with pytest.raises(TypeError, match="collection of objects"):
+        model.transform("abab")
+    classifier = ManifoldClassifier(Words("ab")).fit([*words, "cc"], [0, 0, 0, 1])
+    assert classifier.reconstruction_errors(words).shape == (3, 2)
 
 
 def test_all_answers_are_told_and_the_first_is_taken(circle):

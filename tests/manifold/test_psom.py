@@ -278,7 +278,7 @@ def test_given_axes_are_used_as_they_are():
             {"nodes": np.zeros((6, 2)), "grid": (2, 4)},
             r"expected shape \(2, 4, 'd'\) or \(8, 'd'\)",
         ),
-        ({"nodes": np.zeros((3, 3, 2)), "grid": (9, 1)}, "at least 2 nodes an axis"),
+        ({"nodes": np.zeros((3, 3, 2)), "grid": (9, 1)}, "at least 2 nodes per axis"),
         ({"nodes": np.zeros((3, 2)), "grid": [[0, 2, 1]]}, "increasing nodes"),
         ({"nodes": np.full((3, 2), np.nan)}, "NaN"),
         ({"nodes": np.zeros((3, 2)), "basis": "fourier"}, "'lagrange', 'chebyshev', 'legendre'"),

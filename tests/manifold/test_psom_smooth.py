@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from isthmus.manifold import PSOM, SmoothPSOM, grid_points
 from isthmus.manifold.psom import smoothing
 from isthmus.manifold.psom.cg import sample_adjoint, sample_values
-from isthmus.manifold.psom.choice import chosen_smoothness, criterion
+from isthmus.manifold.psom.choice import choose_smoothness, criterion
 from isthmus.manifold.psom.grid import make_grid
 from isthmus.manifold.psom.map import map_values
 from isthmus.manifold.psom.roughness import roughness_matrix, roughness_product
@@ -232,7 +232,7 @@ def test_leaving_one_out_is_refitting_without_it():
 def test_rules_find_their_minimum_and_beat_the_extremes(rule):
     grid, Z, Y = scattered()
     smoother = smoothing.EigenSmoother(grid, Samples(Z, Y, np.ones(60)))
-    lam, history = chosen_smoothness(smoother, rule, np.ones(60))
+    lam, history = choose_smoothness(smoother, rule, np.ones(60))
     best = criterion(rule, smoother.at(lam), np.ones(60))
     around = [criterion(rule, smoother.at(f * lam), np.ones(60)) for f in (0.1, 0.7, 1.4, 10)]
     assert best <= min(around)

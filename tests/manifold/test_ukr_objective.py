@@ -114,7 +114,7 @@ def test_pairs_within_reach_are_those_of_all_distances(q, rng, monkeypatch):
     expected = np.where(squared < support, squared, np.inf)
     found = near_lists.near_pairs(points, centres, support)
     assert_allclose(as_table(found, squared.shape), expected, rtol=1e-12)
-    everything = near_lists.listed_pairs(points, centres)
+    everything = near_lists.list_pairs(points, centres)
     assert_allclose(as_table(everything, squared.shape), squared, rtol=1e-12)
     assert near_lists.near_pairs(points, centres, 1e9) is None  # crowded
     monkeypatch.setattr(near_lists, "SLAB_CENTRES", 0)
@@ -190,7 +190,7 @@ def test_gradient_of_density_functionals(kernel, path, name, data, rng):
     }[name]
 
     def fun(x):
-        pairs = near_lists.listed_pairs(x, x) if path == "listed" else None
+        pairs = near_lists.list_pairs(x, x) if path == "listed" else None
         value, by_point, by_centre = density_functional(x, x, kernel, functional, pairs)
         return value, by_point + by_centre
 

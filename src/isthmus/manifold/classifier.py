@@ -1,4 +1,4 @@
-"""One manifold a class; the one that reconstructs a point best names it."""
+"""Classification by one manifold per class."""
 
 from typing import Any
 
@@ -10,40 +10,38 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from isthmus._checks import check_length, former_fit_kept
-from isthmus.kernels.base import Kernel
-from isthmus.kernels.objects import check_objects
-from isthmus.manifold.ukr.checks import as_data_kernel
-from isthmus.typing import Array
+from isthmus.kernels.objects import check_list
+from isthmus.typing import OBJECT_KINDS, Array, provides
 
-# What tells how far rows are from a manifold, from the best to what is left.
-ROADS = (("reconstruction_error",), ("reconstruct",), ("transform", "inverse_transform"))
+# Methods that tell how far rows are from a manifold, the most direct first.
+WAYS = (("reconstruction_error",), ("reconstruct",), ("transform", "inverse_transform"))
 
 
 class ManifoldClassifier(ClassifierMixin, BaseEstimator):
-    r"""Classify by reconstruction: fit one manifold a class, ask which is nearest.
+    r"""Fit one manifold per class, and predict the class whose manifold is closest.
 
     .. math:: \hat c(y)=\arg\min_c\ \min_x\|y-f_c(x)\|^2,
 
     where :math:`f_c` is the manifold of class c [Klanke2007]_. A manifold sees only its own
-    class, so adding a class leaves the others as they are, and
-    :meth:`reconstruction_errors` tells points that belong to none. No probabilities
-    are given: errors of separate manifolds are no likelihoods. For those, put
-    :class:`sklearn.calibration.CalibratedClassifierCV` around it.
+    class, so adding a class leaves the others as they are, and :meth:`reconstruction_errors`
+    shows which points belong to none. There are no probabilities: errors of separate manifolds
+    are not likelihoods. For those, put :class:`sklearn.calibration.CalibratedClassifierCV`
+    around it.
 
     Parameters
     ----------
     manifold : estimator
         What is fitted to each class: anything with ``reconstruction_error(X)``, the squared
-        distance of each row, as :class:`~isthmus.manifold.UnsupervisedKernelRegression` has (in
-        feature space if it has a ``data_kernel``); else with ``reconstruct(X)``, or with
-        ``transform`` and ``inverse_transform`` (also scikit-learn's ``PCA``).
+        distance of each row, as every :class:`~isthmus.manifold.BaseLatentMap` has (in feature
+        space if it has a ``data_kernel``); else with ``reconstruct(X)``, or with ``transform``
+        and ``inverse_transform`` (scikit-learn's ``PCA``, say).
     n_jobs : int or None, default=None
-        Classes fitted at the same time, as in joblib.
+        Number of classes fitted at the same time, as in joblib.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-    manifolds_ : list of the fitted manifolds, one a class
+    manifolds_ : list of the fitted manifolds, one per class
 
     Examples
     --------
@@ -66,11 +64,11 @@ class ManifoldClassifier(ClassifierMixin, BaseEstimator):
         """Fit one manifold to the rows of each class; return self."""
         manifold = self._prototype()
         with former_fit_kept(self):
-            X, y = self._checked(X, y)
+            X, y = self._check_rows(X, y)
             check_classification_targets(y)
             classes, which = np.unique(y, return_inverse=True)
             fitted = Parallel(n_jobs=self.n_jobs)(
-                delayed(_fitted)(
+                delayed(_fit_class)(
                     clone(manifold), _safe_indexing(X, np.flatnonzero(which == i)), label
                 )
                 for i, label in enumerate(classes)
@@ -81,11 +79,10 @@ class ManifoldClassifier(ClassifierMixin, BaseEstimator):
     def reconstruction_errors(self, X: Any) -> Array:
         """Return the squared distance to each manifold, shape (n_samples, n_classes)."""
         check_is_fitted(self)
-        kernel = self._objects_kernel()
-        if kernel is None:
+        if self._takes_vectors():
             X = validate_data(self, X, dtype="float64", reset=False)
         else:
-            X = check_objects(self, X, kernel, reset=False)
+            X = check_list(X, type(self).__name__)
         return np.column_stack([_errors(manifold, X) for manifold in self.manifolds_])
 
     def decision_function(self, X: Any) -> Array:
@@ -102,32 +99,37 @@ class ManifoldClassifier(ClassifierMixin, BaseEstimator):
         labels: np.ndarray[Any, Any] = self.classes_[nearest]
         return labels
 
-    def _objects_kernel(self) -> Kernel | None:
-        """The kernel of the manifold, if it compares other things than rows of numbers."""
-        given = getattr(self.manifold, "data_kernel", None)
-        kernel = None if given is None else as_data_kernel(given)
-        return None if kernel is None or kernel.vectors else kernel
+    def _takes_vectors(self) -> bool:
+        """Whether the manifold is one of rows of numbers, and not of other objects."""
+        kinds = provides(self.manifold) & OBJECT_KINDS
+        return not kinds or "vectors" in kinds
 
-    def _checked(self, X: Any, y: Any) -> Any:
-        kernel = self._objects_kernel()
-        if kernel is None:
+    def _check_rows(self, X: Any, y: Any) -> Any:
+        if self._takes_vectors():
             return validate_data(self, X, y, dtype="float64")
-        X, y = check_objects(self, X, kernel, reset=True), column_or_1d(y, warn=True)
+        X, y = check_list(X, type(self).__name__), column_or_1d(y, warn=True)
         check_length(self, len(X), len(y), what="labels as objects")
         return X, y
 
     def _prototype(self) -> Any:
-        manifold = self.manifold
-        if not any(all(hasattr(manifold, name) for name in names) for names in ROADS):
+        if _way(self.manifold) is None:
             raise TypeError(
                 "The 'manifold' parameter of ManifoldClassifier must have reconstruction_error, "
                 "reconstruct, or transform and inverse_transform. "
-                f"{type(manifold).__name__} has neither."
+                f"{type(self.manifold).__name__} has none of them."
             )
-        return manifold
+        return self.manifold
 
 
-def _fitted(manifold: Any, X: Any, label: Any) -> Any:
+def _way(manifold: Any) -> tuple[str, ...] | None:
+    """The methods by which a manifold tells distances, None where it has none of them."""
+    for names in WAYS:
+        if all(callable(getattr(manifold, name, None)) for name in names):
+            return names
+    return None
+
+
+def _fit_class(manifold: Any, X: Any, label: Any) -> Any:
     try:
         return manifold.fit(X)
     except ValueError as error:
@@ -138,11 +140,12 @@ def _fitted(manifold: Any, X: Any, label: Any) -> Any:
 
 
 def _errors(manifold: Any, X: Array) -> Array:
-    """Squared distances of the rows from a manifold, by the shortest road it has."""
-    if hasattr(manifold, "reconstruction_error"):
+    """Squared distances of the rows from a manifold, in the most direct way it has."""
+    way = _way(manifold)
+    if way == WAYS[0]:
         errors: Array = manifold.reconstruction_error(X)
         return errors
-    if hasattr(manifold, "reconstruct"):
+    if way == WAYS[1]:
         found: Array = manifold.reconstruct(X)
     else:
         found = manifold.inverse_transform(manifold.transform(X))

@@ -10,6 +10,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from isthmus._checks import check_int, check_length, check_scale
+from isthmus.kernels.objects import check_list
 from isthmus.manifold.domain import Domain
 from isthmus.manifold.projection import Ends, Projection, Search, all_ends, best_ends, goals
 from isthmus.typing import Array, BoolArray, LatentMap, Objects
@@ -321,6 +322,8 @@ class BaseLatentMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     def _rows(self, X: Any, *, gaps: bool = False) -> tuple[Any, Any]:
         """Rows in double precision, in which searches run, and the precision they came in."""
+        if "vectors" not in self.provides:
+            return check_list(X, type(self).__name__), np.dtype(np.float64)
         X = validate_data(
             self,
             X,
@@ -333,6 +336,10 @@ class BaseLatentMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     def _check_gaps(self) -> None:
         """Refuse to complete rows where components have no meaning of their own."""
+        if "vectors" not in self.provides:
+            raise ValueError(
+                f"{type(self).__name__}.complete needs rows of numbers, of which some are known."
+            )
 
     def _check_weights(self, weights: Any, codes: Array) -> Array:
         """Weights (n, d), zero where a component is not known."""

@@ -1,6 +1,6 @@
 """Limited-memory quasi-Newton for many small problems at once.
 
-SciPy solves one problem a call. Pre-images and twin processes pose thousands of the same form,
+SciPy solves one problem per call. Pre-images and twin processes pose thousands of the same form,
 whose values and gradients come from one matrix product; here every row of ``Z`` is a problem
 with its own step length and memory, and rows that have converged leave the batch.
 """
@@ -15,11 +15,13 @@ from isthmus.typing import Array, BoolArray, IntArray
 
 # fun(Z, rows) -> values (n,), gradients (n, d) of the problems named by ``rows``
 RowObjective = Callable[[Array, IntArray], tuple[Array, Array]]
+# steps and changes of gradients (memory, n, d), and one over their products (memory, n)
+Memory = tuple[Array, Array, Array]
 
 
 @dataclass
 class SolverResult:
-    """What a batch of problems came to."""
+    """The solutions of a batch of problems."""
 
     __module__ = "isthmus.optimize"
 
@@ -93,25 +95,14 @@ def minimize_rows(
         line.update(
             step=n_iter, open=len(rows), objective=value.mean(), optimality=optimality.max()
         )
-        free = ~(((x <= low) & (g > 0)) | ((x >= high) & (g < 0)))
-        direction = -_two_loop(np.where(free, g, 0), S, Y, rho)
-        direction *= free
-        slope = np.einsum("ij,ij->i", direction, g)
-        bad = slope >= -1e-14 * np.linalg.norm(direction, axis=1) * np.linalg.norm(g, axis=1)
-        direction[bad] = np.where(free, -g, 0)[bad]
-        rho[:, bad] = 0
+        direction = _descent_direction(x, g, (S, Y, rho), low, high)
         first = ~rho.any(axis=0)
         # Without curvature a unit gradient step has no meaning: start with a unit length.
         length = np.linalg.norm(direction, axis=1)
         step = np.where(first, 1 / np.maximum(length, 1e-300), 1.0)
         step = np.minimum(step, 1.0) if n_iter == 1 else step
         x_new, f_new, g_new, moved = _backtrack(fun, rows, x, f, g, direction, step, low, high)
-        s, y = x_new - x, g_new - g
-        curvature = np.einsum("ij,ij->i", s, y)
-        keep = curvature > 1e-12 * np.einsum("ij,ij->i", y, y) ** 0.5 * np.linalg.norm(s, axis=1)
-        S, Y, rho = np.roll(S, 1, axis=0), np.roll(Y, 1, axis=0), np.roll(rho, 1, axis=0)
-        S[0], Y[0] = s, y
-        rho[0] = np.where(keep, 1 / np.where(keep, curvature, 1), 0)
+        S, Y, rho = _remember((S, Y, rho), x_new - x, g_new - g)
         x, f, g = x_new, f_new, g_new
         criterion = _optimality(x, g, low, high)
         done = criterion <= tol * reference[rows]
@@ -130,6 +121,29 @@ def minimize_rows(
 def _optimality(x: Array, g: Array, low: float, high: float) -> Array:
     """Largest entry of the projected gradient."""
     return np.abs(np.clip(x - g, low, high) - x).max(axis=1, initial=0.0)
+
+
+def _descent_direction(x: Array, g: Array, memory: Memory, low: float, high: float) -> Array:
+    """Quasi-Newton directions; where one does not descend, the gradient, and memory is void."""
+    S, Y, rho = memory
+    free = ~(((x <= low) & (g > 0)) | ((x >= high) & (g < 0)))
+    direction = -_two_loop(np.where(free, g, 0), S, Y, rho)
+    direction *= free
+    slope = np.einsum("ij,ij->i", direction, g)
+    bad = slope >= -1e-14 * np.linalg.norm(direction, axis=1) * np.linalg.norm(g, axis=1)
+    direction[bad] = np.where(free, -g, 0)[bad]
+    rho[:, bad] = 0
+    return direction
+
+
+def _remember(memory: Memory, s: Array, y: Array) -> Memory:
+    """The memory with the latest steps and changes of gradients first."""
+    S, Y, rho = (np.roll(part, 1, axis=0) for part in memory)
+    curvature = np.einsum("ij,ij->i", s, y)
+    keep = curvature > 1e-12 * np.einsum("ij,ij->i", y, y) ** 0.5 * np.linalg.norm(s, axis=1)
+    S[0], Y[0] = s, y
+    rho[0] = np.where(keep, 1 / np.where(keep, curvature, 1), 0)
+    return S, Y, rho
 
 
 def _two_loop(q: Array, S: Array, Y: Array, rho: Array) -> Array:

@@ -1,6 +1,6 @@
 """Levenberg-Marquardt for many small problems at once.
 
-SciPy's ``least_squares`` solves one problem a call. Projections on a manifold, recall of missing
+SciPy's ``least_squares`` solves one problem per call. Projections on a manifold, recall of missing
 columns and inverse kinematics pose thousands of the same form with few unknowns each; here every
 row is a problem with its own damping, and rows that have converged leave the batch.
 """
@@ -21,7 +21,7 @@ _LARGEST_DAMPING = 1e12  # beyond it a step is below rounding: no descent is lef
 
 @dataclass
 class LeastSquaresRows:
-    """What a batch of least-squares problems came to."""
+    """The solutions of a batch of least-squares problems."""
 
     __module__ = "isthmus.optimize"
 
@@ -103,8 +103,7 @@ def least_squares_rows(
     x = np.clip(start, low, high)
     rows: IntArray = np.arange(n)
     f, J = model(x, rows)
-    residual = np.where(w > 0, f - t, 0.0)
-    error = np.einsum("nd,nd->n", w * residual, residual)
+    residual, error = _residuals(f, t, w)
     # Rounding of an exact fit is relative to the target, not to its vanishing error.
     floor = np.finfo(float).eps * np.einsum("nd,nd->n", w * t, t) + np.finfo(float).tiny
     converged = np.zeros(n, dtype=bool)
@@ -126,8 +125,7 @@ def least_squares_rows(
                 break
         trial = np.clip(here + step, lo, hi)
         f_trial, J_trial = model(trial, rows)
-        r_trial = np.where(w[rows] > 0, f_trial - t[rows], 0.0)
-        e_trial = np.einsum("nd,nd->n", w[rows] * r_trial, r_trial)
+        r_trial, e_trial = _residuals(f_trial, t[rows], w[rows])
         accepted = e_trial < error[rows]
         if inside is not None:
             accepted &= inside(trial, rows)
@@ -144,6 +142,12 @@ def least_squares_rows(
         keep = ~(small | stuck)
         rows, residual, J = rows[keep], residual[keep], J[keep]
     return LeastSquaresRows(x, error, n_iter, converged)
+
+
+def _residuals(f: Array, t: Array, w: Array) -> tuple[Array, Array]:
+    """Differences (m, d), zero where they do not count, and errors (m,)."""
+    residual = np.where(w > 0, f - t, 0.0)
+    return residual, np.einsum("nd,nd->n", w * residual, residual)
 
 
 def _normal_equations(J: Array, w: Array, residual: Array) -> tuple[Array, Array]:

@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 
 from isthmus.smoothers.density_kernels import DensityKernel
-from isthmus.smoothers.pairs import Pairs, listed_pairs, near_pairs
+from isthmus.smoothers.pairs import Pairs, list_pairs, near_pairs
 from isthmus.typing import Array, IntArray
 
 # Two such blocks of doubles stay in a core's cache between the products that use them.
@@ -78,9 +78,9 @@ def kernel_rows(
     if pairs is None and kernel.compact:
         pairs = near_pairs(Xe, Xc, kernel.support)
         if pairs is None and listed:
-            pairs = listed_pairs(Xe, Xc, kernel.support)
+            pairs = list_pairs(Xe, Xc, kernel.support)
     if pairs is not None:
-        K, H = listed_weights(pairs, kernel, excluded)
+        K, H = pair_weights(pairs, kernel, excluded)
         return KernelRows(pairs.indptr, pairs.indices, K, H, n, everything=False)
     work = Workspace() if work is None else work
     s = cdist(Xe, Xc, "sqeuclidean", out=work.take("squared", m * n).reshape(m, n))
@@ -97,7 +97,7 @@ def kernel_rows(
     return KernelRows(indptr, np.empty(0, dtype=np.int32), K.ravel(), H.ravel(), n, everything=True)
 
 
-def listed_weights(
+def pair_weights(
     pairs: Pairs, kernel: DensityKernel, excluded: IntArray | None
 ) -> tuple[Array, Array]:
     """Values K and slopes H of the listed pairs, zero where excluded."""

@@ -210,10 +210,10 @@ def _polynomials(
     rows = smoother.rows(Z, Xc, excluded, work=work)
     mass = rows.sums()
     if not jacobian:
-        b, n_terms = fitted_weights(smoother, rows, Z, Xc, mass, work)
+        b, n_terms = fit_weights(smoother, rows, Z, Xc, mass, work)
         return rows.table(b) @ Y, None, mass, n_terms
     if smoother.degree == 0:
-        b, n_terms = fitted_weights(smoother, rows, Z, Xc, mass, work)
+        b, n_terms = fit_weights(smoother, rows, Z, Xc, mass, work)
         f = rows.table(b) @ Y
         return f, _slopes_of_means(rows, reciprocal(mass), f, Z, Xc, Y), mass, n_terms
     from isthmus.smoothers.loops import weight_slopes
@@ -230,7 +230,7 @@ def _polynomials(
     return rows.table(b) @ Y, J, mass, n_terms
 
 
-def fitted_weights(
+def fit_weights(
     smoother: LocalSmoother,
     rows: KernelRows,
     Z: Array,
@@ -265,7 +265,7 @@ def smoothing_weights(smoother: LocalSmoother, Z: Array, Xc: Array) -> Any:
         here, work = Z[block], Workspace()
         rows = smoother.rows(here, Xc, work=work)
         mass = rows.sums()
-        part = rows.table(fitted_weights(smoother, rows, here, Xc, mass, work)[0])
+        part = rows.table(fit_weights(smoother, rows, here, Xc, mass, work)[0])
         alone = np.flatnonzero(mass <= 0)
         if len(alone):
             nearest = nearest_centres(here[alone], Xc, None)

@@ -30,7 +30,7 @@ def near_pairs(Xe: Array, Xc: Array, support: float) -> Pairs | None:
         return None
     most = CROWDED * len(Xe) * len(Xc)
     if len(Xc) <= SLAB_CENTRES:
-        return listed_pairs(Xe, Xc, support, most)
+        return list_pairs(Xe, Xc, support, most)
     if Xe.shape[1] > TREE_DIMENSIONS:
         return None
     radius = float(np.sqrt(support))
@@ -42,9 +42,7 @@ def near_pairs(Xe: Array, Xc: Array, support: float) -> Pairs | None:
     return Pairs(table.indptr, table.indices, table.data**2)
 
 
-def listed_pairs(
-    Xe: Array, Xc: Array, support: float = np.inf, most: float = np.inf
-) -> Pairs | None:
+def list_pairs(Xe: Array, Xc: Array, support: float = np.inf, most: float = np.inf) -> Pairs | None:
     """The pairs within reach, found by looking at centres between two planes.
 
     The planes cut the coordinate in which the centres spread most. Without a ``support`` these

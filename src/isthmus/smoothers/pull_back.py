@@ -17,12 +17,12 @@ from isthmus.smoothers.kernel_rows import (
     BLOCK,
     Workspace,
     kernel_block,
-    listed_weights,
+    pair_weights,
     reciprocal,
 )
 from isthmus.smoothers.local_polynomial import (
     LocalSmoother,
-    fitted_weights,
+    fit_weights,
     nearest_centres,
     point_blocks,
 )
@@ -136,7 +136,7 @@ def _near_pairs(
     from isthmus.smoothers.loops import pair_slopes
 
     shape = (len(Xe), len(Xc))
-    K, H = listed_weights(pairs, smoother.kernel, excluded)
+    K, H = pair_weights(pairs, smoother.kernel, excluded)
     weights = csr_array((K, pairs.indices, pairs.indptr), shape=shape)
     S = weights.sum(axis=1)
     n_alone = int(np.count_nonzero(S <= 0))
@@ -175,7 +175,7 @@ def _polynomials(
         # Crowded or not: polynomials are fitted pair by pair, and those out of reach cost as much.
         rows = smoother.rows(here, Xc, left_out, pairs, work)
         mass = rows.sums()
-        b = fitted_weights(smoother, rows, here, Xc, mass, work)[0]
+        b = fit_weights(smoother, rows, here, Xc, mass, work)[0]
         F = rows.table(b) @ outputs
         alone = np.flatnonzero(mass <= 0)
         n_alone += len(alone)

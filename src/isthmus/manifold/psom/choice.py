@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from scipy import optimize
 
-from isthmus.manifold.psom.smoothing import IterativeSmoother, Smoothed, Smoother
+from isthmus.manifold.psom.smoothing import IterativeSmoother, NodeFit, NodeSmoother
 from isthmus.typing import Array
 
 RULES = ("gcv", "loo", "noise", "discrepancy")
@@ -14,7 +14,7 @@ DECADES = (-4.0, 10.0)
 XTOL = 0.05  # decades
 
 
-def criterion(rule: str, fit: Smoothed, weights: Array, noise: float | None = None) -> float:
+def criterion(rule: str, fit: NodeFit, weights: Array, noise: float | None = None) -> float:
     """The score of a fit that is minimised, by samples with weights (n,)."""
     squares = weights * np.einsum("ij,ij->i", fit.residual, fit.residual)
     n = len(squares)
@@ -33,8 +33,8 @@ def criterion(rule: str, fit: Smoothed, weights: Array, noise: float | None = No
     return float(n * squares.sum() / max(n - fit.dof, 1e-10 * n) ** 2)
 
 
-def chosen_smoothness(
-    smoother: Smoother, rule: str, weights: Array, *, noise: float | None = None
+def choose_smoothness(
+    smoother: NodeSmoother, rule: str, weights: Array, *, noise: float | None = None
 ) -> tuple[float, list[dict[str, float]]]:
     """The smoothness of least criterion, or with a known noise left over, and what was tried."""
     origin = np.log10(smoother.scale())

@@ -37,9 +37,9 @@ class PSOM(BaseGridManifold):
     basis : {"lagrange", "chebyshev", "legendre"}, default="lagrange"
         Where nodes lie that ``grid`` only counts: regularly, with both ends, or inside the domain
         as zeros of Chebyshev polynomials (small largest error) or of Legendre polynomials (small
-        mean error). Regular nodes ring near the ends from about 8 an axis.
+        mean error). Regular nodes ring near the ends from about 8 per axis.
     local : int, optional
-        Use only so many nodes an axis, around the node nearest to a point. Cheaper and without
+        Use only this many nodes per axis, around the node nearest to a point. Cheaper and without
         ringing, but the map jumps where one window gives way to the next.
     bounds : pair, or a pair for each axis, optional
         The domain; by default [-1, 1], or what given nodes span.
@@ -128,7 +128,7 @@ class PSOM(BaseGridManifold):
             self.nodes,
             "nodes",
             self,
-            expected="None or an array of numbers, a node a row",
+            expected="None or an array of numbers with one node per row",
             allow_nd=True,
         )
         check_scale(self, nodes, what="nodes")

@@ -177,7 +177,7 @@ def _axes_of(owner: str, grid: Any, parameter: str) -> list[Any]:
     if isinstance(grid, (int, np.integer)) and not isinstance(grid, bool):
         grid = (grid,)
     expected = (
-        "a grid of at least 2 nodes an axis: a tuple of counts, or a list with a vector of "
+        "a grid of at least 2 nodes per axis: a tuple of counts, or a list with a vector of "
         "increasing nodes for each axis"
     )
     if not isinstance(grid, (Sequence, np.ndarray)) or isinstance(grid, str) or len(grid) == 0:

@@ -19,7 +19,7 @@ from isthmus.manifold.psom.map import GridMap, map_values
 from isthmus.manifold.psom.smoothing import Samples, smooth_samples
 from isthmus.typing import Array
 
-RETRY = 5  # every so many cycles the best node is tried as a start, too
+RETRY = 5  # cycles after which the best node is tried as a start, too
 SEARCH = Search(n_init=1, max_iter=10, tol=1e-6)  # of the projections while a map is learned
 LEAST_FALL = 1e-3  # relative; a smaller fall of the held-out error is not worth its step
 

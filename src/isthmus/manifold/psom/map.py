@@ -55,7 +55,7 @@ def map_values(grid: NodeGrid, W: Array, points: Array, *, local: int | None = N
     r""":math:`f(x)=\sum_gw_g\prod_\mu\ell_{g_\mu}(x_\mu)` at all points, shape (m, d).
 
     ``W`` holds the weights of the nodes, shape (\*grid.shape, d); ``local`` is the number of
-    nodes an axis of the window around the node nearest to a point, None for all.
+    nodes per axis of the window around the node nearest to a point, None for all.
     """
     out = np.empty((len(points), W.shape[-1]))
     for rows in _blocks(grid, W, len(points), local):

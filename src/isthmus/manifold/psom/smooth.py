@@ -21,7 +21,7 @@ from isthmus.manifold.projection import Search
 from isthmus.manifold.psom.annealing import Annealing, check_annealing
 from isthmus.manifold.psom.base import BaseGridManifold
 from isthmus.manifold.psom.checks import check_latent, check_nodes, check_spread, check_variances
-from isthmus.manifold.psom.choice import RULES, chosen_smoothness
+from isthmus.manifold.psom.choice import RULES, choose_smoothness
 from isthmus.manifold.psom.grid import NodeGrid, make_grid
 from isthmus.manifold.psom.learn import principal_plane, unfold
 from isthmus.manifold.psom.smoothing import (
@@ -271,7 +271,7 @@ class SmoothPSOM(BaseGridManifold):
             if self.noise is None:
                 raise ValueError(f"smoothness={rule!r} of SmoothPSOM needs the parameter noise.")
             noise = float(self.noise)
-        lam, history = chosen_smoothness(smoother, rule, data.weights, noise=noise)
+        lam, history = choose_smoothness(smoother, rule, data.weights, noise=noise)
         fit = smoother.at(lam)
         self._keep(grid, fit.weights, data.points, lam)
         self.dof_, self.history_ = fit.dof, history

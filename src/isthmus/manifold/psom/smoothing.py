@@ -1,7 +1,7 @@
 r"""Smooth maps through noisy nodes, missing nodes, and data off the grid.
 
 All minimise :math:`\sum_ip_i\|y_i-f(x_i)\|^2+\lambda\operatorname{tr}(W^\top MW)` over the images W
-of the nodes, with M of ``_psom_roughness``; data on the grid have their nodes as :math:`x_i`.
+of the nodes, with M of ``roughness_matrix``; data on the grid have their nodes as :math:`x_i`.
 """
 
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ CG_TOL, CG_STEPS = 1e-8, 2000
 
 
 @dataclass(frozen=True)
-class Smoothed:
+class NodeFit:
     """A fit at one smoothness: weights (size, d), residuals (n, d), degrees of freedom."""
 
     weights: Array
@@ -36,10 +36,10 @@ class Smoothed:
     leverage: Array | None
 
 
-class Smoother(Protocol):
+class NodeSmoother(Protocol):
     """Fits the same data with any smoothness."""
 
-    def at(self, lam: float) -> Smoothed: ...
+    def at(self, lam: float) -> NodeFit: ...
 
     def scale(self) -> float: ...
 
@@ -64,7 +64,7 @@ class Samples:
         return sparse.csr_array((np.ones(n), (np.arange(n), self.nodes)), shape=(n, grid.size))
 
 
-def make_smoother(grid: NodeGrid, data: Samples, *, with_leverage: bool = False) -> Smoother:
+def make_smoother(grid: NodeGrid, data: Samples, *, with_leverage: bool = False) -> NodeSmoother:
     """The cheapest way: exact for small grids, by conjugate gradients for large ones."""
     if grid.size <= EIGEN_LIMIT:
         return EigenSmoother(grid, data)
@@ -100,13 +100,13 @@ class EigenSmoother:
         self._turn = linalg.solve_triangular(L, U, lower=True, trans="T")
         self._data, self._basis = data, B @ self._turn
 
-    def at(self, lam: float) -> Smoothed:
+    def at(self, lam: float) -> NodeFit:
         shrink = 1 / (1 + (lam - self._tau) * self._m)
         coefficients = shrink[:, None] * (self._turn.T @ self._target)
         residual = self._data.values - self._basis @ coefficients
         leverage = self._data.weights * (self._basis**2 @ shrink)
         dof = float(np.sum((1 - self._tau * self._m) * shrink))
-        return Smoothed(self._turn @ coefficients, residual, dof, leverage)
+        return NodeFit(self._turn @ coefficients, residual, dof, leverage)
 
     def scale(self) -> float:
         return float(self._tau)
@@ -120,7 +120,7 @@ class CholeskySmoother:
         self._basis, self._normal, self._target = _normal(grid, data)
         self._rough = roughness_matrix(grid)
 
-    def at(self, lam: float) -> Smoothed:
+    def at(self, lam: float) -> NodeFit:
         factor = _factor(self._normal + lam * self._rough)
         W = linalg.cho_solve(factor, self._target)
         inverse, _ = linalg.lapack.dpotri(factor[0], lower=1, overwrite_c=1)
@@ -132,7 +132,7 @@ class CholeskySmoother:
         else:
             spread = np.einsum("ij,ij->i", B @ inverse, B)
         leverage = self._data.weights * spread
-        return Smoothed(W, self._data.values - B @ W, float(leverage.sum()), leverage)
+        return NodeFit(W, self._data.values - B @ W, float(leverage.sum()), leverage)
 
     def scale(self) -> float:
         return float(np.trace(self._normal) / np.trace(self._rough))
@@ -166,14 +166,14 @@ class IterativeSmoother:
         )
         return found
 
-    def at(self, lam: float, *, with_dof: bool = True) -> Smoothed:
+    def at(self, lam: float, *, with_dof: bool = True) -> NodeFit:
         W = self.solve(lam, self._target)
         dof = np.nan
         if with_dof:
             p = self._data.weights[:, None]
             back = self.solve(lam, self._adjoint(p * self._probes.T))
             dof = float(np.mean(np.sum(self._probes.T * self._values(back), axis=0)))
-        return Smoothed(W.T, self._data.values - self._values(W), dof, None)
+        return NodeFit(W.T, self._data.values - self._values(W), dof, None)
 
     def scale(self) -> float:
         traces = np.array([[np.trace(K) for K in axis.gram] for axis in self._grid.axes])

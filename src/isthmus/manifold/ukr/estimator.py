@@ -120,8 +120,9 @@ class UnsupervisedKernelRegression(BaseLatentMap):
     loss_curve_ : list of float
         Objective after each step, over all stages.
     n_iter_ : int
-    feature_map_ : KernelPCA
-        With ``data_kernel`` only.
+    feature_map_, encoder_ : KernelPCA
+        With ``data_kernel`` only: what finds objects for points of the feature space, and what
+        encodes objects. They are the same unless the model has been compressed.
 
     Notes
     -----
@@ -209,7 +210,7 @@ class UnsupervisedKernelRegression(BaseLatentMap):
                 stacklevel=2,
             )
         if feature_map is not None:
-            self.feature_map_ = self._encoder = feature_map
+            self.feature_map_ = self.encoder_ = feature_map
         self._smoother = found.map.smoother
         self.degree_ = self._smoother.degree
         self.mean_, self.embedding_ = mean, found.X[groups]
@@ -246,7 +247,7 @@ class UnsupervisedKernelRegression(BaseLatentMap):
         """Return rows relative to ``mean_``; with ``data_kernel`` in the feature space."""
         if self.data_kernel is None:
             return np.asarray(X) - self.mean_
-        return np.asarray(self._encoder.transform(X), dtype=float) - self.mean_
+        return np.asarray(self.encoder_.transform(X), dtype=float) - self.mean_
 
     def decode(self, values: Array) -> Any:
         """Return rows for values of the map; with ``data_kernel`` objects, by the pre-image."""
@@ -257,7 +258,7 @@ class UnsupervisedKernelRegression(BaseLatentMap):
         """Return squared distances from the feature space that ``data_kernel`` has learned."""
         if self.data_kernel is None:
             return 0.0
-        return np.maximum(self._encoder.residual_norms(X, codes + self.mean_), 0.0)
+        return np.maximum(self.encoder_.residual_norms(X, codes + self.mean_), 0.0)
 
     def search_settings(self, *, gaps: bool) -> Search:
         """Return how rows are projected: those with gaps from three starts, whole ones from one."""
@@ -333,12 +334,12 @@ class UnsupervisedKernelRegression(BaseLatentMap):
     @property
     def expansion_(self) -> Expansion:
         """The functions that encode objects; only with ``data_kernel``."""
-        if "_encoder" not in vars(self):
+        if "encoder_" not in vars(self):
             raise AttributeError(
                 "UnsupervisedKernelRegression without data_kernel has no expansion: to make it "
                 "small, fit it with n_landmarks."
             )
-        return self._encoder.expansion_
+        return self.encoder_.expansion_
 
     def with_expansion(self, expansion: Expansion) -> "UnsupervisedKernelRegression":
         """Return a fitted copy that encodes by these functions.
@@ -346,5 +347,5 @@ class UnsupervisedKernelRegression(BaseLatentMap):
         Projections then evaluate fewer kernels; pre-images keep all they know.
         """
         model = copy.copy(self)
-        model._encoder = self._encoder.with_expansion(expansion)
+        model.encoder_ = self.encoder_.with_expansion(expansion)
         return model

@@ -33,7 +33,7 @@ def harmonic_means(
     k-means, but far ones count a little, and rows that no centre serves well count more. So
     centres move to where they are missing, and the start matters less. Begins at random rows
     and repeats :func:`harmonic_step` until the error falls by less than ``tol`` of it. Cost
-    O(N n d) a step, in blocks.
+    O(N n d) per step, in blocks.
     """
     centre = Y.mean(axis=0)
     spread = float(np.sqrt(np.mean((Y - centre) ** 2))) or 1.0

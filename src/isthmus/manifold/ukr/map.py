@@ -51,7 +51,7 @@ def map_of_rows(X: Array, centres: Array, outputs: Array, smoother: LocalSmoothe
     return KernelMap(centres, outputs, smoother, float(at.density.min()), X, at.f)
 
 
-class Values(NamedTuple):
+class LatentValues(NamedTuple):
     """Values (m, d), Jacobians (m, d, q) if asked for, and densities (m,) at latent points."""
 
     f: Array
@@ -61,7 +61,7 @@ class Values(NamedTuple):
 
 def latent_map(
     Z: Array, Xc: Array, outputs: Array, smoother: LocalSmoother, *, jacobian: bool = False
-) -> Values:
+) -> LatentValues:
     """The map, its Jacobian and the latent density at latent points."""
     at = smooth(smoother, Z, Xc, outputs, jacobian=jacobian)
-    return Values(at.values, at.jacobian, at.mass / len(Xc))
+    return LatentValues(at.values, at.jacobian, at.mass / len(Xc))
