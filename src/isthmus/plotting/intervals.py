@@ -1,4 +1,4 @@
-"""Functions of one number with how sure a model is of them."""
+"""Functions of one variable with their uncertainty."""
 
 from __future__ import annotations
 

@@ -191,7 +191,7 @@ def _cv_rows(base, table, variance):
             bool(gain.mean() >= 0),
         ),
         Row(
-            f"{base} base: best rank, {RANKS.start} to {RANKS.stop - 1} where there are so many",
+            f"{base} base: best rank, {RANKS.start} to {RANKS.stop - 1} where there are that many",
             RANK,
             f"{_chosen(table[BRIDGE])} (PLS {_chosen(table[PLS])})",
             "informs: with a penalty more ranks do no harm",

@@ -18,7 +18,7 @@ from isthmus.regression import GaussianProcess
 from isthmus_experiments import Outcome, Picture, Row, experiment
 
 N, DIMENSION = 200, 3
-# The kernel, whether it is stationary, and the rank on so many points (None for a full one).
+# The kernel, whether it is stationary, and the rank on this many points (None for a full one).
 COVARIANCES = {
     "constant": (Constant(1.0), True, 1),
     "linear": (ARD(Linear(), length_scales=(1.0,) * DIMENSION), False, DIMENSION),

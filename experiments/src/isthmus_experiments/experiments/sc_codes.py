@@ -86,7 +86,7 @@ def run(settings, seed, progress):
         [
             Picture(
                 "errors",
-                "Share of the energy of test patches that a code of so many numbers leaves.",
+                "Share of the energy of test patches that a code of this many numbers leaves.",
                 lambda: curves(
                     {"": {name: (sizes, y) for name, y in errors.items()}},
                     xlabel="numbers a patch",

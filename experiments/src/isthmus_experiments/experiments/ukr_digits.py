@@ -12,7 +12,7 @@ FLOORS = (40, 32, 24, 16, 8, 4, 2)  # least neighbours of a place, stage by stag
 @experiment(
     "UKR-digits",
     document="[004] 4.6.3 and 5.2.3, tables 4.4 and 5.7, data space",
-    title="USPS digits: one manifold a class, the nearest decides",
+    title="USPS digits: one manifold per class; the class of the nearest manifold is predicted",
     published=PUBLISHED,
     quick={"cells": ((5, 1),), "floors": 0, "n_rows": 40, "n_test": 200, "steps": 200},
     full={
