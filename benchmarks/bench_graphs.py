@@ -7,7 +7,7 @@ from sklearn.svm import SVC
 from benchmarks._harness import Contest, Unavailable, benchmark
 from isthmus.datasets import DataNotAvailable, load_mutag
 from isthmus.kernels import MarginalizedGraph, MarginalizedSequence, Normalized, split_graphs
-from isthmus.preimage.discrete.sequence_search import SequenceProducts, SymbolCodes, batch_of
+from isthmus.preimage.discrete.sequence_search import SequenceProducts, SequenceCodes, batch_of
 
 
 def _molecules(n):
@@ -98,7 +98,7 @@ def sequence_candidates(n):
     rng = np.random.default_rng(0)
     train = ["".join(rng.choice(list("abcde"), 25)) for _ in range(n)]
     columns = rng.normal(size=(n, 10))
-    codes = SymbolCodes("abcde", train[0])
+    codes = SequenceCodes("abcde", train[0])
     products = SequenceProducts(MarginalizedSequence(0.1), train, columns, codes)
     candidates = rng.integers(5, size=(1000, 25))
     words = [codes.decode(row) for row in candidates]

@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 from isthmus.features import KernelPCA
 from isthmus.kernels import FunctionKernel, MarginalizedSequence, Normalized
 from isthmus.preimage import CandidatePreimage, SequencePreimage
-from isthmus.preimage.discrete.sequence_search import SequenceProducts, SymbolCodes, batch_of
+from isthmus.preimage.discrete.sequence_search import SequenceCodes, SequenceProducts, batch_of
 from isthmus.structured import DependencyEstimator
 
 SHORT = ["".join(w) for n in (1, 2, 3, 4, 5) for w in product("abc", repeat=n)]
@@ -117,7 +117,7 @@ def test_answers_do_not_depend_on_the_other_points(words, features, between):
 )
 def test_the_tree_of_substrings_gives_the_kernel_rows(kernel, words, rng):
     columns = rng.normal(size=(len(words), 3))
-    codes = SymbolCodes("abcd", words[0])
+    codes = SequenceCodes("abcd", words[0])
     fast = SequenceProducts(kernel, words, columns, codes)
     new = ["abba", "d", "ccccddddabcdabcd", words[4]]
     products, norms = fast(batch_of(codes.encode(new)))

@@ -19,7 +19,7 @@ from isthmus.coreset import CoreVectorOutlierDetector
 from isthmus.features import KernelPCA
 from isthmus.kernels import Expansion, Gaussian
 from isthmus.kernels.points import squared_norms
-from isthmus.reduction import compress
+from isthmus.reduction import compress, reduce_expansion
 from isthmus.reduction.compression import best_threshold
 from isthmus.reduction.moving import move_points
 from isthmus.regression import KernelRidgeCV
@@ -286,6 +286,32 @@ def test_whatever_holds_an_expansion_is_shortened(rng):
     assert small.n_points_ == 12
     assert len(small.expansion_.objects) == 12
     assert_allclose(small.predict(X), full.predict(X), atol=0.05 * np.std(full.predict(X)))
+
+
+class StrangeKernel:
+    """A kernel by somebody else: what the protocol asks for, and no explicit features."""
+
+    provides = frozenset({"vectors"})
+
+    def __call__(self, X, Z=None):
+        return self.gram(X, X if Z is None else Z)
+
+    def gram(self, X, Z):
+        return np.exp(-np.abs(X[:, None] - Z).sum(axis=2))
+
+    def diag(self, X):
+        return np.ones(len(X))
+
+    def explicit_features(self, X):
+        return None
+
+
+def test_a_kernel_by_somebody_else_is_enough(rng):
+    X = rng.uniform(size=(80, 2))
+    full = Stranger(Expansion(StrangeKernel(), X, rng.normal(size=(80, 1))))
+    small = compress(full, 40)
+    kept = reduce_expansion(StrangeKernel()(X), full.expansion_.weights, n_points=40)
+    assert_array_equal(small.expansion_.objects, X[kept.indices])
 
 
 def test_a_name_alone_is_no_expansion(rng):

@@ -223,6 +223,15 @@ def test_an_indefinite_pair_of_points_is_not_pursued_beyond_its_positive_part():
     assert np.isfinite(path.coefficients).all()
 
 
+def test_names_and_functions_stand_for_kernels(clusters):
+    known = reduce_expansion((Gaussian(), clusters), np.ones(200), n_points=5)
+    named = reduce_expansion(("gaussian", clusters), np.ones(200), n_points=5)
+    np.testing.assert_array_equal(named.indices, known.indices)
+    written = reduce_expansion((lambda X, Z: X @ Z.T, clusters), np.ones(200), n_points=2)
+    linear = reduce_expansion((Linear(), clusters), np.ones(200), n_points=2)
+    np.testing.assert_array_equal(written.indices, linear.indices)
+
+
 def test_as_gram_resolves_the_kernel_on_the_objects(clusters):
     gram = as_gram((Gaussian(), clusters))
     assert isinstance(gram, KernelGram)

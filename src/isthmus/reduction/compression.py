@@ -13,6 +13,7 @@ from isthmus._checks import check_choice, check_float, check_int
 from isthmus.kernels.expansion import Expansion
 from isthmus.kernels.objects import take
 from isthmus.reduction.expansions import ReducedExpansion, reduce_expansion
+from isthmus.reduction.gram import KernelGram
 from isthmus.reduction.machines import CompressedClassifier, pairs
 from isthmus.reduction.moving import move_points
 from isthmus.reduction.sklearn_machines import as_machine
@@ -177,9 +178,8 @@ def _shorten(holder: Any, whole: Any, request: CompressionRequest, X: Any, y: An
         size = {"n_points": n, "max_error": 0.0}
     elif request.n_points is not None:
         size["n_points"] = min(request.n_points, n)
-    path = reduce_expansion(
-        (long.kernel, long.objects), long.weights, select=request.select, **size
-    )
+    gram = KernelGram(long.kernel, long.objects)
+    path = reduce_expansion(gram, long.weights, select=request.select, **size)
 
     def model_at(reduced: ReducedExpansion) -> Any:
         short, error = _short_expansion(long, reduced, movable, request.max_error)

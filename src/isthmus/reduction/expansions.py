@@ -88,7 +88,8 @@ def reduce_expansion(
     Parameters
     ----------
     K : array of shape (N, N), or a pair ``(kernel, objects)``
-        With a pair the pursuit only computes the columns it needs.
+        With a pair, of a kernel or its name and objects, the pursuit only computes the columns it
+        needs.
     coefficients : array of shape (N,) or (N, p)
     method : {"pursuit", "l0", "l1", "rank"}, default="pursuit"
         "pursuit" adds one point after the other, the one that reduces the error most; one run gives

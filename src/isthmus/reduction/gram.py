@@ -5,8 +5,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from isthmus.blocks.slices import block_slices
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.objects import n_objects, take
+from isthmus.kernels.resolve import as_kernel
 from isthmus.typing import Array, IntArray, Objects
 
 
@@ -54,9 +56,9 @@ class DenseGram:
 
 @dataclass
 class KernelGram:
-    """The Gram matrix of objects, never formed: r columns cost r kernel values per row."""
+    """The Gram matrix of checked objects, never formed: r columns cost r kernel values per row."""
 
-    kernel: Kernel
+    kernel: Any
     objects: Objects
 
     def __len__(self) -> int:
@@ -74,17 +76,19 @@ class KernelGram:
         """Its product with a matrix of few columns, block by block of its rows."""
         used = np.flatnonzero(np.any(A != 0, axis=1))
         some = self.objects if len(used) == len(A) else take(self.objects, used)
-        blocks = self.kernel.blocks(self.objects, some)
-        return np.concatenate([K @ A[used] for _, K in blocks])
+        blocks = block_slices(len(self), n_objects(some))
+        return np.concatenate(
+            [self.kernel.gram(take(self.objects, rows), some) @ A[used] for rows in blocks]
+        )
 
 
 def as_gram(K: Any) -> Gram:
     """Wrap a matrix, or a pair ``(kernel, objects)``."""
     if isinstance(K, (DenseGram, KernelGram)):
         return K
-    if isinstance(K, tuple) and len(K) == 2 and isinstance(K[0], Kernel):
-        kernel, objects = K
-        objects = kernel.check(objects)
+    if isinstance(K, tuple) and len(K) == 2 and (isinstance(K[0], str) or callable(K[0])):
+        kernel = K[0] if isinstance(K[0], Kernel) else as_kernel(K[0])
+        objects = kernel.check(K[1])
         return KernelGram(kernel.resolve(objects), objects)
     K = np.asarray(K, dtype=float)
     if K.ndim != 2 or K.shape[0] != K.shape[1] or not len(K):

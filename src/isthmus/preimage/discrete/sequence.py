@@ -17,8 +17,8 @@ from isthmus.preimage.discrete.base import PointDistance, common_seed, largest_r
 from isthmus.preimage.discrete.cross_entropy import Binomial, CrossEntropySearch, cross_entropy
 from isthmus.preimage.discrete.sequence_search import (
     Batch,
+    SequenceCodes,
     SequenceProducts,
-    SymbolCodes,
     batch_of,
     cut,
     neighbours,
@@ -151,7 +151,7 @@ class SequencePreimage(BasePreimage):
         reference = feature_map.axes_.objects
         refuse_foreign(reference, set(alphabet), "SequencePreimage")
 
-        codes = SymbolCodes(alphabet, objects[0])
+        codes = SequenceCodes(alphabet, objects[0])
         both = axes_and_origin(feature_map)
         products = SequenceProducts(both.kernel, reference, both.weights, codes)
         known = codes.encode(objects)

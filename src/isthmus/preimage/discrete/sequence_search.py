@@ -90,7 +90,7 @@ class SequenceProducts:
         return np.concatenate([K @ self.columns for _, K in blocks]), self.kernel.diag(objects)
 
 
-class SymbolCodes:
+class SequenceCodes:
     """Symbols as indices into an alphabet, and back to the type of object that was given."""
 
     def __init__(self, alphabet: Any, example: Any):
