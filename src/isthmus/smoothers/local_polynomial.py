@@ -219,14 +219,13 @@ def _polynomials(
     from isthmus.smoothers.loops import weight_slopes
 
     b, n_pairs = work.take("weights", len(rows.K)), len(rows.K)
-    slopes = work.take("slopes", n_pairs * Z.shape[1]).reshape(n_pairs, -1)
+    slopes = work.take("slopes", Z.shape[1] * n_pairs).reshape(-1, n_pairs)
     n_terms = weight_slopes(
         rows.indptr, rows.indices, rows.K, rows.H, Z, Xc, smoother.settings(), b, slopes
     )
-    if rows.everything:
-        J = np.matmul(Y.T, slopes.reshape(len(Z), len(Xc), -1))
-    else:
-        J = np.stack([rows.table(part) @ Y for part in slopes.T], axis=2)
+    J = np.empty((len(Z), Y.shape[1], Z.shape[1]))
+    for m, part in enumerate(slopes):
+        J[:, :, m] = rows.table(part) @ Y
     return rows.table(b) @ Y, J, mass, n_terms
 
 

@@ -248,7 +248,7 @@ def polynomial_weights(indptr, indices, K, Xe, Xc, shape, b):
 
 @njit(cache=True, nogil=True)
 def weight_slopes(indptr, indices, K, H, Xe, Xc, shape, b, slopes):
-    """Fill ``b`` with weights and ``slopes`` (pairs, q) with their derivatives by the point.
+    """Fill ``b`` with weights and ``slopes`` (q, pairs) with their derivatives by the point.
 
     Returns the number of terms used. With a = xi'u and w = H a dx - K grad(a) they are
     w + K xi' C^-1 (sum b grad(xi) - sum w xi).
@@ -261,13 +261,14 @@ def weight_slopes(indptr, indices, K, H, Xe, Xc, shape, b, slopes):
     for j in range(len(indptr) - 1):
         n = used[j] = _fit(j, indptr, indices, K, Xe, Xc, shape, xi, C, u, b, False)
         if n == 0:
-            slopes[indptr[j] : indptr[j + 1]] = 0.0
+            slopes[:, indptr[j] : indptr[j + 1]] = 0.0
             continue
         through[:] = 0.0
         for p in range(indptr[j], indptr[j + 1]):
             if K[p] == 0.0:
                 b[p] = 0.0
-                slopes[p] = 0.0
+                for m in range(q):
+                    slopes[m, p] = 0.0
                 continue
             i = _centre(indices, p, indptr[j])
             _design(Xe[j], Xc[i], n, xi)
@@ -278,7 +279,7 @@ def weight_slopes(indptr, indices, K, H, Xe, Xc, shape, b, slopes):
             _slope(u, xi, q, n, slope_u)
             for m in range(q):
                 w = H[p] * a_i * (Xc[i, m] - Xe[j, m]) - K[p] * slope_u[m]
-                slopes[p, m] = w
+                slopes[m, p] = w
                 for a in range(n):
                     through[m, a] -= w * xi[a]
                 if n > 1:
@@ -302,7 +303,7 @@ def weight_slopes(indptr, indices, K, H, Xe, Xc, shape, b, slopes):
                 total = 0.0
                 for a in range(n):
                     total += xi[a] * through[m, a]
-                slopes[p, m] += K[p] * total
+                slopes[m, p] += K[p] * total
     return used
 
 

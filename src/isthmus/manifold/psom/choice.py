@@ -36,7 +36,7 @@ def criterion(rule: str, fit: NodeFit, weights: Array, noise: float | None = Non
 def choose_smoothness(
     smoother: NodeSmoother, rule: str, weights: Array, *, noise: float | None = None
 ) -> tuple[float, list[dict[str, float]]]:
-    """The smoothness of least criterion, or with a known noise left over, and what was tried."""
+    """The smoothness with the smallest criterion, or that leaves a known noise, and all tried."""
     origin = np.log10(smoother.scale())
     low, high = origin + DECADES[0], origin + DECADES[1]
     tried: dict[float, float] = {}

@@ -220,11 +220,11 @@ def _domains(owner: str, bounds: Any, n_axes: int) -> list[tuple[float, float] |
 def _given_axis(
     owner: str, k: int, nodes: Array, domain: tuple[float, float] | None, basis: str
 ) -> NodeAxis:
-    """An axis with nodes of the caller; Gauss nodes must be such, on the domain or on one."""
+    """An axis with nodes of the caller; nodes of a Gauss basis are checked to be such."""
     low, high = domain or (float(nodes[0]), float(nodes[-1]))
     if basis != "lagrange":
         if domain is None:
-            # The outermost nodes lie so far from the middle, in half widths.
+            # Distance of the outermost nodes from the middle, in half widths.
             reach = _unit_nodes(len(nodes), basis)[-1]
             middle, half = (low + high) / 2, (high - low) / 2 / reach
             low, high = middle - half, middle + half

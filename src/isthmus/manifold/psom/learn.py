@@ -64,7 +64,7 @@ def project_again(grid: NodeGrid, W: Array, Y: Array, start: Array, *, retry: bo
 
 
 def principal_plane(grid: NodeGrid, Y: Array) -> Unfolding:
-    """The start: nodes on the principal plane, just so far apart that they hold the data."""
+    """The start: nodes on the principal plane, just far enough apart to hold the data."""
     center = Y.mean(axis=0)
     q = len(grid.axes)
     V = np.zeros((Y.shape[1], q))  # directions that the data lack have no extent

@@ -68,7 +68,7 @@ def make_smoother(grid: NodeGrid, data: Samples, *, with_leverage: bool = False)
     """The cheapest way: exact for small grids, by conjugate gradients for large ones."""
     if grid.size <= EIGEN_LIMIT:
         return EigenSmoother(grid, data)
-    # On nodes few steps of conjugate gradients do, but they give no leverage.
+    # On nodes a few steps of conjugate gradients are enough, but they give no leverage.
     exact = data.nodes is None or with_leverage
     if exact and grid.size <= DENSE_LIMIT:
         return CholeskySmoother(grid, data)
@@ -196,7 +196,7 @@ class IterativeSmoother:
 
 
 def _factor(A: Array) -> Any:
-    """Cholesky factor, lower; only where rounding has spoilt A with a little on its diagonal."""
+    """Lower Cholesky factor; a little is added to the diagonal where rounding has spoilt A."""
     try:
         return linalg.cho_factor(A, lower=True)
     except linalg.LinAlgError:
@@ -226,7 +226,7 @@ def smooth_nodes(grid: NodeGrid, W: Array, lam: Array) -> Array:
     target = np.where(p[:, None] > 0, p[:, None] * np.nan_to_num(W[free]), 0.0)
     target = target - roughness_product(grid, fixed.T)[:, free].T
     found = fixed.copy()
-    # With data at every free node few steps of conjugate gradients do.
+    # With data at every free node a few steps of conjugate gradients are enough.
     if len(free) <= (DENSE_LIMIT if p.min() == 0 else EIGEN_LIMIT):
         A = _roughness_block(grid, free)
         A[np.diag_indices_from(A)] += p
