@@ -136,11 +136,10 @@ def least_squares_rows(
         # As far as the linear model was right: an even promise keeps the damping (Nielsen's rule).
         trust = np.clip(1.0 - (2.0 * gain / promised - 1.0) ** 3, 0.2, 2.0)
         mu[rows] *= np.where(accepted, trust, 4.0)
-        small = accepted & (gain <= tol * np.maximum(error[rows], floor[rows]))
-        stuck = mu[rows] > _LARGEST_DAMPING
-        converged[rows[small | stuck]] = True
-        keep = ~(small | stuck)
-        rows, residual, J = rows[keep], residual[keep], J[keep]
+        done = accepted & (gain <= tol * np.maximum(error[rows], floor[rows]))
+        done |= mu[rows] > _LARGEST_DAMPING
+        converged[rows[done]] = True
+        rows, residual, J = rows[~done], residual[~done], J[~done]
     return LeastSquaresRows(x, error, n_iter, converged)
 
 
