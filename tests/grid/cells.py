@@ -15,9 +15,7 @@ from .parts import N_TRAIN
 
 WORD = re.compile("|".join(f"'{word}'" for word in CAPABILITIES))
 # Refusals that speak of what data are in other words than those of the contract.
-PLAIN = re.compile(
-    "compares sequences|needs output features|requires y|expected graphs|compares vectors"
-)
+PLAIN = re.compile("compares (sequences|graphs)|needs output features|requires y|compares vectors")
 
 
 @dataclass(frozen=True)

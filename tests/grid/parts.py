@@ -210,7 +210,9 @@ TRANSFORMERS = {
     "KernelPCA landmarks": KernelPCA(10, n_landmarks=30, random_state=0),
     "KernelPCA own preimage": KernelPCA(15, preimage=LearnedPreimage()),
     "SlowFeatureAnalysis": SlowFeatureAnalysis(),
-    "SlowFeatureAnalysis kernel": SlowFeatureAnalysis(6, expansion="gaussian", n_landmarks=20),
+    "SlowFeatureAnalysis kernel": SlowFeatureAnalysis(
+        8, expansion="gaussian", n_landmarks=20, alpha=1e-2, random_state=0
+    ),
     "DistanceCorrelationReduction": DistanceCorrelationReduction(3),
     "UnsupervisedKernelRegression": SMALL_UKR,
     "UnsupervisedKernelRegression kernel": UnsupervisedKernelRegression(
@@ -282,7 +284,9 @@ OBJECTS = {
             "Normalized": KernelPCA(kernel=Normalized(MarginalizedSequence(0.3))),
             "Delta": KernelPCA(kernel=Delta()),
             "function": KernelPCA(kernel=FunctionKernel(shared_letters, pairwise_calls=True)),
-            "SlowFeatureAnalysis": SlowFeatureAnalysis(3, expansion=Spectrum(2), n_landmarks=20),
+            "SlowFeatureAnalysis": SlowFeatureAnalysis(
+                3, expansion=Spectrum(2), n_landmarks=20, random_state=0
+            ),
             "UnsupervisedKernelRegression": UnsupervisedKernelRegression(
                 1, data_kernel=Spectrum(2), init="pca", homotopy=None, random_state=0
             ),
