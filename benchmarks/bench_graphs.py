@@ -7,7 +7,7 @@ from sklearn.svm import SVC
 from benchmarks._harness import Contest, Unavailable, benchmark
 from isthmus.datasets import DataNotAvailable, load_mutag
 from isthmus.kernels import MarginalizedGraph, MarginalizedSequence, Normalized, split_graphs
-from isthmus.preimage.discrete.sequence_search import SequenceProducts, SequenceCodes, batch_of
+from isthmus.preimage.discrete.sequence_search import SequenceCodes, SequenceProducts, batch_of
 
 
 def _molecules(n):

@@ -25,7 +25,7 @@ from isthmus.structured.slots import (
     output_features,
     output_preimage,
 )
-from isthmus.typing import OBJECT_KINDS, needs, provides
+from isthmus.typing import OBJECT_KINDS, Smoother, needs, provides
 
 
 class DependencyEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -167,7 +167,8 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def predict(self, X: Any) -> Any:
         """Return the predicted outputs: an array of vectors, or a 1-D array of objects."""
         if self._by_weights:
-            Y = self.preimage_.solve(self.regressor_.weights(self._input_coordinates(X)))
+            smoother: Smoother = self.regressor_
+            Y = self.preimage_.solve(smoother.weights(self._input_coordinates(X)))
         else:
             Y = self._outputs_at(self.predict_coordinates(X))
         return np.asarray(Y)[:, 0] if self._flat and np.ndim(Y) == 2 else Y

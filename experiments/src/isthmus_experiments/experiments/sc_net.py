@@ -108,8 +108,8 @@ def receptive_fields(settings, seed, progress):
             "Patches of 8 x 8 pixels and 64 atoms, where the cited paper has 16 x 16 and 192; "
             "quick runs take 6 x 6 and end before most atoms have settled.",
             "The document gives no penalty; ours is that of the paper it cites, in units of the "
-            "standard deviation. How fast old blocks are forgotten (forgetting_power=100) was set on these "
-            "images.",
+            "standard deviation. How fast old blocks are forgotten (forgetting_power=100) was set "
+            "on these images.",
             "Localised: two standard deviations of the window, to either side, fit in the patch. "
             "Without that bound the horizontal and vertical waves among the principal components "
             "would pass as Gabor functions.",

@@ -62,7 +62,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         The axes and the origin over ``objects_``. Calling ``axes_`` gives coordinates.
     axes_gram_ : ndarray of shape (n_components, n_components) or None
         Inner products of the axes; None where they are orthonormal, that is, unless compressed.
-    kernel_ : Kernel
+    kernel_ : kernel
         The kernel used, its parameters resolved to numbers.
     objects_ : the reference objects: all training objects, or the landmarks.
     n_components_ : int

@@ -96,7 +96,7 @@ class GaussianProcess(FittedProcess):
 
     Attributes
     ----------
-    kernel_ : Kernel
+    kernel_ : kernel
         The kernel with the parameters found.
     noise_, amplitude_ : float, or ndarray of shape (n_outputs,)
         Standard deviations of noise and function.

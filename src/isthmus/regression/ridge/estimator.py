@@ -60,7 +60,7 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, BaseEstima
     expansion_ : Expansion
         The function :math:`f+b` over the training objects; ``kernel_``, ``objects_``,
         ``dual_coef_`` and ``intercept_`` are its parts.
-    kernel_ : Kernel
+    kernel_ : kernel
         The kernel chosen, its width a number.
     alpha_ : float
         The penalty chosen.

@@ -96,7 +96,7 @@ class TwinGaussianProcess(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     Attributes
     ----------
-    x_kernel_, y_kernel_ : Kernel
+    x_kernel_, y_kernel_ : kernels
         The kernels, with their widths resolved and their transforms learned.
     alpha_x_, alpha_y_ : float
     learner_ : TwinKernelLearner or None

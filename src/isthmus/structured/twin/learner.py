@@ -76,7 +76,7 @@ class TwinKernelLearner(BaseEstimator):
     Attributes
     ----------
     x_coefficients_, y_coefficients_ : ndarray of shape (degree,)
-    x_kernel_, y_kernel_ : Kernel
+    x_kernel_, y_kernel_ : kernels
         The learned kernels, with their widths resolved.
     x_degree_, y_degree_ : int
     C_ : ndarray of shape (x_degree, y_degree)

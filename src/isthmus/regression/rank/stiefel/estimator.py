@@ -94,7 +94,7 @@ class StiefelRegression(RankLimitedRegressor):
     intercept_ : ndarray of shape (n_outputs,)
     V_, s_, W_ : ndarrays of shape (n_outputs, rank_), (rank_,), (n_features, rank_)
     rank_, alpha_ : int, float
-    loss_ : Loss
+    loss_ : loss
         The loss with its numbers, such as the width of the Huber loss.
     optimality_ : float
         Length of the gradient on the manifold of matrices of this rank, relative to the slopes of
