@@ -62,7 +62,7 @@ class StiefelRegression(RankLimitedRegressor):
         Number of combinations of inputs from which all outputs are predicted. None and ``"cv"``
         choose it by cross-validation of the closed form, for other losses than the
         squared one on outputs whose far values were brought near.
-    loss : str or Loss, default="squared"
+    loss : name or loss piece, default="squared"
         ``"squared"``, ``"absolute"``, ``"huber"``, ``"pseudo_huber"``, ``"log_cosh"``,
         ``"epsilon"``, ``"quantile"``, ``"logistic"`` or one of the pieces of
         :mod:`isthmus.losses`, whose parameters can be set.
