@@ -101,7 +101,8 @@ class Expansion:
     def _primal(self) -> Array | None:
         r""":math:`\Phi^\top A` if features are explicit, so that no kernel values are needed."""
         if "_weights_in_features" not in self.__dict__:
-            F = self.kernel.explicit_features(self.objects)
+            explicit = "explicit" in self.kernel.provides
+            F = self.kernel.explicit_features(self.objects) if explicit else None
             self._weights_in_features = None if F is None else F.T @ self.weights
         return self._weights_in_features
 

@@ -40,5 +40,5 @@ class ExpansionRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> Array:
-        """Return the values of the functions at checked objects, shape (n, p)."""
-        return self.expansion(X)
+        """Return the values of the functions, shape (n, p)."""
+        return self.expansion(self.expansion.kernel.check(X))
