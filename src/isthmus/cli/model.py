@@ -17,13 +17,19 @@ _FORMAT = "isthmus model 1"
 
 # Families whose objects can be part of an estimator.
 _FAMILIES = (
+    "blocks",
+    "coreset",
     "features",
     "kernels",
     "linalg",
+    "losses",
     "manifold",
     "preimage",
+    "reduction",
     "regression",
+    "robotics",
     "series",
+    "smoothers",
     "sparse",
     "structured",
 )

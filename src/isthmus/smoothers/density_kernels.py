@@ -6,6 +6,7 @@ inner products; only the Gaussian and the Student profile happen to be both.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -58,9 +59,17 @@ class DensityKernel:
         """Whether the support is bounded."""
         return bool(np.isfinite(self.support))
 
+    # The profiles are closures, which no file can hold; the name says all: to pickle, and to the
+    # format of model files, which keeps states.
+
     def __reduce__(self) -> tuple[Callable[[str], "DensityKernel"], tuple[str]]:
-        # The profiles are closures, which pickle cannot write; the name says all.
         return density_kernel, (self.name,)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"name": self.name}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(vars(density_kernel(state["name"])))
 
 
 def _gaussian() -> DensityKernel:
