@@ -9,6 +9,7 @@ where :math:`\bar g` are the means of the columns, or zero, and :math:`m` the me
 of :math:`K` where it was centred, or zero.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -65,7 +66,7 @@ def ridge_system(K: Array, alpha: float, *, center: bool) -> RidgeSystem:
     return RidgeSystem(PositiveFactor(K, overwrite=True).solve, mean, center)
 
 
-class KernelSmoother:
+class KernelSmoother(ABC):
     """Methods of a kernel machine that is linear in its training outputs."""
 
     expansion_: Expansion
@@ -107,13 +108,13 @@ class KernelSmoother:
         ]
         return np.concatenate(blocks)
 
+    @abstractmethod
     def _training_system(self) -> RidgeSystem:
         """The system, or an error that says why there is none."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _check_new(self, X: Any) -> Objects:
         """New objects in the form that the kernel computes with."""
-        raise NotImplementedError
 
 
 def _check_columns(owner: Any, G: Any, n_train: int) -> tuple[Array, bool]:
