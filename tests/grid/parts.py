@@ -211,7 +211,7 @@ TRANSFORMERS = {
     "KernelPCA own preimage": KernelPCA(15, preimage=LearnedPreimage()),
     "SlowFeatureAnalysis": SlowFeatureAnalysis(),
     "SlowFeatureAnalysis kernel": SlowFeatureAnalysis(
-        8, expansion="gaussian", n_landmarks=20, alpha=1e-2, random_state=0
+        5, expansion="gaussian", n_landmarks=20, alpha=0.3, random_state=0
     ),
     "DistanceCorrelationReduction": DistanceCorrelationReduction(3),
     "UnsupervisedKernelRegression": SMALL_UKR,
@@ -222,7 +222,7 @@ TRANSFORMERS = {
     "KSVD": KSVD(3, n_nonzero=3, max_iter=5, random_state=0),
     "SparseCoder": SparseCoder(alpha=1e-3),
     "SparseDictionary": SparseDictionary(6, alpha=1e-3, max_iter=5, random_state=0),
-    "SparseNet": SparseNet(6, random_state=0, max_iter=20),
+    "SparseNet": SparseNet(4, random_state=0, max_iter=20),
     "NonnegativeFactorization": NonnegativeFactorization(3, random_state=0),
     "ConvexFactorization": ConvexFactorization(3, random_state=0),
     "StandardScaler": StandardScaler(),
@@ -241,8 +241,8 @@ REGRESSORS = {
     "GaussianProcess": GaussianProcess(),
     "LocalPolynomialRegression": LocalPolynomialRegression(1),
     "ReducedRankRegression": ReducedRankRegression("cv", alpha=1e-3),
-    "StiefelRegression": StiefelRegression(),
-    "StiefelRegression huber": StiefelRegression(loss="huber"),
+    "StiefelRegression": StiefelRegression(alpha=1e-3),
+    "StiefelRegression huber": StiefelRegression(loss="huber", alpha=1e-3),
     "SequentialStiefelRegression": SequentialStiefelRegression(1),
     "BayesianStiefelRegression": BayesianStiefelRegression(random_state=0),
     "BayesianLinearRegression": BayesianLinearRegression(),
