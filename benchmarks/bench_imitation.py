@@ -135,4 +135,4 @@ def preimage(n):
         values = solver.objective(beta, q) + PROXIMITY * np.sum((q - start) ** 2, axis=1)
         return {"mean objective": float(values.mean())}
 
-    return Contest(lambda: solver.solve_from(beta, start), theirs, quality)
+    return Contest(lambda: solver.solve(beta, start), theirs, quality)
