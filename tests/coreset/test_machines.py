@@ -83,6 +83,22 @@ def test_the_ball_vector_machine_comes_near_the_exact_ball(two_classes):
         CoreVectorClassifier("linear", solver="ball").fit(X, y)
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_ball_vector_machine_separates_two_moons_at_its_default(seed):
+    X, y = make_moons(400, noise=0.2, random_state=seed)
+    model = CoreVectorClassifier(solver="ball", random_state=0).fit(X[:300], y[:300])
+    assert model.score(X[300:], y[300:]) > 0.9
+    # Every point at 0.45 of the squared length or more: a gap of 1.1 times that length.
+    assert model.gap_[0] <= 1.1 * model.objective_[0] * (1 + 1e-9)
+
+
+def test_a_ball_too_coarse_for_a_machine_says_so():
+    X, y = make_moons(400, noise=0.2, random_state=0)
+    coarse = CoreVectorClassifier(solver=BallVectorSolver(epsilon=0.05), random_state=0)
+    with pytest.warns(ConvergenceWarning, match="on the wrong side of their own machine"):
+        coarse.fit(X, y)
+
+
 def test_several_classes_are_told_apart_and_share_their_objects():
     X, y = load_iris(return_X_y=True)
     names = np.array(["s", "ve", "vi"])[y]

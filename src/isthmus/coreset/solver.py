@@ -108,8 +108,11 @@ class BallVectorSolver(Piece):
 
     Parameters
     ----------
-    epsilon : float, default=0.05
-        All points end within ``1 + epsilon`` radii of the centre.
+    epsilon : float or "auto", default="auto"
+        All points end within ``1 + epsilon`` radii of the centre, as published. A value that is
+        small in radii may be large for the machine, whose length is a small share of the radius:
+        0.05 is near chance on two interleaved half circles, and a warning says so. "auto" measures
+        in units of the machine instead: every point ends at 0.45 of its squared length or more.
     max_iter : int, default=100_000
         Maximum number of steps; about :math:`1/\epsilon^2` are needed.
 
@@ -118,21 +121,22 @@ class BallVectorSolver(Piece):
     >>> import numpy as np
     >>> from isthmus.coreset import BallVectorSolver, CoreVectorClassifier
     >>> X = np.random.default_rng(0).normal(size=(200, 2))
-    >>> model = CoreVectorClassifier(solver=BallVectorSolver(epsilon=1e-3), random_state=0)
+    >>> model = CoreVectorClassifier(solver=BallVectorSolver(), random_state=0)
     >>> bool(model.fit(X, X[:, 0] > 0).score(X, X[:, 0] > 0) > 0.9)
     True
     """
 
     __module__ = "isthmus.coreset"
 
-    epsilon: float = 0.05
+    epsilon: Any = "auto"
     max_iter: int = 100_000
 
     cache_size = 0.0  # it keeps no columns
 
     def checked(self) -> "BallVectorSolver":
         """The solver itself, if its parameters can be used."""
-        check_float(self.epsilon, "epsilon", self, low=0.0)
+        if not _is_auto(self, "epsilon"):
+            check_float(self.epsilon, "epsilon", self, low=0.0)
         check_int(self.max_iter, "max_iter", self, low=1)
         return self
 
@@ -144,7 +148,8 @@ class BallVectorSolver(Piece):
         progress: ProgressLine | None = None,
     ) -> CoreSolution:
         """Solve the program from the first point of ``start`` on."""
-        return solve_ball(problem, int(start[0]), epsilon=self.epsilon, max_iter=self.max_iter)
+        epsilon = None if _is_auto(self, "epsilon") else self.epsilon
+        return solve_ball(problem, int(start[0]), epsilon=epsilon, max_iter=self.max_iter)
 
 
 def as_core_solver(
@@ -171,6 +176,6 @@ def as_any_solver(
     return as_core_solver(solver, owner, defaults, expected=expected)
 
 
-def _is_auto(solver: CoreSetSolver, name: str) -> bool:
+def _is_auto(solver: CoreSetSolver | BallVectorSolver, name: str) -> bool:
     value = getattr(solver, name)
     return isinstance(value, str) and value == "auto"
