@@ -1,10 +1,11 @@
 """The compiled loop of the quadratic program over the simplex."""
 
 import numpy as np
-from numba import njit
+
+from isthmus._compiled import njit
 
 
-@njit(cache=True)
+@njit
 def descend(M, alpha, G, tol, max_iter):
     """Move weight between pairs until the gap is below ``tol``; return it and the number of steps.
 

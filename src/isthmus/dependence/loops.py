@@ -1,7 +1,8 @@
 """Compiled loops: what leaves no matrix product."""
 
 import numpy as np
-from numba import njit
+
+from isthmus._compiled import njit
 
 # Sums may be taken in any order, so that they run in vector registers.
 SUMS = {"reassoc", "contract", "nsz"}
@@ -9,7 +10,7 @@ SUMS = {"reassoc", "contract", "nsz"}
 BUCKET = 16
 
 
-@njit(cache=True, nogil=True, fastmath=SUMS)
+@njit(nogil=True, fastmath=SUMS)
 def squared_distances(X, columns, start, stop, out):
     """Fill ``out`` with squared distances of rows of ``X`` to points ``start`` to ``stop``.
 
@@ -27,7 +28,7 @@ def squared_distances(X, columns, start, stop, out):
                 row[j] += d * d
 
 
-@njit(cache=True, nogil=True, fastmath=SUMS)
+@njit(nogil=True, fastmath=SUMS)
 def shift_and_sum(tile, row_offsets, column_offsets, row_sums, column_sums):
     """Subtract ``u_i + u_j`` from a tile in place; add its sums to those of rows and columns."""
     for i in range(tile.shape[0]):
@@ -42,7 +43,7 @@ def shift_and_sum(tile, row_offsets, column_offsets, row_sums, column_sums):
         row_sums[i] += total
 
 
-@njit(cache=True, nogil=True, fastmath=SUMS)
+@njit(nogil=True, fastmath=SUMS)
 def _gathered_dot(k, row, permutation):
     total = 0.0
     for j in range(k.shape[0]):
@@ -50,7 +51,7 @@ def _gathered_dot(k, row, permutation):
     return total
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def add_permuted_products(K, start, L, permutations, out):
     r"""Add :math:`2\sum_{i<j}K_{ij}L_{\pi(i)\pi(j)}` of each permutation, rows from ``start``.
 
@@ -64,7 +65,7 @@ def add_permuted_products(K, start, L, permutations, out):
             out[b] += 2.0 * _gathered_dot(k, row, permutations[b, start + i + 1 :])
 
 
-@njit(cache=True, nogil=True, fastmath=SUMS)
+@njit(nogil=True, fastmath=SUMS)
 def _concordance_of_all_pairs(x, y):
     total = 0.0
     for j in range(1, len(x)):
@@ -75,7 +76,7 @@ def _concordance_of_all_pairs(x, y):
     return total
 
 
-@njit(cache=True, nogil=True, fastmath=SUMS)
+@njit(nogil=True, fastmath=SUMS)
 def _split(x, y, rank, x_out, y_out, rank_out, bit):
     """Split a bucket by one bit of the rank, keeping the order; sum over the pairs it separates.
 
@@ -106,7 +107,7 @@ def _split(x, y, rank, x_out, y_out, rank_out, bit):
     return total
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def concordance(x, y, rank):
     r"""Sum of :math:`(x_j-x_i)(y_j-y_i)` over pairs with :math:`i<j` and :math:`y_i<y_j`.
 
@@ -138,7 +139,7 @@ def concordance(x, y, rank):
     return total
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def concordances(x, order, Y, ranks):
     """:func:`concordance` of one sorted column with each row of ``Y``, given in object order."""
     out = np.empty(len(Y))
@@ -147,7 +148,7 @@ def concordances(x, order, Y, ranks):
     return out
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def permuted_concordances(x, order, y, rank, permutations):
     """:func:`concordance` of one sorted column with permuted values of another."""
     out = np.empty(len(permutations))

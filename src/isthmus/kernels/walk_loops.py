@@ -1,10 +1,12 @@
 """Compiled recursions of the marginalised kernels."""
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
+
+from isthmus._compiled import njit
 
 
-@njit(cache=True)
+@njit
 def _largest(starts):
     largest = 0
     for i in range(starts.shape[0] - 1):
@@ -12,7 +14,7 @@ def _largest(starts):
     return largest
 
 
-@njit(cache=True)
+@njit
 def _sequence_pair(a, b, q, c, D, S):
     """Sum of D(i, j) = [a_i = b_j] (q + c D(i+1, j+1)) over all pairs of positions."""
     n = b.shape[0]
@@ -30,7 +32,7 @@ def _sequence_pair(a, b, q, c, D, S):
     return total / (a.shape[0] * n)
 
 
-@njit(cache=True, parallel=True)
+@njit(parallel=True)
 def sequence_gram(x, x_starts, x_stop, z, z_starts, z_stop, rows, symmetric, K):
     """Fill ``K`` with the kernel of sequences, which follow one another in ``x`` and ``z``.
 
@@ -50,7 +52,7 @@ def sequence_gram(x, x_starts, x_stop, z, z_starts, z_stop, rows, symmetric, K):
                 K[j, i] = K[i, j]
 
 
-@njit(cache=True)
+@njit
 def sequence_diagonal(x, starts, stop, diagonal):
     """Fill ``diagonal`` with the kernel of each sequence with itself."""
     for i in range(diagonal.shape[0]):
@@ -63,7 +65,7 @@ def sequence_diagonal(x, starts, stop, diagonal):
 # numba many times as long to compile.
 
 
-@njit(cache=True)
+@njit
 def _step(u, y, Y, mask, n, m, x, a, a_stop, z, b, b_stop):
     """One step of both walks: y = mask o sum_e P_e u P_e'^T, edge label by edge label.
 
@@ -103,7 +105,7 @@ def _step(u, y, Y, mask, n, m, x, a, a_stop, z, b, b_stop):
         y[k] *= mask[k]
 
 
-@njit(cache=True)
+@njit
 def _solve_fixed_point(u, y, Y, r, mask, n, m, x, a, a_stop, z, b, b_stop, tol, max_iter):
     """Iterate u = r + T u from u = r; the change shrinks by (1 - stop)^2 per sweep."""
     scale = 0.0
@@ -121,7 +123,7 @@ def _solve_fixed_point(u, y, Y, r, mask, n, m, x, a, a_stop, z, b, b_stop, tol, 
             return
 
 
-@njit(cache=True)
+@njit
 def _solve_conjugate_gradients(
     u, y, Y, r, p, mask, n, m, x, a, a_stop, z, b, b_stop, tol, max_iter
 ):
@@ -154,7 +156,7 @@ def _solve_conjugate_gradients(
             p[k] = r[k] + beta * p[k]
 
 
-@njit(cache=True)
+@njit
 def _graph_pair(x, i, z, j, q, gradients, tol, max_iter, work):
     x_nodes, x_arcs, x_label, x_scale = x[0], x[1], x[2], x[3]
     z_nodes, z_arcs, z_label, z_scale = z[0], z[1], z[2], z[3]
@@ -185,7 +187,7 @@ def _graph_pair(x, i, z, j, q, gradients, tol, max_iter, work):
     return total / (n * m)
 
 
-@njit(cache=True, parallel=True)
+@njit(parallel=True)
 def graph_gram(x, z, q, gradients, tol, max_iter, rows, symmetric, K):
     """Fill ``K`` with the kernel of packed graphs, rows in the order of ``rows``."""
     cells = _largest(x[0]) * _largest(z[0])
@@ -198,7 +200,7 @@ def graph_gram(x, z, q, gradients, tol, max_iter, rows, symmetric, K):
                 K[j, i] = K[i, j]
 
 
-@njit(cache=True)
+@njit
 def graph_diagonal(x, q, gradients, tol, max_iter, diagonal):
     """Fill ``diagonal`` with the kernel of each graph with itself."""
     work = np.empty((6, _largest(x[0]) ** 2))

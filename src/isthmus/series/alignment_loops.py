@@ -1,12 +1,13 @@
 """Compiled recurrences of alignments with gaps."""
 
 import numpy as np
-from numba import njit
+
+from isthmus._compiled import njit
 
 SERIES, EDITS, PIECES = 0, 1, 2
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def gap_distance(x, y, gap):
     """Alignment of two series; an element may meet the value ``gap`` instead of another one."""
     n, m = len(x), len(y)
@@ -25,7 +26,7 @@ def gap_distance(x, y, gap):
     return above[m]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _norm(a, b):
     total = 0.0
     for c in range(len(a)):
@@ -33,7 +34,7 @@ def _norm(a, b):
     return np.sqrt(total)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def symbol_distance(s, t, mismatch, gap):
     """Weighted edit distance of two sequences of codes."""
     n, m = len(s), len(t)
@@ -48,7 +49,7 @@ def symbol_distance(s, t, mismatch, gap):
     return above[m]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def local_score(s, t, match, mismatch, gap):
     """Score of the best alignment of any two pieces of two sequences of codes."""
     n, m = len(s), len(t)
@@ -64,7 +65,7 @@ def local_score(s, t, match, mismatch, gap):
     return top
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def pair_values(kind, X, Z, first, second, level, costs, out):
     """One of the three for all pairs; a function as argument would be compiled in every run."""
     for p in range(len(first)):

@@ -1,10 +1,11 @@
 """Compiled forward and backward passes of hidden Markov models."""
 
 import numpy as np
-from numba import njit
+
+from isthmus._compiled import njit
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def posteriors(start, transition, likelihoods):
     """Posterior of every state at every time, summed posterior of every move, log likelihood.
 

@@ -1,12 +1,12 @@
 """Compiled search for the nearest series, with bounds that spare most of the work."""
 
 import numpy as np
-from numba import njit
 
+from isthmus._compiled import njit
 from isthmus.series.warping_loops import _local, one_distance
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def envelope(z, low, high, floor, ceiling):
     """Least and greatest value, by channel, that row i may meet inside its window."""
     for i in range(len(low)):
@@ -18,7 +18,7 @@ def envelope(z, low, high, floor, ceiling):
             floor[i, c], ceiling[i, c] = least, greatest
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def lower_bound(x, z, floor, ceiling, root, least_weight):
     """A cost that no path is below: what sticks out of the envelope, and the two ends."""
     total = 0.0
@@ -34,7 +34,7 @@ def lower_bound(x, z, floor, ceiling, root, least_weight):
     return least_weight * max(total, ends)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def nearest(x, Z, bounds, low, high, weights, root, distances, indices):
     """The nearest of ``Z``, best bounds first; return how many distances were begun.
 

@@ -6,12 +6,12 @@ are infinite, so nothing here may assume finite numbers.
 """
 
 import numpy as np
-from numba import njit
 
+from isthmus._compiled import njit
 from isthmus.series.bands import ITAKURA, NO_WINDOW, SAKOE_CHIBA, STRICT
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def fill_band(kind, width, n, m, low, high):
     """Columns ``low[i]`` to ``high[i] - 1`` that row ``i`` of an n x m table may use."""
     radius = np.floor(width * max(n, m)) if width < 1 else width
@@ -29,7 +29,7 @@ def fill_band(kind, width, n, m, low, high):
         high[i] = min(m, int(np.floor(last + 1e-9)) + 1)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _local(x, z, root):
     total = 0.0
     for c in range(x.shape[0]):
@@ -38,7 +38,7 @@ def _local(x, z, root):
     return np.sqrt(total) if root else total
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def one_distance(x, z, low, high, weights, root, bound):
     """Distance of two series; infinite as soon as every path costs more than ``bound``."""
     n, m = len(x), len(z)
@@ -69,7 +69,7 @@ def one_distance(x, z, low, high, weights, root, bound):
     return above[m]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def path_table(costs, low, high, weights):
     """Distance, and the step into every cell: 0 diagonal, 1 down, 2 along; ties in this order."""
     n, m = costs.shape
@@ -98,7 +98,7 @@ def path_table(costs, low, high, weights):
     return above[m], steps
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _squared_row(x, z, above, row, start, stop):
     """Columns ``start`` to ``stop`` for one channel, squared differences and equal weights."""
     for j in range(start, stop):
@@ -110,7 +110,7 @@ def _squared_row(x, z, above, row, start, stop):
             cell[b] = d * d + best
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _weighted_row(x, z, above, row, start, stop, weights, root, cost):
     """The same for any number of channels, weights and Euclidean costs."""
     diagonal, down, along = weights
@@ -133,7 +133,7 @@ def _weighted_row(x, z, above, row, start, stop, weights, root, cost):
             cell[b] = other if other < best else best
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _columns(x, z, above, row, start, stop, weights, root, cost):
     if x.shape[0] == 1 and not root and weights == (1.0, 1.0, 1.0):
         _squared_row(x, z, above, row, start, stop)
@@ -141,14 +141,14 @@ def _columns(x, z, above, row, start, stop, weights, root, cost):
         _weighted_row(x, z, above, row, start, stop, weights, root, cost)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _fill(rows, start, stop):
     for j in range(start, stop):
         for b in range(rows.shape[1]):
             rows[j, b] = np.inf
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _lanes(x, z, lengths, low, high, weights, root, work, cost, out):
     """Distances of all lanes of a block; ``lengths`` has the two lengths of each lane."""
     n, m = x.shape[0], z.shape[0]
@@ -179,7 +179,7 @@ def _lanes(x, z, lengths, low, high, weights, root, work, cost, out):
         above, row = row, above
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def fill_lanes(series, which, p, lanes, lengths):
     """Put series ``which[p]``, ``which[p + 1]``, ... side by side; return the greatest length.
 
@@ -201,7 +201,7 @@ def fill_lanes(series, which, p, lanes, lengths):
     return longest
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _fill_bands(kind, width, n, m, lengths, low, high):
     for b in range(low.shape[1]):
         if kind == NO_WINDOW:
@@ -215,7 +215,7 @@ def _fill_bands(kind, width, n, m, lengths, low, high):
             low[i, b], high[i, b] = low[own - 1, b], high[own - 1, b]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def pair_distances(X, Z, first, second, kind, width, weights, root, longest, n_lanes, out):
     """Distances of ``X[first[p]]`` and ``Z[second[p]]`` for all p, into ``out``.
 

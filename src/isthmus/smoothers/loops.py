@@ -7,8 +7,8 @@ that :meth:`LocalSmoother.settings` returns.
 """
 
 import numpy as np
-from numba import njit
 
+from isthmus._compiled import njit
 from isthmus.linalg.cholesky_loops import cholesky, cholesky_solve
 
 # A pivot of the Cholesky factor below this share of its diagonal entry has no correct digits.
@@ -18,7 +18,7 @@ SMALLEST_PIVOT = 1e-13
 LARGEST_VARIANCE = 25.0
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def pairs_within(Xe, C, order, axis, support, most):
     """Pairs of squared distance below ``support``: ends of rows, centres, distances.
 
@@ -59,7 +59,7 @@ def pairs_within(Xe, C, order, axis, support, most):
     return indptr, indices[:at].copy(), squared[:at].copy()
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def exclude(indptr, indices, excluded, K, H):
     """Set the weights of centres that may not help to reconstruct a point to zero."""
     for j in range(excluded.shape[0]):
@@ -71,7 +71,7 @@ def exclude(indptr, indices, excluded, K, H):
                     break
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def pair_products(indptr, indices, D, Y):
     """Inner products d_j · y_i of the listed pairs."""
     d = Y.shape[1]
@@ -86,7 +86,7 @@ def pair_products(indptr, indices, D, Y):
     return M
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def pair_slopes(indptr, indices, H, S, D, F, Y):
     """Q = H / S · d_j (y_i - f_j) on the listed pairs: local constants."""
     d = Y.shape[1]
@@ -107,7 +107,7 @@ def pair_slopes(indptr, indices, H, S, D, F, Y):
     return Q
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def n_terms(degree, cross, q):
     """Length of the design vector: 1, q+1, 2q+1 or (q+1)(q+2)/2."""
     if degree == 0:
@@ -117,7 +117,7 @@ def n_terms(degree, cross, q):
     return (q + 1) * (q + 2) // 2 if cross else 2 * q + 1
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _design(x, centre, n, xi):
     """Fill ``xi`` with the first n of 1, linear terms, squares, products of ``centre - x``."""
     q = len(x)
@@ -139,7 +139,7 @@ def _design(x, centre, n, xi):
             at += 1
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _slope(coef, xi, q, n, out):
     """Gradient of the polynomial with these n coefficients at the difference in ``xi``."""
     for m in range(q):
@@ -156,13 +156,13 @@ def _slope(coef, xi, q, n, out):
                 at += 1
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _centre(indices, p, start):
     """Number of the centre of pair p; where all pairs are there, no list is needed."""
     return indices[p] if len(indices) else p - start
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _factored_moments(j, indptr, indices, K, Xe, Xc, n, shape, xi, C):
     """Factor of sum K xi xi' over the pairs of a point; False where it is singular."""
     _, _, ridge, background, adaptive = shape
@@ -189,7 +189,7 @@ def _factored_moments(j, indptr, indices, K, Xe, Xc, n, shape, xi, C):
     return cholesky(C, n, 0.0)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _fit(j, indptr, indices, K, Xe, Xc, shape, xi, C, u, b, weigh):
     """Fit around point j; return the number of terms, 0 where nothing is near.
 
@@ -235,7 +235,7 @@ def _fit(j, indptr, indices, K, Xe, Xc, shape, xi, C, u, b, weigh):
     return 1
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def polynomial_weights(indptr, indices, K, Xe, Xc, shape, b):
     """Fill ``b`` with weights of the outputs; return the number of terms used at every point."""
     largest = n_terms(shape[0], shape[1], Xe.shape[1])
@@ -246,7 +246,7 @@ def polynomial_weights(indptr, indices, K, Xe, Xc, shape, b):
     return used
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def weight_slopes(indptr, indices, K, H, Xe, Xc, shape, b, slopes):
     """Fill ``b`` with weights and ``slopes`` (q, pairs) with their derivatives by the point.
 
@@ -307,7 +307,7 @@ def weight_slopes(indptr, indices, K, H, Xe, Xc, shape, b, slopes):
     return used
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def pull_back_loop(indptr, indices, K, H, M, Xe, Xc, shape, b, by_centre):
     """Gradient of sum_j d_j · f(x_j) by the points; that by the centres is added to ``by_centre``.
 

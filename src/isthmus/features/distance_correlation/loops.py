@@ -1,13 +1,14 @@
 """Compiled loops of the objective at exponents below 2: all pairs, one triangle, no temporaries."""
 
 import numpy as np
-from numba import njit
+
+from isthmus._compiled import njit
 
 # Sums may be taken in any order, so that they run in vector registers.
 SUMS = {"reassoc", "contract", "nsz"}
 
 
-@njit(cache=True, fastmath=SUMS)
+@njit(fastmath=SUMS)
 def fill_distances(Zt, exponent, floor, S, C, row_sums):
     r"""Powers of distances below the diagonal of ``C``, their row sums, and two sums over them.
 
@@ -45,7 +46,7 @@ def fill_distances(Zt, exponent, floor, S, C, row_sums):
     return product, squares
 
 
-@njit(cache=True, fastmath=SUMS)
+@njit(fastmath=SUMS)
 def add_slopes(Zt, exponent, S, C, means, grand_mean, along, against, weights, Gt):
     r"""Fill ``Gt`` with :math:`\sum_jw_{ij}(z_i-z_j)`.
 

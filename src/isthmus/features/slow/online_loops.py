@@ -1,10 +1,11 @@
 """The compiled loop of covariance-free slow feature analysis: one pass over rows."""
 
 import numpy as np
-from numba import njit
+
+from isthmus._compiled import njit
 
 
-@njit(cache=True)
+@njit
 def run(Phi, starts, mean, V, w, w_average, top, previous, counters, settings):
     """Update the state with the rows of ``Phi``, in order, in place.
 
@@ -68,7 +69,7 @@ def run(Phi, starts, mean, V, w, w_average, top, previous, counters, settings):
                     w_average[j, i] += weight * (side * w[j, i] - w_average[j, i])
 
 
-@njit(cache=True)
+@njit
 def _principal_step(V, residual, eta, t):
     """CCIPCA: each direction learns from what the earlier ones leave unexplained."""
     for i in range(min(len(V), t - 1)):  # the first row is its own mean and carries no information
@@ -87,7 +88,7 @@ def _principal_step(V, residual, eta, t):
             residual[k] -= along * V[i, k] / norm
 
 
-@njit(cache=True)
+@njit
 def _whiten(V, u, z, rcond):
     top = np.sqrt(np.dot(V[0], V[0]))
     for i in range(len(V)):
@@ -95,7 +96,7 @@ def _whiten(V, u, z, rcond):
         z[i] = np.dot(V[i], u) / norm**1.5 if norm > rcond * top else 0.0
 
 
-@njit(cache=True)
+@njit
 def _minor_step(w, dz, gamma, rate, direction):
     """Principal step on I - C/gamma, with earlier directions projected out of the vector.
 

@@ -1,10 +1,11 @@
 """Compiled recurrence of the gap-weighted subsequence kernel."""
 
 import numpy as np
-from numba import njit
+
+from isthmus._compiled import njit
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def subsequences(s, t, length, decay, work):
     r"""Sum over common subsequences of ``length`` symbols of decay to the two spans.
 
@@ -37,7 +38,7 @@ def subsequences(s, t, length, decay, work):
     return total
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def pair_subsequences(X, Z, first, second, length, decay, longest, out):
     """The kernel of ``X[first[p]]`` and ``Z[second[p]]`` for all p, into ``out``."""
     work = np.empty((2, longest + 1, longest + 1))

@@ -7,8 +7,8 @@ a pair for which a number still comes close to the limits is left to the slow fo
 """
 
 import numpy as np
-from numba import njit
 
+from isthmus._compiled import njit
 from isthmus.series.warping_loops import fill_lanes
 
 # Multiply and add in one instruction: one rounding fewer, nothing assumed about infinities.
@@ -26,7 +26,7 @@ LOWEST = -240.0
 TILE = 16
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def log_alignment(x, z, gamma, triangle, local):
     """Logarithm of the kernel of two series, in the slow and obvious form.
 
@@ -57,7 +57,7 @@ def log_alignment(x, z, gamma, triangle, local):
     return above[m]
 
 
-@njit(cache=True, nogil=True, fastmath=FUSED)
+@njit(nogil=True, fastmath=FUSED)
 def _powers(x, z, start, stop, rate, parts, whole, bits, lowest):
     r"""Local similarities :math:`2^{-rate\,d^2}` as numerator and denominator, for some columns.
 
@@ -96,7 +96,7 @@ def _powers(x, z, start, stop, rate, parts, whole, bits, lowest):
         upper_bits[k] += whole_bits[k] << 52
 
 
-@njit(cache=True, nogil=True, fastmath=FUSED, error_model="numpy")
+@njit(nogil=True, fastmath=FUSED, error_model="numpy")
 def _cells(parts, tile, start, stop, i, triangle, local, above, row, ratios):
     """Columns ``start`` to ``stop`` of row ``i``; ``parts`` begins at column ``tile``."""
     n_lanes = row.shape[1]
@@ -112,7 +112,7 @@ def _cells(parts, tile, start, stop, i, triangle, local, above, row, ratios):
             cell[k] = similarity * (up[k] + ratio[k] * (corner[k] + left[k]))
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _take_unit(cell, exponent):
     """Divide by powers of two so that all lanes are in [1, 2), and add the powers up."""
     for b in range(cell.shape[0]):
@@ -120,7 +120,7 @@ def _take_unit(cell, exponent):
         cell[b] = (cell[b] & MANTISSA) | (BIAS << 52)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _units_between(before, exponent, ratio):
     """The bits of 2^(before - exponent), limited to numbers that exist."""
     for b in range(ratio.shape[0]):
@@ -130,7 +130,7 @@ def _units_between(before, exponent, ratio):
         ratio[b] = (power + BIAS) << 52
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _mark_outside(cell, bad):
     for b in range(cell.shape[0]):
         exponent = (cell[b] >> 52) & END
@@ -138,7 +138,7 @@ def _mark_outside(cell, bad):
             bad[b] = True
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _new_units(row, exponents, ratios, start, stop, bad):
     """Rescale the columns of a row."""
     for j in range(start, stop):
@@ -148,7 +148,7 @@ def _new_units(row, exponents, ratios, start, stop, bad):
             _units_between(exponents[j], exponents[j + 1], ratios[j])
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _lanes(x, z, lengths, gamma, triangle, local, work, work_bits, out, bad):
     n, m, n_lanes = x.shape[0], z.shape[0], x.shape[2]
     rows, ratios, parts, whole, lowest = work
@@ -196,7 +196,7 @@ def _lanes(x, z, lengths, gamma, triangle, local, work, work_bits, out, bad):
         bad[b] = bad[b] or lowest[b] < LOWEST
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def pair_alignments(X, Z, first, second, gamma, triangle, local, longest, n_lanes, out):
     """Logarithms of the kernel of ``X[first[p]]`` and ``Z[second[p]]`` for all p, into ``out``."""
     n_channels = X[0].shape[1]

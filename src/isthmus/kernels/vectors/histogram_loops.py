@@ -1,9 +1,11 @@
 """Sums of minima, which are no matrix product: a compiled loop."""
 
-from numba import njit, prange
+from numba import prange
+
+from isthmus._compiled import njit
 
 
-@njit(cache=True, parallel=True)
+@njit(parallel=True)
 def intersections(X, Z_columns, K):
     """Fill ``K`` with the intersections of rows of ``X`` and columns of ``Z_columns``."""
     for i in prange(X.shape[0]):

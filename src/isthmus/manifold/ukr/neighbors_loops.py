@@ -1,12 +1,13 @@
 """Compiled loop of the neighbour embedding: pull neighbours together, push others apart."""
 
 import numpy as np
-from numba import njit
+
+from isthmus._compiled import njit
 
 CLIP = 4.0  # no step is longer than this times the rate, as in [McInnes2018]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _random(state, n):
     """Next number below ``n`` of a xorshift generator."""
     x = state[0]
@@ -17,7 +18,7 @@ def _random(state, n):
     return np.int64(x % np.uint64(n))
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def descend(Z, head, tail, every, n_epochs, n_negative, rate, seed):
     """Stochastic descent on the cross entropy of neighbourhoods; ``Z`` is changed in place.
 

@@ -1,10 +1,11 @@
 """Compiled loops of the search for graphs."""
 
 import numpy as np
-from numba import njit
+
+from isthmus._compiled import njit
 
 
-@njit(cache=True)
+@njit
 def _start_walks(p, start, label, wanted):
     """Fill ``p`` with the shares of walks that start at nodes with one label; return their sum."""
     mass = 0.0
@@ -14,7 +15,7 @@ def _start_walks(p, start, label, wanted):
     return mass
 
 
-@njit(cache=True)
+@njit
 def _take_step(before, after, first, last, source, target, weight):
     """Fill ``after`` with the shares of walks after a step along some arcs; return their sum."""
     mass = 0.0
@@ -26,7 +27,7 @@ def _take_step(before, after, first, last, source, target, weight):
     return mass
 
 
-@njit(cache=True)
+@njit
 def _add_shares(p, owner, columns, stop, shares, values):
     """Add to ``values`` what walks that stop here contribute; ``shares`` is work space."""
     shares[:] = 0.0
@@ -38,7 +39,7 @@ def _add_shares(p, owner, columns, stop, shares, values):
                 values[c] += stop * shares[i] * columns[i, c]
 
 
-@njit(cache=True)
+@njit
 def walk_tree(
     groups,
     group_edge,
@@ -108,7 +109,7 @@ def walk_tree(
     return depth[:count], edge[:count], node[:count], end[:count], values[:count]
 
 
-@njit(cache=True)
+@njit
 def walk_products(labels, states, depth, edge, node, end, values, stop, n_labels, n_names):
     """Products (n, r) of the kernel against the graphs in the tree with their columns.
 
@@ -163,7 +164,7 @@ def walk_products(labels, states, depth, edge, node, end, values, stop, n_labels
     return found
 
 
-@njit(cache=True)
+@njit
 def _n_reached(state, stack, seen):
     """Number of nodes that can be reached from node 0."""
     m = state.shape[0]
@@ -183,7 +184,7 @@ def _n_reached(state, stack, seen):
     return reached
 
 
-@njit(cache=True)
+@njit
 def allowed_graphs(labels, states, max_degree, bonds, connected):
     """Which candidates follow the rules: degrees, labels at the ends of edges, connectedness."""
     n, m = labels.shape
@@ -203,7 +204,7 @@ def allowed_graphs(labels, states, max_degree, bonds, connected):
     return found
 
 
-@njit(cache=True)
+@njit
 def repair_graphs(draws, first, second, labels, order, likely, max_degree, bonds, connected):
     """Drop edges that break the rules, then join components, the most likely pairs first.
 

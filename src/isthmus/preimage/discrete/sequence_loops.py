@@ -1,10 +1,11 @@
 """Compiled loops of the search for sequences."""
 
 import numpy as np
-from numba import njit
+
+from isthmus._compiled import njit
 
 
-@njit(cache=True)
+@njit
 def insertion_codes(sequence, order):
     """Inversion counts of a sequence: entries larger than the i-th smallest before it.
 
@@ -20,7 +21,7 @@ def insertion_codes(sequence, order):
     return code
 
 
-@njit(cache=True)
+@njit
 def decode_insertions(codes, sorted_symbols):
     """Sequences (n, m) from inversion counts (n, m): the last symbol first, each at its count."""
     n, m = codes.shape
@@ -35,7 +36,7 @@ def decode_insertions(codes, sorted_symbols):
     return found
 
 
-@njit(cache=True)
+@njit
 def build_trie(flat, starts, columns, stop, n_symbols, capacity):
     """A tree of all substrings, with the contribution of each occurrence to the products.
 
@@ -74,7 +75,7 @@ def build_trie(flat, starts, columns, stop, n_symbols, capacity):
     return children[:n_nodes].copy(), values[:n_nodes].copy()
 
 
-@njit(cache=True)
+@njit
 def trie_products(children, values, flat, starts):
     """Products (n, r) of the kernel against the sequences in the tree with their columns."""
     n, r = starts.shape[0] - 1, values.shape[1]
@@ -95,7 +96,7 @@ def trie_products(children, values, flat, starts):
     return found
 
 
-@njit(cache=True)
+@njit
 def sum_transitions(flat, starts, table):
     """Mean over its pairs of neighbours of ``table[a, b]``, for each sequence."""
     n = starts.shape[0] - 1

@@ -4,10 +4,10 @@ A frame is stored as its three axes x, y, z and its origin p, all in base coordi
 about one of its own axes only mixes the other two, so a joint costs a few dozen products.
 """
 
-from numba import njit
+from isthmus._compiled import njit
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def fill_frames(cosines, sines, table, modified, base, last_only, frames):
     """Write the frame after every joint, or after the last one only, into ``frames``.
 
@@ -50,7 +50,7 @@ def fill_frames(cosines, sines, table, modified, base, last_only, frames):
             frame[0, 3], frame[1, 3], frame[2, 3], frame[3, 3] = p0, p1, p2, 1.0
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def fill_position_jacobians(frames, modified, base, jacobians):
     """Column j of J_k is the cross product of the axis of joint j and the vector to origin k."""
     n, n_joints = frames.shape[:2]
@@ -71,7 +71,7 @@ def fill_position_jacobians(frames, modified, base, jacobians):
                 jacobians[i, k, 2, j] = hinge[0, 2] * v - hinge[1, 2] * u
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def fill_jacobians(frames, modified, base, jacobians):
     """Geometric Jacobian of the last frame: linear velocity above angular velocity."""
     n, n_joints = frames.shape[:2]

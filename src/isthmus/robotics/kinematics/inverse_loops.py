@@ -1,8 +1,8 @@
 """Compiled damped least squares for joint values that reach a target, target after target."""
 
 import numpy as np
-from numba import njit
 
+from isthmus._compiled import njit
 from isthmus.linalg.cholesky_loops import cholesky, cholesky_solve
 from isthmus.robotics.kinematics.chain_loops import fill_frames, fill_jacobians
 
@@ -10,7 +10,7 @@ PATIENCE = 6  # rejected or hardly useful steps in a row before a start is given
 HARDLY = 1e-3  # share of the error that a useful step removes
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def rotation_log(A, B, out):
     """Axis times angle of A B', the turn that leads from B to A."""
     v0 = v1 = v2 = trace = 0.0
@@ -43,7 +43,7 @@ def rotation_log(A, B, out):
             out[r] *= np.pi / np.sqrt(norm)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def look(q, chain, target, work):
     """Fill error (m,) and Jacobian (m, n) of one posture; return the squared error.
 
@@ -71,7 +71,7 @@ def look(q, chain, target, work):
     return total
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def step_towards(q, wish, damping, limits, work, step):
     """The step of the free joints that is closest to ``wish`` and cancels the error.
 
@@ -115,7 +115,7 @@ def step_towards(q, wish, damping, limits, work, step):
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def clipped_sum(q, step, length, limits, out):
     """Write ``q + length * step``, kept within the limits, into ``out``."""
     lower, upper = limits
@@ -123,7 +123,7 @@ def clipped_sum(q, step, length, limits, out):
         out[j] = min(max(q[j] + length * step[j], lower[j]), upper[j])
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def keep(q, e, J, q_kept, e_kept, J_kept):
     """Copy a posture, its error and its Jacobian (in loops, which compile faster than slices)."""
     for j in range(len(q)):
@@ -134,7 +134,7 @@ def keep(q, e, J, q_kept, e_kept, J_kept):
             J_kept[r, j] = J[r, j]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def distance(a, b):
     """Squared distance of two postures."""
     total = 0.0
@@ -143,7 +143,7 @@ def distance(a, b):
     return total
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def close_enough(e, tol_squared):
     """Whether position and orientation are each within tolerance."""
     position = e[0] * e[0] + e[1] * e[1] + e[2] * e[2]
@@ -153,7 +153,7 @@ def close_enough(e, tol_squared):
     return position <= tol_squared and turn <= tol_squared
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def approach(q, chain, target, limits, tol_squared, max_iter, patience, work):
     """Move ``q`` to the target by damped least squares; return squared error, steps, success.
 
@@ -184,7 +184,7 @@ def approach(q, chain, target, limits, tol_squared, max_iter, patience, work):
     return error, n_iter, False
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def settle(q, chain, target, preferred, limits, max_iter, work):
     """Slide ``q``, which reaches the target, along the postures that do, to ``preferred``.
 
@@ -226,7 +226,7 @@ def settle(q, chain, target, preferred, limits, max_iter, work):
         clipped_sum(q, step, length, limits, trial)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def solve_targets(targets, with_rotation, chain, limits, starts, others, preferred, options, out):
     """Joint values for each target: from the first start that leads there, or the best found.
 

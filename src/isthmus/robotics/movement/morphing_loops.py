@@ -1,10 +1,11 @@
 """Compiled dynamic programming for a monotone path with bounded slopes."""
 
 import numpy as np
-from numba import njit
+
+from isthmus._compiled import njit
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def cheapest_path(costs, slope_costs, smallest):
     """Column of each row on the cheapest path from the first cell to the last.
 

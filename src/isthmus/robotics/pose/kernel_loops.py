@@ -1,10 +1,11 @@
 """The compiled loop of the pose kernel with a Gaussian base."""
 
 import numpy as np
-from numba import njit
+
+from isthmus._compiled import njit
 
 
-@njit(cache=True)
+@njit
 def gaussian_pose_functions(p, J, places, lam, gamma, B, values, slopes):
     """Fill values (m, r) and slopes (m, r, q) of sums of Gaussians of joint positions.
 

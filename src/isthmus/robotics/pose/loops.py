@@ -1,10 +1,11 @@
 """Compiled loops over pixels and edge points."""
 
 import numpy as np
-from numba import njit
+
+from isthmus._compiled import njit
 
 
-@njit(cache=True)
+@njit
 def farthest_points(points, n_chosen):
     """Indices of points, each farthest from those before; the first is farthest from the mean."""
     n = points.shape[0]
@@ -33,7 +34,7 @@ def farthest_points(points, n_chosen):
     return chosen
 
 
-@njit(cache=True)
+@njit
 def log_polar_histograms(points, rings, n_angles, histograms):
     """Fill row i with counts of the other points by ring and angle around point i."""
     r = points.shape[0]
@@ -53,7 +54,7 @@ def log_polar_histograms(points, rings, n_angles, histograms):
             histograms[i, ring * n_angles + min(int(angle / part), n_angles - 1)] += 1
 
 
-@njit(cache=True)
+@njit
 def smooth(picture, taps, between, out):
     """Fill ``out`` with the picture filtered by five taps vertically and horizontally."""
     n_channels, n_rows, n_columns = picture.shape
@@ -74,7 +75,7 @@ def smooth(picture, taps, between, out):
                 out[c, i, j] = total
 
 
-@njit(cache=True)
+@njit
 def sobel_heights(picture, out):
     """Fill ``out`` with the roots of squared Sobel slopes, summed over channels."""
     n_channels, n_rows, n_columns = picture.shape
@@ -95,7 +96,7 @@ def sobel_heights(picture, out):
             out[i, j] = np.sqrt(out[i, j])
 
 
-@njit(cache=True)
+@njit
 def level_counts(values, low, high, n_levels):
     """How many values lie in each of ``n_levels`` equal parts of [low, high]."""
     counts = np.zeros(n_levels, dtype=np.int64)
@@ -105,7 +106,7 @@ def level_counts(values, low, high, n_levels):
     return counts
 
 
-@njit(cache=True)
+@njit
 def within_hull_distance(points, equations, distance):
     """Which points lie less than ``distance`` from the nearest facet."""
     near = np.zeros(points.shape[0], dtype=np.bool_)

@@ -1,12 +1,13 @@
 """Compiled loops over observed or stored entries, one row at a time."""
 
 import numpy as np
-from numba import njit
+
+from isthmus._compiled import njit
 
 FLOOR = 1e-16
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def observed_sweep(W, V, indptr, indices, data, l1, l2, squared_l1, n_sweeps):
     """Coordinate descent on ½ sum over observed entries of (x - w'v)² + penalties, in place.
 
@@ -59,7 +60,7 @@ def observed_sweep(W, V, indptr, indices, data, l1, l2, squared_l1, n_sweeps):
     return loss
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def observed_gradient(W, V, indptr, indices, data, out):
     """Set ``out`` to the derivative of ½ sum of (x - w'v)² over observed entries."""
     n, k = W.shape
@@ -74,7 +75,7 @@ def observed_gradient(W, V, indptr, indices, data, out):
                 out[i, j] += residual * v[j]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def stored_ratios(W, V, indptr, indices, data, out):
     """Set ``out`` to sums of x v / (w'v) over stored entries; return the sum of x log(x / w'v)."""
     n, k = W.shape
@@ -96,7 +97,7 @@ def stored_ratios(W, V, indptr, indices, data, out):
     return total
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def newton_rows(W, V, indptr, indices, data, mass, l1, l2, tol, max_sweeps):
     """Minimise the Kullback-Leibler divergence of each row over w >= 0, components fixed.
 

@@ -1,8 +1,8 @@
 """Compiled loops of non-negative least squares, row by row."""
 
 import numpy as np
-from numba import njit
 
+from isthmus._compiled import njit
 from isthmus.linalg.cholesky_loops import append_row, cholesky_solve
 
 # A pivot below this share of the diagonal belongs to an atom that the others already span.
@@ -11,7 +11,7 @@ DEPENDENT = 1e-12
 SLACK = 1e-11
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def sweep_rows(W, gradient, G, n_sweeps, share):
     """Coordinate descent on rows of ``W``; ``gradient`` = W G - B is kept up to date.
 
@@ -42,7 +42,7 @@ def sweep_rows(W, gradient, G, n_sweeps, share):
                 break
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _factor(G, passive, L, index):
     """Cholesky factor of the passive block; entries that others span leave the passive set."""
     size = 0
@@ -56,7 +56,7 @@ def _factor(G, passive, L, index):
     return size
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _solve_passive(L, index, size, b, w, work):
     """Set ``w`` to the least squares solution on the passive entries and zero elsewhere."""
     for a in range(size):
@@ -67,7 +67,7 @@ def _solve_passive(L, index, size, b, w, work):
         w[index[a]] = work[a]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _descend_row(G, b, w, gradient):
     """Coordinate descent, for the rare row on which pivoting does not end."""
     k = len(b)
@@ -86,7 +86,7 @@ def _descend_row(G, b, w, gradient):
                     gradient[m] += delta * G[j, m]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _solve_row(G, b, w, passive, wrong, L, index, work, known):
     """Minimise ½ w'Gw - b'w over w >= 0 by block pivoting; return the size of the passive set.
 
@@ -131,7 +131,7 @@ def _solve_row(G, b, w, passive, wrong, L, index, work, known):
     return -1
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _workspace(k):
     return (
         np.zeros(k, np.bool_),
@@ -142,7 +142,7 @@ def _workspace(k):
     )
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def solve_rows(W, B, G):
     """Set each row of ``W`` to the minimiser of ½ w'Gw - b'w over w >= 0, from its support."""
     n, k = W.shape
@@ -157,7 +157,7 @@ def solve_rows(W, B, G):
         size = _solve_row(G, B[i], W[i], passive, wrong, L, index, work, size)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def solve_simplex_rows(W, B, G, squared_norms):
     """The same over the simplex: w >= 0 with sum 1, from its support.
 
@@ -190,7 +190,7 @@ def solve_simplex_rows(W, B, G, squared_norms):
         W[i] /= total
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def solve_observed_rows(W, V, indptr, indices, data, l1, l2, squared_l1):
     """Like :func:`solve_rows`, each row with the normal equations of its observed entries."""
     n, k = W.shape

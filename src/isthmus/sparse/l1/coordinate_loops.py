@@ -1,13 +1,14 @@
 """Compiled coordinate descent on the Gram matrix, for codes under an L1 penalty."""
 
 import numpy as np
-from numba import njit
+
+from isthmus._compiled import njit
 
 # Sweeps over the non-zeros between two sweeps over all atoms.
 INNER = 10
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@njit(nogil=True, fastmath={"contract"})
 def _sweep(G, c, products, alpha, positive, all_atoms):
     """Minimise over one coefficient after another; return the largest change of a product."""
     largest = 0.0
@@ -30,7 +31,7 @@ def _sweep(G, c, products, alpha, positive, all_atoms):
     return largest
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _gap(b, c, products, squares, alpha, positive):
     """Duality gap, from products of atoms with the signal and with the residual."""
     steepest, moduli, fitted, left = 0.0, 0.0, 0.0, 0.0
@@ -44,7 +45,7 @@ def _gap(b, c, products, squares, alpha, positive):
     return 0.5 * (1.0 + scale * scale) * residual + alpha * moduli - scale * (squares - fitted)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def descend_block(G, B, squares, alpha, tol, max_iter, positive, codes, n_sweeps, finished):
     """Change ``codes`` until each duality gap is below ``tol`` of half the squared signal."""
     products = np.zeros(G.shape[0])

@@ -6,7 +6,8 @@ factor of their Gram matrix, R'R.
 """
 
 import numpy as np
-from numba import njit
+
+from isthmus._compiled import njit
 
 # Sums may be taken in any order, so that they run in vector registers.
 SUMS = {"reassoc", "contract", "nsz"}
@@ -15,7 +16,7 @@ SUMS = {"reassoc", "contract", "nsz"}
 DEPENDENT = 1e-10
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@njit(nogil=True, fastmath={"contract"})
 def gradient(G, b, active, a, m, g):
     """Fill ``g`` with G a - b; four rows of G at a time, so that ``g`` is read less often."""
     k = b.shape[0]
@@ -35,7 +36,7 @@ def gradient(G, b, active, a, m, g):
         q += 1
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@njit(nogil=True, fastmath={"contract"})
 def forward(R, m, y):
     """Solve R' z = y in place, by rows of R, which lie together in memory."""
     for i in range(m):
@@ -45,7 +46,7 @@ def forward(R, m, y):
             y[j] -= value * row[j]
 
 
-@njit(cache=True, nogil=True, fastmath=SUMS)
+@njit(nogil=True, fastmath=SUMS)
 def backward(R, m, y):
     """Solve R z = y in place."""
     for i in range(m - 1, -1, -1):
@@ -55,7 +56,7 @@ def backward(R, m, y):
         y[i] = (y[i] - total) / row[i]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def append(R, m, G, active, j, column):
     """Write column m of the factor for atom ``j``; False where the atom is dependent.
 
@@ -77,7 +78,7 @@ def append(R, m, G, active, j, column):
     return True
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@njit(nogil=True, fastmath={"contract"})
 def remove(R, m, active, a, signs, q):
     """Take the atom at place ``q`` out of the active set; Givens rotations mend the factor."""
     for i in range(q, m - 1):
@@ -99,7 +100,7 @@ def remove(R, m, active, a, signs, q):
             lower[j] = c * below - s * above
 
 
-@njit(cache=True, nogil=True, fastmath=SUMS)
+@njit(nogil=True, fastmath=SUMS)
 def _curvature(R, m, direction):
     """d'Gd = |Rd|² over the active atoms."""
     total = 0.0
@@ -111,7 +112,7 @@ def _curvature(R, m, direction):
     return total
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _best_step(R, m, a, target, signs, alpha, direction):
     """Length in (0, 1] of the best step to ``target``: a zero crossing or the end."""
     for q in range(m):
@@ -132,7 +133,7 @@ def _best_step(R, m, a, target, signs, alpha, direction):
     return best_step
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def settle(R, m, b, active, a, signs, alpha, positive, max_iter, target, direction):
     """Minimise over the active coefficients; return how many stay, refused, systems solved.
 
@@ -179,7 +180,7 @@ def settle(R, m, b, active, a, signs, alpha, positive, max_iter, target, directi
     return m, refused, max_iter
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _exchange(R, m, active, a, signs, sign, direction):
     """Make room for an atom that the active ones span, whose column is ``direction``.
 
@@ -201,13 +202,13 @@ def _exchange(R, m, active, a, signs, sign, direction):
     return length
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _slope(g, positive):
     """How fast the squared error falls where a coefficient leaves zero."""
     return -g if positive else abs(g)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _enter(G, m, g, alpha, limit, share, positive, R, active, is_active, a, signs, direction):
     """Let atoms in whose slope exceeds ``limit``; return how many are active and the best one.
 
@@ -238,7 +239,7 @@ def _enter(G, m, g, alpha, limit, share, positive, R, active, is_active, a, sign
     return m, best
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def code_one(G, b, alpha, tol, max_iter, positive, share, code, R, active, is_active, vectors, g):
     """Minimise ½ c'Gc - b'c + alpha |c|₁ from the start ``code`` and write the minimum there.
 
@@ -292,7 +293,7 @@ def code_one(G, b, alpha, tol, max_iter, positive, share, code, R, active, is_ac
     return n_solved, finished
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def code_block(G, B, alpha, tol, max_iter, positive, share, capacity, codes, n_solved, finished):
     """Codes of the signals whose products with the atoms are the rows of ``B``.
 

@@ -6,7 +6,8 @@ the chosen ones are the Cholesky factor of their Gram matrix.
 """
 
 import numpy as np
-from numba import njit
+
+from isthmus._compiled import njit
 
 # Sums may be taken in any order, so that they run in vector registers.
 SUMS = {"reassoc", "contract", "nsz"}
@@ -18,7 +19,7 @@ NOTHING = 1e-12
 CANCELLED = 1e-8
 
 
-@njit(cache=True, nogil=True, fastmath=SUMS)
+@njit(nogil=True, fastmath=SUMS)
 def dot(a, b):
     total = 0.0
     for i in range(a.shape[0]):
@@ -26,19 +27,19 @@ def dot(a, b):
     return total
 
 
-@njit(cache=True, nogil=True, fastmath=SUMS)
+@njit(nogil=True, fastmath=SUMS)
 def subtract(out, weight, row):
     for j in range(out.shape[0]):
         out[j] -= weight * row[j]
 
 
-@njit(cache=True, nogil=True, fastmath=SUMS)
+@njit(nogil=True, fastmath=SUMS)
 def _subtract_four(out, a, A, b, B, c, C, d, D):
     for j in range(out.shape[0]):
         out[j] -= (a * A[j] + b * B[j]) + (c * C[j] + d * D[j])
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _largest(values):
     """Place of the entry of largest modulus, the first among equals.
 
@@ -70,7 +71,7 @@ def _largest(values):
     return i0
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _coefficients(U, c, chosen, count, out):
     """Solve R a = c with R[s, t] = U[s, chosen[t]], upper triangular."""
     for t in range(count - 1, -1, -1):
@@ -80,7 +81,7 @@ def _coefficients(U, c, chosen, count, out):
         out[t] = value / U[t, chosen[t]]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _refresh(x, D, U, c, chosen, count, a, r, alpha):
     """Form the residual, refine ``c`` by it, renew the correlations; return its squared norm.
 
@@ -107,7 +108,7 @@ def _refresh(x, D, U, c, chosen, count, a, r, alpha):
     return dot(r, r)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _new_row(U, G, count, new):
     """Write row ``count`` of ``U``, for an atom that is to be chosen; return its squared pivot."""
     u = U[count]
@@ -133,7 +134,7 @@ def _new_row(U, G, count, new):
     return pivot
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def orthogonal_pursuits(X, D, G, B, goals, order_recursive, support, coef):
     """Fill ``support`` and ``coef`` (n, n_nonzero) with the codes of the rows of ``X``.
 
@@ -187,7 +188,7 @@ def orthogonal_pursuits(X, D, G, B, goals, order_recursive, support, coef):
         _coefficients(U, c, chosen, count, a)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def masked_pursuits(X, observed, columns, goals, support, coef):
     """Orthogonal pursuits on the observed entries alone, one set of them for each signal.
 
@@ -253,7 +254,7 @@ def masked_pursuits(X, observed, columns, goals, support, coef):
         _solve_upper(R, c, count, a)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _solve_upper(R, c, count, out):
     """Solve R a = c for the upper triangle of ``count`` rows."""
     for t in range(count - 1, -1, -1):
@@ -263,7 +264,7 @@ def _solve_upper(R, c, count, out):
         out[t] = value / R[t, t]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def plain_pursuits(X, G, B, goals, max_iter, codes):
     """Matching pursuit without re-fitting: the best atom takes its share, again and again."""
     for i in range(X.shape[0]):

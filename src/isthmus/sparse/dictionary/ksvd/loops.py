@@ -1,13 +1,13 @@
 """Compiled loops of K-SVD: residuals, power steps of the atoms, least-squares coefficients."""
 
 import numpy as np
-from numba import njit
 
+from isthmus._compiled import njit
 from isthmus.linalg.cholesky_loops import append_row, cholesky_solve
 from isthmus.sparse.pursuit.loops import PIVOT, SUMS, dot, subtract
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def residuals(X, D, support, coef, out):
     """Fill ``out`` with X - C D for codes given by their supports."""
     for i in range(X.shape[0]):
@@ -19,7 +19,7 @@ def residuals(X, D, support, coef, out):
             subtract(r, coef[i, t], D[support[i, t]])
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def users(support, n_atoms):
     """Places of each atom in the supports: ``places[starts[j]:starts[j + 1]]`` are those of j.
 
@@ -46,13 +46,13 @@ def users(support, n_atoms):
     return starts, places
 
 
-@njit(cache=True, nogil=True, fastmath=SUMS)
+@njit(nogil=True, fastmath=SUMS)
 def _add(out, weight, row):
     for j in range(out.shape[0]):
         out[j] += weight * row[j]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def power_sweep(R, D, coef, order, starts, places, n_power):
     """Improve atoms and their coefficients in turn; ``R`` = X - C D is kept up to date.
 
@@ -98,7 +98,7 @@ def power_sweep(R, D, coef, order, starts, places, n_power):
         old[:] = d
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def refit(X, D, G, support, coef):
     """Least-squares coefficients on given supports; places of dependent atoms get zero."""
     s_max = support.shape[1]

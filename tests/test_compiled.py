@@ -1,0 +1,162 @@
+"""Compiled loops: where the result is kept, and what is said about compiling."""
+
+import logging
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import isthmus
+from isthmus import _compiled
+
+# Permissions do not stop root, so the folders are made read-only where numba tries to write them.
+READ_ONLY = """
+from numba.core import caching
+
+ensure = caching._CacheLocator.ensure_cache_path
+def refuse(self):
+    if not self.get_cache_path().startswith({allowed!r}):
+        raise OSError("read-only file system")
+    ensure(self)
+caching._CacheLocator.ensure_cache_path = refuse
+"""
+
+
+def run(code, *, allowed, **environment):
+    variables = {k: v for k, v in os.environ.items() if k not in ("NUMBA_CACHE_DIR", "TMPDIR")}
+    return subprocess.run(
+        [sys.executable, "-c", READ_ONLY.format(allowed=allowed) + textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        env=variables | environment,
+        timeout=120,
+    )
+
+
+def test_numba_alone_refuses_where_nothing_can_be_written(tmp_path):
+    """The defect that the decorator is for."""
+    code = f"""
+    from numba import njit
+    import importlib.util
+    spec = importlib.util.spec_from_file_location("loop", {str(tmp_path / "loop.py")!r})
+    spec.loader.exec_module(importlib.util.module_from_spec(spec))
+    """
+    (tmp_path / "loop.py").write_text("from numba import njit\n@njit(cache=True)\ndef f(x): ...\n")
+    assert "no locator available" in run(code, allowed="nowhere").stderr
+
+
+def test_a_read_only_installation_keeps_its_loops_among_the_temporary_files(tmp_path):
+    code = """
+    from isthmus.features import KernelPCA
+    from isthmus.linalg.cholesky_loops import cholesky_solve
+    import numpy as np
+    x = np.array([4.0])
+    cholesky_solve(np.array([[2.0]]), 1, x)
+    print(x, sum(cholesky_solve.stats.cache_hits.values()))
+    """
+    first = run(code, allowed=str(tmp_path), TMPDIR=str(tmp_path))
+    assert first.stdout.split() == ["[1.]", "0"], first.stderr
+    assert len(first.stderr.splitlines()) == 1
+    assert "NUMBA_CACHE_DIR" in first.stderr
+    (folder,) = tmp_path.iterdir()
+    assert folder.stat().st_mode & 0o077 == 0
+    again = run(code, allowed=str(tmp_path), TMPDIR=str(tmp_path))
+    assert again.stdout.split() == ["[1.]", "1"]  # loaded, not compiled
+
+
+def test_without_any_folder_loops_are_compiled_in_every_process(tmp_path):
+    code = """
+    from isthmus.linalg.cholesky_loops import cholesky_solve
+    import numpy as np
+    x = np.array([4.0])
+    cholesky_solve(np.array([[2.0]]), 1, x)
+    print(x)
+    """
+    # A file in the place of the folder: nothing can be made there.
+    (tmp_path / f"isthmus-compiled-{os.getuid() if hasattr(os, 'getuid') else 'user'}").touch()
+    ran = run(code, allowed="nowhere", TMPDIR=str(tmp_path))
+    assert ran.stdout.strip() == "[1.]", ran.stderr
+    assert len(ran.stderr.splitlines()) == 1
+    assert "every process" in ran.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="folders have no owner here")
+def test_a_folder_that_others_can_write_is_not_used(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr(_compiled.tempfile, "gettempdir", lambda: str(tmp_path))
+    folder = tmp_path / f"isthmus-compiled-{os.getuid()}"
+    folder.mkdir()
+    folder.chmod(0o777)
+    assert _compiled.temporary_folder.__wrapped__() is None
+    assert "compiled again in every process" in caplog.text
+
+
+def test_every_loop_goes_through_the_one_decorator():
+    root = Path(isthmus.__file__).parent
+    for path in sorted(root.rglob("*.py")):
+        if path.name != "_compiled.py":
+            text = path.read_text(encoding="utf-8")
+            assert "numba.njit" not in text, path
+            assert "from numba import njit" not in text, path
+
+
+class Compilation:
+    """One compilation that a watch sees, as long as the block."""
+
+    def __init__(self, watch, name="loop", module="isthmus.family"):
+        function = SimpleNamespace(__module__=module, __name__=name)
+        self.event = SimpleNamespace(data={"dispatcher": SimpleNamespace(py_func=function)})
+        self.watch = watch
+
+    def __enter__(self):
+        self.watch.on_start(self.event)
+        return self
+
+    def __exit__(self, *_):
+        self.watch.on_end(self.event)
+
+
+def pending():
+    return [t for t in threading.enumerate() if isinstance(t, threading.Timer)]
+
+
+def wait_for_timers():
+    for timer in pending():
+        timer.join(5)
+
+
+def test_long_compiling_is_told_once(monkeypatch, caplog):
+    monkeypatch.setattr(_compiled, "PATIENCE", 0.01)
+    caplog.set_level(logging.INFO, "isthmus")
+    watch = _compiled.CompileWatch()
+    with Compilation(watch), Compilation(watch, "called"):
+        wait_for_timers()
+    with Compilation(watch, "second"):
+        wait_for_timers()
+    assert [record.message.split()[1] for record in caplog.records] == ["isthmus.family.loop"]
+
+
+def test_short_compiling_and_that_of_others_is_not_told(monkeypatch, caplog):
+    caplog.set_level(logging.INFO, "isthmus")
+    watch = _compiled.CompileWatch()
+    with Compilation(watch):
+        pass
+    monkeypatch.setattr(_compiled, "PATIENCE", 0.01)
+    with Compilation(watch, module="somebody.else"):
+        wait_for_timers()
+    assert not caplog.records
+    assert not pending() or all(timer.finished.is_set() for timer in pending())
+
+
+def test_on_a_terminal_a_line_is_written(monkeypatch, capsys, caplog):
+    monkeypatch.setattr(_compiled, "PATIENCE", 0.01)
+    caplog.set_level(logging.INFO, "isthmus")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with Compilation(_compiled.CompileWatch()):
+        wait_for_timers()
+    assert "compiling isthmus.family.loop" in capsys.readouterr().err
+    assert not caplog.records
