@@ -1,8 +1,7 @@
 """Checks of parameters, with one form of message: what, whose, expected, got."""
 
 import reprlib
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from numbers import Integral, Real
 from typing import Any
 
@@ -185,19 +184,3 @@ def check_length(owner: Any, n_expected: int, n_got: int, *, what: str) -> None:
         raise ValueError(
             f"{type(owner).__name__} needs as many {what}: expected {n_expected}, got {n_got}."
         )
-
-
-@contextmanager
-def former_fit_kept(owner: Any) -> Iterator[None]:
-    """Leave ``owner`` as it was where something within fails, so that a former fit can be used.
-
-    ``validate_data`` sets ``n_features_in_`` before outputs and parameters have been looked at. A
-    context and not a decorator, so that warnings of ``fit`` still point to its caller.
-    """
-    before = dict(vars(owner))
-    try:
-        yield
-    except BaseException:
-        vars(owner).clear()
-        vars(owner).update(before)
-        raise

@@ -1,7 +1,9 @@
 """Pieces: small parts with parameters, which scikit-learn can clone and search."""
 
 from dataclasses import fields
-from typing import Any, Self
+from typing import Any, ClassVar, Self
+
+from isthmus._parameters import Constraint
 
 
 class Piece:
@@ -11,6 +13,9 @@ class Piece:
     enough for ``sklearn.base.clone`` and for ``GridSearchCV`` over names such as
     ``kernel__gamma``.
     """
+
+    #: What each parameter may be; an estimator that holds the piece checks it at fit.
+    _constraints: ClassVar[dict[str, Constraint]] = {}
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name; nested ones as ``part__name``."""

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from isthmus._checks import check_float, former_fit_kept
+from isthmus._checks import check_float
 from isthmus.coreset.base import CoreMachine, kernel_columns, single_expansion
 from isthmus.coreset.problems import KernelProblem
 from isthmus.coreset.program import gram_column
@@ -110,18 +110,17 @@ class MinimumEnclosingBall(CoreMachine):
     def fit(self, X: Any, y: Any = None) -> "MinimumEnclosingBall":
         """Find the ball around the objects ``X``; return self."""
         solver, rng = self._check_solver(), self._check_seed()
-        with former_fit_kept(self):
-            X = self._check_objects(X, reset=True)
-            kernel = as_kernel(self.kernel).resolve(X)
-            n = n_objects(X)
-            lengths = np.asarray(kernel.diag(X), dtype=float)
-            columns = kernel_columns(kernel, X, solver)
-            problem = KernelProblem(columns, np.ones(n), 0.0, np.zeros(n), -lengths)
-            first = int(rng.randint(n))
-            from_first = lengths - 2 * gram_column(problem, first)
-            start = np.unique([first, int(from_first.argmax())])
-            found = self._solve(solver, problem, start, rng)
-            self._judge([found])
+        X = self._check_objects(X, reset=True)
+        kernel = as_kernel(self.kernel).resolve(X)
+        n = n_objects(X)
+        lengths = np.asarray(kernel.diag(X), dtype=float)
+        columns = kernel_columns(kernel, X, solver, self)
+        problem = KernelProblem(columns, np.ones(n), 0.0, np.zeros(n), -lengths)
+        first = int(rng.randint(n))
+        from_first = lengths - 2 * gram_column(problem, first)
+        start = np.unique([first, int(from_first.argmax())])
+        found = self._solve(solver, problem, start, rng)
+        self._judge([found])
         self.expansion_ = single_expansion(kernel, X, found.indices, found.weights)
         self.core_indices_, self.epsilon_ = found.indices, solver.epsilon
         self.radius_ = float(np.sqrt(found.squared_radius))

@@ -1,28 +1,32 @@
 """What the machines on core sets share: their solver, their function, predictions."""
 
 import copy
-import warnings
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from isthmus._checks import check_seed
+from isthmus._estimator import Estimator
 from isthmus._progress import ProgressLine
+from isthmus._warnings import warn
 from isthmus.coreset.columns import KernelColumns
 from isthmus.coreset.program import ROUNDING, CoreProblem, CoreSolution
 from isthmus.coreset.solver import BallVectorSolver, CoreSetSolver, as_core_solver
 from isthmus.kernels.base import Kernel
+from isthmus.kernels.definiteness import check_sample
+from isthmus.kernels.definiteness import check_sample
 from isthmus.kernels.expansion import Expansion
 from isthmus.kernels.objects import check_objects
 from isthmus.kernels.resolve import as_kernel
+from isthmus.linalg.spectrum import refuse_negative
+from isthmus.linalg.spectrum import refuse_negative
 from isthmus.typing import Array, IntArray, Objects
 
 KINDS_OF_OBJECTS = frozenset({"vectors", "objects", "sequences", "graphs", "pairwise"})
 
 
-class CoreMachine(BaseEstimator):
+class CoreMachine(Estimator):
     """A machine whose quadratic program is solved on a core set.
 
     What it learned is :attr:`expansion_`; the kernel, the objects with weight and their
@@ -84,17 +88,12 @@ class CoreMachine(BaseEstimator):
         """Refuse an indefinite kernel; warn once of what some program did not reach."""
         ratio = max(found.negative_share for found in solutions)
         if ratio > ROUNDING:
-            raise ValueError(
-                f"The kernel matrix of {type(self).__name__} is not positive semi-definite "
-                f"(eigenvalue ratio {-ratio:.2g}), so that a solution of its program would be "
-                "meaningless. Wrap the kernel in SpectrumRepair(kernel) of isthmus.kernels, or "
-                "repair the Gram matrix beforehand."
-            )
+            refuse_negative(np.array([-ratio, 1.0]), self)
         short = [found for found in solutions if found.shortfall is not None]
         if short:
             worst = max(short, key=lambda found: found.gap)
             others = f" So have {len(short) - 1} other machines." if len(short) > 1 else ""
-            warnings.warn(f"{worst.shortfall}{others}", ConvergenceWarning, stacklevel=3)
+            warn(f"{worst.shortfall}{others}", ConvergenceWarning)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -103,9 +102,11 @@ class CoreMachine(BaseEstimator):
 
 
 def kernel_columns(
-    kernel: Kernel, X: Objects, solver: CoreSetSolver | BallVectorSolver
+    kernel: Kernel, X: Objects, solver: CoreSetSolver | BallVectorSolver, owner: Any
 ) -> KernelColumns:
     """Kernels of the objects, kept in the memory that the solver allows."""
+    if not kernel.pairwise:
+        check_sample(kernel, X, owner)
     return KernelColumns(kernel, X, solver.cache_size)
 
 

@@ -9,7 +9,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from isthmus._checks import check_float, check_length, former_fit_kept
+from isthmus._checks import check_float, check_length
 from isthmus.coreset.base import CoreMachine, kernel_columns
 from isthmus.coreset.problems import KernelProblem
 from isthmus.coreset.solver import BallVectorSolver, CoreSetSolver, as_any_solver
@@ -120,21 +120,20 @@ class CoreVectorClassifier(ClassifierMixin, CoreMachine):
             )
         cost = check_float(self.C, "C", self, include_low=False)
         solver, rng = self._check_solver(), self._check_seed()
-        with former_fit_kept(self):
-            X = self._check_objects(X, reset=True)
-            classes, labels, weights = self._check_labels(y, n_objects(X))
-            kernel = as_kernel(self.kernel).resolve(X)
-            if isinstance(solver, BallVectorSolver):
-                _check_ball(np.asarray(kernel.diag(X), dtype=float), weights)
-            columns, machines = kernel_columns(kernel, X, solver), []
-            for positive in [1] if len(classes) == 2 else range(len(classes)):
-                signs = np.where(labels == positive, 1.0, -1.0)
-                problem = KernelProblem(
-                    columns, signs, 1.0, 1.0 / (cost * weights), np.zeros(len(signs))
-                )
-                first = [int(rng.choice(np.flatnonzero(signs == s))) for s in (1, -1)]
-                machines.append((self._solve(solver, problem, np.array(first), rng), signs))
-            self._judge([found for found, _ in machines])
+        X = self._check_objects(X, reset=True)
+        classes, labels, weights = self._check_labels(y, n_objects(X))
+        kernel = as_kernel(self.kernel).resolve(X)
+        if isinstance(solver, BallVectorSolver):
+            _check_ball(np.asarray(kernel.diag(X), dtype=float), weights)
+        columns, machines = kernel_columns(kernel, X, solver, self), []
+        for positive in [1] if len(classes) == 2 else range(len(classes)):
+            signs = np.where(labels == positive, 1.0, -1.0)
+            problem = KernelProblem(
+                columns, signs, 1.0, 1.0 / (cost * weights), np.zeros(len(signs))
+            )
+            first = [int(rng.choice(np.flatnonzero(signs == s))) for s in (1, -1)]
+            machines.append((self._solve(solver, problem, np.array(first), rng), signs))
+        self._judge([found for found, _ in machines])
 
         support = np.unique(np.concatenate([found.indices for found, _ in machines]))
         dual = np.zeros((len(support), len(machines)))

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from isthmus._checks import check_float, former_fit_kept
+from isthmus._checks import check_float
 from isthmus.coreset.base import CoreMachine, kernel_columns, single_expansion
 from isthmus.coreset.problems import KernelProblem
 from isthmus.coreset.solver import CoreSetSolver
@@ -88,21 +88,20 @@ class CoreVectorOutlierDetector(OutlierMixin, CoreMachine):
                 self.contamination, "contamination", self, low=0.0, high=0.5, include_low=False
             )
         solver, rng = self._check_solver(), self._check_seed()
-        with former_fit_kept(self):
-            X = self._check_objects(X, reset=True)
-            n = n_objects(X)
-            kernel = as_kernel(self.kernel).resolve(X)
-            columns = kernel_columns(kernel, X, solver)
-            problem = KernelProblem(columns, np.ones(n), 0.0, np.full(n, 1 / cost), np.zeros(n))
-            start: IntArray = np.array([rng.randint(n)])
-            found = self._solve(solver, problem, start, rng)
-            self._judge([found])
-            expansion = single_expansion(kernel, X, found.indices, found.weights)
-            self.expansion_, self.support_ = expansion, found.indices
-            self.gap_, self.objective_, self.n_core_ = found.gap, found.objective, found.n_core
-            self.offset_ = found.objective
-            if not automatic:
-                self.offset_ = float(np.quantile(expansion(X)[:, 0], self.contamination))
+        X = self._check_objects(X, reset=True)
+        n = n_objects(X)
+        kernel = as_kernel(self.kernel).resolve(X)
+        columns = kernel_columns(kernel, X, solver, self)
+        problem = KernelProblem(columns, np.ones(n), 0.0, np.full(n, 1 / cost), np.zeros(n))
+        start: IntArray = np.array([rng.randint(n)])
+        found = self._solve(solver, problem, start, rng)
+        self._judge([found])
+        expansion = single_expansion(kernel, X, found.indices, found.weights)
+        self.expansion_, self.support_ = expansion, found.indices
+        self.gap_, self.objective_, self.n_core_ = found.gap, found.objective, found.n_core
+        self.offset_ = found.objective
+        if not automatic:
+            self.offset_ = float(np.quantile(expansion(X)[:, 0], self.contamination))
         return self
 
     def score_samples(self, X: Any) -> Array:

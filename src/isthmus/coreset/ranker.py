@@ -7,7 +7,7 @@ from scipy.stats import kendalltau
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from isthmus._checks import check_float, check_int, check_length, former_fit_kept
+from isthmus._checks import check_float, check_int, check_length
 from isthmus.coreset.base import CoreMachine, kernel_columns, single_expansion
 from isthmus.coreset.problems import PairProblem
 from isthmus.coreset.solver import CoreSetSolver
@@ -83,24 +83,23 @@ class CoreVectorRanker(CoreMachine):
         cost = check_float(self.C, "C", self, include_low=False)
         most = check_int(self.max_pairs, "max_pairs", self, low=1)
         solver, rng = self._check_solver(), self._check_seed()
-        with former_fit_kept(self):
-            X = self._check_objects(X, reset=True)
-            y = column_or_1d(y, warn=True)
-            y = check_array(y, ensure_2d=False, dtype="numeric", input_name="y", estimator=self)
-            n = n_objects(X)
-            check_length(self, n, len(y), what="grades as objects")
-            groups = np.zeros(n, dtype=int) if groups is None else np.asarray(groups)
-            check_length(self, n, len(groups), what="groups as objects")
-            above, below = _pairs(y, groups, most, rng)
-            if not len(above):
-                raise ValueError(
-                    "CoreVectorRanker needs two objects of one group whose grades differ. Got none "
-                    f"among n_samples = {n}; is there only 1 class?"
-                )
-            kernel = as_kernel(self.kernel).resolve(X)
-            problem = PairProblem(kernel_columns(kernel, X, solver), above, below, cost)
-            found = self._solve(solver, problem, np.array([0]), rng)
-            self._judge([found])
+        X = self._check_objects(X, reset=True)
+        y = column_or_1d(y, warn=True)
+        y = check_array(y, ensure_2d=False, dtype="numeric", input_name="y", estimator=self)
+        n = n_objects(X)
+        check_length(self, n, len(y), what="grades as objects")
+        groups = np.zeros(n, dtype=int) if groups is None else np.asarray(groups)
+        check_length(self, n, len(groups), what="groups as objects")
+        above, below = _pairs(y, groups, most, rng)
+        if not len(above):
+            raise ValueError(
+                "CoreVectorRanker needs two objects of one group whose grades differ. Got none "
+                f"among n_samples = {n}; is there only 1 class?"
+            )
+        kernel = as_kernel(self.kernel).resolve(X)
+        problem = PairProblem(kernel_columns(kernel, X, solver, self), above, below, cost)
+        found = self._solve(solver, problem, np.array([0]), rng)
+        self._judge([found])
         coefficients = np.zeros(n)
         rho = max(found.objective, np.finfo(float).tiny)
         np.add.at(coefficients, above[found.indices], found.weights / rho)

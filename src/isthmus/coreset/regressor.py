@@ -8,7 +8,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from isthmus._checks import check_float, check_length, former_fit_kept
+from isthmus._checks import check_float, check_length
 from isthmus.coreset.base import CoreMachine, kernel_columns, single_expansion
 from isthmus.coreset.problems import KernelProblem
 from isthmus.coreset.program import CoreSolution
@@ -104,37 +104,36 @@ class CoreVectorRegressor(RegressorMixin, CoreMachine):
             )
         cost = check_float(self.C, "C", self, include_low=False)
         solver, rng = self._check_solver(), self._check_seed()
-        with former_fit_kept(self):
-            X = self._check_objects(X, reset=True)
-            y = column_or_1d(y, warn=True)
-            y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", estimator=self)
-            n = n_objects(X)
-            check_length(self, n, len(y), what="targets as objects")
-            kernel = as_kernel(self.kernel).resolve(X)
-            center = float(y.mean()) if self.fit_intercept else 0.0
-            scale = float(y.std()) or 1.0
-            t = (y - center) / scale
-            signs = np.repeat([1.0, -1.0], n)
-            bias = 1.0 if self.fit_intercept else 0.0
-            shifts = np.full(2 * n, 1 / cost)
-            start = np.array([int(t.argmax()), n + int(t.argmin())])
+        X = self._check_objects(X, reset=True)
+        y = column_or_1d(y, warn=True)
+        y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", estimator=self)
+        n = n_objects(X)
+        check_length(self, n, len(y), what="targets as objects")
+        kernel = as_kernel(self.kernel).resolve(X)
+        center = float(y.mean()) if self.fit_intercept else 0.0
+        scale = float(y.std()) or 1.0
+        t = (y - center) / scale
+        signs = np.repeat([1.0, -1.0], n)
+        bias = 1.0 if self.fit_intercept else 0.0
+        shifts = np.full(2 * n, 1 / cost)
+        start = np.array([int(t.argmax()), n + int(t.argmin())])
 
-            columns = kernel_columns(kernel, X, solver)
+        columns = kernel_columns(kernel, X, solver, self)
 
-            def solve(weight: float) -> tuple[CoreSolution, float]:
-                nonlocal start
-                v = -2 / weight * np.concatenate([t, -t])
-                problem = KernelProblem(columns, signs, bias, shifts, v)
-                found = self._solve(solver, problem, start, rng)
-                start = found.indices  # the next weight needs nearly the same points
-                return found, _tube(found, v, weight)
+        def solve(weight: float) -> tuple[CoreSolution, float]:
+            nonlocal start
+            v = -2 / weight * np.concatenate([t, -t])
+            problem = KernelProblem(columns, signs, bias, shifts, v)
+            found = self._solve(solver, problem, start, rng)
+            start = found.indices  # the next weight needs nearly the same points
+            return found, _tube(found, v, weight)
 
-            if self.tube is None:
-                weight = check_float(self.weight, "weight", self, include_low=False)
-                found, tube = solve(weight)
-            else:
-                weight, found, tube = _find_weight(solve, check_float(self.tube, "tube", self), 1.0)
-            self._judge([found])
+        if self.tube is None:
+            weight = check_float(self.weight, "weight", self, include_low=False)
+            found, tube = solve(weight)
+        else:
+            weight, found, tube = _find_weight(solve, check_float(self.tube, "tube", self), 1.0)
+        self._judge([found])
         coefficients = weight * scale * found.weights * signs[found.indices]
         support, where = np.unique(found.indices % n, return_inverse=True)
         dual = np.zeros(len(support))

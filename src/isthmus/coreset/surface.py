@@ -3,16 +3,16 @@
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from isthmus._checks import check_float, former_fit_kept
+from isthmus._checks import check_float
+from isthmus._estimator import Estimator
 from isthmus.coreset.regressor import CoreVectorRegressor
 from isthmus.kernels.vectors.gaussian import Gaussian
 from isthmus.typing import Array
 
 
-class ImplicitSurface(BaseEstimator):
+class ImplicitSurface(Estimator):
     r"""The surface :math:`\{x:f(x)=0\}` through a cloud of points.
 
     A sum of regressions without constant, each with a narrower Gaussian kernel and fitted to
@@ -74,22 +74,21 @@ class ImplicitSurface(BaseEstimator):
             )
         cost = check_float(self.C, "C", self, include_low=False)
         tube = check_float(self.tube, "tube", self, include_low=False)
-        with former_fit_kept(self):
-            X = validate_data(self, X, dtype=np.float64)
-            extent = float(np.sqrt(X.var(axis=0).sum())) or 1.0
-            left = np.ones(len(X))
-            layers = []
-            for number, width in enumerate(widths):
-                layer = CoreVectorRegressor(
-                    Gaussian.from_width(width * extent),
-                    C=cost,
-                    tube=tube if number else 0.05,  # at first of the value 1 itself
-                    fit_intercept=False,
-                    solver=self.solver,
-                    random_state=self.random_state,
-                ).fit(X, left)
-                left = left - layer.predict(X)
-                layers.append(layer)
+        X = validate_data(self, X, dtype=np.float64)
+        extent = float(np.sqrt(X.var(axis=0).sum())) or 1.0
+        left = np.ones(len(X))
+        layers = []
+        for number, width in enumerate(widths):
+            layer = CoreVectorRegressor(
+                Gaussian.from_width(width * extent),
+                C=cost,
+                tube=tube if number else 0.05,  # at first of the value 1 itself
+                fit_intercept=False,
+                solver=self.solver,
+                random_state=self.random_state,
+            ).fit(X, left)
+            left = left - layer.predict(X)
+            layers.append(layer)
         self.layers_ = layers
         return self
 

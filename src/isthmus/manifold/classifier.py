@@ -4,12 +4,13 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import ClassifierMixin, clone
 from sklearn.utils import _safe_indexing, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from isthmus._checks import check_length, former_fit_kept
+from isthmus._checks import check_length
+from isthmus._estimator import Estimator
 from isthmus.kernels.objects import check_list
 from isthmus.typing import OBJECT_KINDS, Array, provides
 
@@ -17,7 +18,7 @@ from isthmus.typing import OBJECT_KINDS, Array, provides
 WAYS = (("reconstruction_error",), ("reconstruct",), ("transform", "inverse_transform"))
 
 
-class ManifoldClassifier(ClassifierMixin, BaseEstimator):
+class ManifoldClassifier(ClassifierMixin, Estimator):
     r"""Fit one manifold per class, and predict the class whose manifold is closest.
 
     .. math:: \hat c(y)=\arg\min_c\ \min_x\|y-f_c(x)\|^2,
@@ -63,16 +64,15 @@ class ManifoldClassifier(ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any) -> "ManifoldClassifier":
         """Fit one manifold to the rows of each class; return self."""
         manifold = self._prototype()
-        with former_fit_kept(self):
-            X, y = self._check_rows(X, y)
-            check_classification_targets(y)
-            classes, which = np.unique(y, return_inverse=True)
-            fitted = Parallel(n_jobs=self.n_jobs)(
-                delayed(_fit_class)(
-                    clone(manifold), _safe_indexing(X, np.flatnonzero(which == i)), label
-                )
-                for i, label in enumerate(classes)
+        X, y = self._check_rows(X, y)
+        check_classification_targets(y)
+        classes, which = np.unique(y, return_inverse=True)
+        fitted = Parallel(n_jobs=self.n_jobs)(
+            delayed(_fit_class)(
+                clone(manifold), _safe_indexing(X, np.flatnonzero(which == i)), label
             )
+            for i, label in enumerate(classes)
+        )
         self.classes_, self.manifolds_ = classes, fitted
         return self
 

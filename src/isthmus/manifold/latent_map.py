@@ -4,12 +4,13 @@ from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from isthmus._checks import check_int, check_length, check_scale
+from isthmus._estimator import Estimator
 from isthmus.kernels.objects import check_list
 from isthmus.manifold.domain import Domain
 from isthmus.manifold.projection import Ends, Projection, Search, all_ends, best_ends, goals
@@ -45,7 +46,7 @@ def _has_density(model: Any) -> bool:
     return True
 
 
-class BaseLatentMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
+class BaseLatentMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, ABC):
     r"""A smooth map :math:`f` from a few latent coordinates to data, usable in every direction.
 
     A member implements ``fit`` and :meth:`evaluate`; it has a ``domain``, and :meth:`starts`

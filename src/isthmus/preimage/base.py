@@ -4,12 +4,12 @@ from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from isthmus._checks import check_length, shortened
+from isthmus._estimator import Estimator
 from isthmus.blocks.slices import block_slices
 from isthmus.kernels.objects import check_list, looks_like_table, n_objects, take
 from isthmus.kernels.points import squared_distances
@@ -19,7 +19,7 @@ from isthmus.typing import Array, Objects, provides, require
 QUERY_BYTES = 64 * 2**20
 
 
-class BasePreimage(BaseEstimator, ABC):
+class BasePreimage(Estimator, ABC):
     r"""Find objects whose images lie near given points of feature space.
 
     A point is given by its coordinates :math:`\beta` in a fitted feature map; a kernel feature

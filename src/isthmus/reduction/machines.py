@@ -4,15 +4,16 @@ import copy
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
+from sklearn.base import ClassifierMixin, RegressorMixin, TransformerMixin
 from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import validate_data
 
+from isthmus._estimator import Estimator
 from isthmus.kernels.expansion import Expansion
 from isthmus.typing import Array
 
 
-class CompressedMachine(BaseEstimator):
+class CompressedMachine(Estimator):
     """A machine whose predictions follow from ``expansion_(X)``."""
 
     expansion_: Expansion

@@ -2,13 +2,14 @@
 
 from typing import Any
 
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.base import MultiOutputMixin, RegressorMixin
 
+from isthmus._estimator import Estimator
 from isthmus.kernels.expansion import Expansion
 from isthmus.typing import OBJECT_KINDS, Array
 
 
-class ExpansionRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
+class ExpansionRegressor(MultiOutputMixin, RegressorMixin, Estimator):
     """Predicts the values of an :class:`~isthmus.kernels.Expansion`: fitted from the beginning.
 
     It stands where a linear map after a kernel feature map was fused with it.

@@ -6,13 +6,14 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.spatial import cKDTree
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, clone
+from sklearn.base import MultiOutputMixin, RegressorMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from isthmus._checks import check_float, check_int, check_length, former_fit_kept
+from isthmus._checks import check_float, check_int, check_length
+from isthmus._estimator import Estimator
 from isthmus.features.kernel_pca.estimator import KernelPCA
 from isthmus.kernels.expansion import Expansion
 from isthmus.kernels.resolve import as_kernel
@@ -37,7 +38,7 @@ WIDTH = 450.0 / 1030.0
 NEARNESS = 0.05
 
 
-class ImitationModel(MultiOutputMixin, RegressorMixin, BaseEstimator):
+class ImitationModel(MultiOutputMixin, RegressorMixin, Estimator):
     r"""Learn which posture of an arm matches a picture of a person, from a few pairs.
 
     Pictures become histograms (:class:`PoseFeatures`), and these become kernel components, which
@@ -155,10 +156,9 @@ class ImitationModel(MultiOutputMixin, RegressorMixin, BaseEstimator):
         check_int(self.cv, "cv", self, low=2)
         if self.threshold is not None:
             check_float(self.threshold, "threshold", self)
-        with former_fit_kept(self):
-            Y, flat = self._check_outputs(y)
-            features, rows, others = self._fit_features(X, unlabelled)
-            check_length(self, len(rows), len(Y), what="postures as pictures")
+        Y, flat = self._check_outputs(y)
+        features, rows, others = self._fit_features(X, unlabelled)
+        check_length(self, len(rows), len(Y), what="postures as pictures")
 
         kernel = self.x_kernel
         if kernel is None:

@@ -1,6 +1,5 @@
 """The sparsest vector that explains the measurements, by the l1 norm."""
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -9,6 +8,7 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 from sklearn.exceptions import ConvergenceWarning
 
 from isthmus._checks import check_choice, check_float, refusal
+from isthmus._warnings import warn
 from isthmus.sensing.certificate import RecoveryCertificate, certify
 from isthmus.sensing.first_order import first_order
 from isthmus.sensing.homotopy import homotopy
@@ -127,12 +127,11 @@ def basis_pursuit(
     if reached and certificate.solver != "first-order" and off > _FEASIBLE * size:
         _refuse_range(certificate.residual, noise)
     if certificate.gap > tol or off > max(tol, _FEASIBLE) * size:
-        warnings.warn(
+        warn(
             f"basis_pursuit stopped after {certificate.n_iter} steps ({certificate.solver}) with "
             f"residual {certificate.residual:.1e} and duality gap {certificate.gap:.1e} above "
             f"tol={tol:g}. Raise max_iter; where no vector explains b, give noise.",
             ConvergenceWarning,
-            stacklevel=2,
         )
     return (x, certificate) if return_certificate else x
 

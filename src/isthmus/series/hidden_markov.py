@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from isthmus._checks import check_int, former_fit_kept, refusal
+from isthmus._checks import check_int, refusal
 from isthmus.series.collection import Packed, pack
 from isthmus.series.symbols import SymbolCodes
 from isthmus.typing import Array, Objects
@@ -82,19 +82,18 @@ class HiddenMarkovModel:
         self._check_alphabet()
         packed = self._pack(X)
         history: list[float] = []
-        with former_fit_kept(self):
-            self._guess(packed, np.random.default_rng(self.random_state))
-            for _ in range(self.max_iter):
-                start, moves, gammas, total = np.zeros(k), np.zeros((k, k)), [], 0.0
-                for _, gamma, moved, value in self._passes(packed):
-                    start += gamma[0]
-                    moves += moved
-                    gammas.append(gamma)
-                    total += value
-                history.append(total)
-                self.start_ = _distribution(start)
-                self.transition_ = _distribution(moves)
-                self._update_emissions(packed.values, np.concatenate(gammas))
+        self._guess(packed, np.random.default_rng(self.random_state))
+        for _ in range(self.max_iter):
+            start, moves, gammas, total = np.zeros(k), np.zeros((k, k)), [], 0.0
+            for _, gamma, moved, value in self._passes(packed):
+                start += gamma[0]
+                moves += moved
+                gammas.append(gamma)
+                total += value
+            history.append(total)
+            self.start_ = _distribution(start)
+            self.transition_ = _distribution(moves)
+            self._update_emissions(packed.values, np.concatenate(gammas))
         self.log_likelihoods_ = history
         return self
 

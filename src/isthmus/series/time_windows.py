@@ -3,16 +3,17 @@
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from isthmus._checks import check_choice, check_int
+from isthmus._estimator import Estimator
 from isthmus.series.collection import as_series
 from isthmus.typing import Array, IntArray
 
 
-class TimeWindows(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class TimeWindows(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     r"""Windows of a signal: row t becomes :math:`(x_{t-(w-1)\tau},\dots,x_{t-\tau},x_t)`.
 
     Rows are successive time steps: do not shuffle them. A window of :math:`2d+1` delayed values

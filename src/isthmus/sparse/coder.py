@@ -1,10 +1,9 @@
 """Sparse codes over a given dictionary, as a transformer."""
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -17,8 +16,9 @@ from isthmus._checks import (
     check_jobs,
     check_scale,
     check_table,
-    former_fit_kept,
 )
+from isthmus._estimator import Estimator
+from isthmus._warnings import warn
 from isthmus.sparse.l1.feature_sign import sign_search
 from isthmus.sparse.pursuit.matching import code_in_blocks, orthogonal_matching_pursuit
 from isthmus.typing import Array, BoolArray, IntArray
@@ -66,7 +66,7 @@ class CodesMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         return tags
 
 
-class SparseCoder(CodesMixin, BaseEstimator):
+class SparseCoder(CodesMixin, Estimator):
     r"""Codes of signals over a given dictionary, with few non-zeros.
 
     Either :math:`\min_c\frac12\|x-cD\|^2+\alpha\|c\|_1`, solved exactly, or the best code with a
@@ -145,10 +145,9 @@ class SparseCoder(CodesMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Take the dictionary and, where it is not given, the penalty; return self."""
         algorithm = self._check_parameters()
-        with former_fit_kept(self):
-            X = validate_data(self, X, dtype=np.float64)
-            check_scale(self, X)
-            atoms = self._atoms(X.shape[1])
+        X = validate_data(self, X, dtype=np.float64)
+        check_scale(self, X)
+        atoms = self._atoms(X.shape[1])
         alpha = None if algorithm == "pursuit" else penalty(self, X)
         self.components_, self.algorithm_, self.alpha_ = atoms, algorithm, alpha
         return self
@@ -252,11 +251,10 @@ def penalised_codes(coder: SparseCoder, X: Array) -> Array:
         **settings,
     )
     if not finished.all():
-        warnings.warn(
+        warn(
             f"SparseCoder did not reach the optimum of {np.sum(~finished)} of {len(X)} signals. "
             "Atoms may be nearly dependent; a larger alpha helps.",
             ConvergenceWarning,
-            stacklevel=3,
         )
     return codes
 

@@ -4,11 +4,12 @@ import copy
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
-from isthmus._checks import check_int, check_length, former_fit_kept
+from isthmus._checks import check_int, check_length
+from isthmus._estimator import Estimator
 from isthmus.kernels.expansion import Expansion
 from isthmus.kernels.objects import check_collection, concatenate, n_objects
 from isthmus.kernels.resolve import as_kernel
@@ -28,7 +29,7 @@ from isthmus.structured.slots import (
 from isthmus.typing import OBJECT_KINDS, Smoother, needs, provides
 
 
-class DependencyEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
+class DependencyEstimator(MultiOutputMixin, RegressorMixin, Estimator):
     r"""Learn a map between two spaces, :math:`t=\Gamma\circ T\circ\varphi`.
 
     Inputs become coordinates (:math:`\varphi`), outputs become coordinates, a regression
@@ -130,29 +131,28 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
             raise ValueError(
                 "DependencyEstimator requires y to be passed, but the target y is None."
             )
-        with former_fit_kept(self):
-            x_features, regressor = input_arrows(self.x_features, self.regressor)
-            y_features = output_features(self.y_features)
-            X = self._check_inputs(X, reset=True)
-            Y, kinds = self._check_outputs(y, y_features)
-            check_length(self, n_objects(X), n_objects(Y), what="outputs as inputs")
-            preimage = output_preimage(self.preimage, y_features, regressor, kinds)
-            more_X = None if unlabelled is None else self._check_inputs(unlabelled, reset=False)
-            more_Y = Y
-            if unlabelled_outputs is not None:
-                more_Y = concatenate(Y, self._check_outputs(unlabelled_outputs, y_features)[0])
+        x_features, regressor = input_arrows(self.x_features, self.regressor)
+        y_features = output_features(self.y_features)
+        X = self._check_inputs(X, reset=True)
+        Y, kinds = self._check_outputs(y, y_features)
+        check_length(self, n_objects(X), n_objects(Y), what="outputs as inputs")
+        preimage = output_preimage(self.preimage, y_features, regressor, kinds)
+        more_X = None if unlabelled is None else self._check_inputs(unlabelled, reset=False)
+        more_Y = Y
+        if unlabelled_outputs is not None:
+            more_Y = concatenate(Y, self._check_outputs(unlabelled_outputs, y_features)[0])
 
-            # The square: coordinates of outputs, coordinates of inputs, T between them, and back.
-            targets = _output_coordinates(y_features, Y, more_Y)
-            with learning_from(x_features, targets.shape[1]):
-                inputs, rows = self._fit_inputs(x_features, X, more_X, targets)
-            regressor = for_outputs(regressor, targets.shape[1])
-            regressor = regressor.fit(inputs, self._for_regressor(regressor, targets[rows]))
-            if preimage is not None:
-                known = self._coordinates_to_invert(
-                    preimage, regressor, inputs, targets[rows], y_features, more_Y
-                )
-                preimage.fit(more_Y, y_features, known)
+        # The square: coordinates of outputs, coordinates of inputs, T between them, and back.
+        targets = _output_coordinates(y_features, Y, more_Y)
+        with learning_from(x_features, targets.shape[1]):
+            inputs, rows = self._fit_inputs(x_features, X, more_X, targets)
+        regressor = for_outputs(regressor, targets.shape[1])
+        regressor = regressor.fit(inputs, self._for_regressor(regressor, targets[rows]))
+        if preimage is not None:
+            known = self._coordinates_to_invert(
+                preimage, regressor, inputs, targets[rows], y_features, more_Y
+            )
+            preimage.fit(more_Y, y_features, known)
 
         self.x_features_, self.y_features_ = x_features, y_features
         self.regressor_, self.preimage_ = regressor, preimage

@@ -3,10 +3,11 @@
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, clone
+from sklearn.base import MultiOutputMixin, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from isthmus._checks import check_int, former_fit_kept, refusal
+from isthmus._checks import check_int, refusal
+from isthmus._estimator import Estimator
 from isthmus.features.distance_correlation.estimator import DistanceCorrelationReduction
 from isthmus.features.distance_correlation.relevance import COORDINATE_ALPHAS, RelevanceRidge
 from isthmus.structured.dependency import DependencyEstimator
@@ -15,7 +16,7 @@ from isthmus.typing import Array
 N_COMPONENTS = 5
 
 
-class DistanceCorrelationRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
+class DistanceCorrelationRegressor(MultiOutputMixin, RegressorMixin, Estimator):
     r"""Regression through few coordinates: :math:`\hat y(x)=\psi(\varphi(x))`.
 
     :math:`\varphi` is a :class:`~isthmus.features.DistanceCorrelationReduction` and :math:`\psi` a
@@ -82,27 +83,26 @@ class DistanceCorrelationRegressor(MultiOutputMixin, RegressorMixin, BaseEstimat
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
-        with former_fit_kept(self):
-            X, Y = validate_data(
-                self,
-                X,
-                y,
-                dtype=np.float64,
-                multi_output=True,
-                y_numeric=True,
-                ensure_min_samples=3,
-            )
-            n_most = min(X.shape[0] - 1, X.shape[1] + (1 if Y.ndim == 1 else Y.shape[1]))
-            regressor = self.regressor
-            if regressor is None:
-                # Coordinates are scaled by what they are worth already.
-                regressor = RelevanceRidge(powers=(0.0,), alpha=COORDINATE_ALPHAS)
-            square = DependencyEstimator(
-                x_features=self._unfitted_reduction(n_most),
-                y_features="passthrough",
-                regressor=regressor,
-                crossfit=self.crossfit,
-            ).fit(X, np.asarray(Y, dtype=np.float64))
+        X, Y = validate_data(
+            self,
+            X,
+            y,
+            dtype=np.float64,
+            multi_output=True,
+            y_numeric=True,
+            ensure_min_samples=3,
+        )
+        n_most = min(X.shape[0] - 1, X.shape[1] + (1 if Y.ndim == 1 else Y.shape[1]))
+        regressor = self.regressor
+        if regressor is None:
+            # Coordinates are scaled by what they are worth already.
+            regressor = RelevanceRidge(powers=(0.0,), alpha=COORDINATE_ALPHAS)
+        square = DependencyEstimator(
+            x_features=self._unfitted_reduction(n_most),
+            y_features="passthrough",
+            regressor=regressor,
+            crossfit=self.crossfit,
+        ).fit(X, np.asarray(Y, dtype=np.float64))
 
         self.square_ = square
         self.reduction_, self.regressor_ = square.x_features_, square.regressor_

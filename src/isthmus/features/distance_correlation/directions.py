@@ -4,9 +4,10 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, clone
+from sklearn.base import MultiOutputMixin, RegressorMixin, clone
 from sklearn.cross_decomposition import PLSRegression
 
+from isthmus._estimator import Estimator
 from isthmus.blocks.sampling import sample_rows
 from isthmus.features.distance_correlation import relevance
 from isthmus.features.distance_correlation.relevance import SETTLED_REGRESSOR, RelevanceRidge
@@ -19,7 +20,7 @@ MAX_OUTPUTS = 8
 SMALLEST_SLOPE = 1e-6
 
 
-class SlopeRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
+class SlopeRidge(MultiOutputMixin, RegressorMixin, Estimator):
     r"""Kernel ridge in the metric of its own slopes.
 
     For a regression :math:`f`, the mean outer product of gradients
@@ -103,7 +104,7 @@ def _leading_eigenpairs(G: Array) -> tuple[Array, Array]:
     return s[::-1] ** 2, Vt[::-1].T
 
 
-class DirectionRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
+class DirectionRidge(MultiOutputMixin, RegressorMixin, Estimator):
     """Kernel ridge on a few partial least-squares scores: for few rows and many similar columns.
 
     >>> import numpy as np

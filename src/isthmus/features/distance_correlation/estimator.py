@@ -1,17 +1,18 @@
 """Supervised reduction by distance correlation."""
 
-import warnings
 from copy import copy
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from isthmus._checks import check_int, former_fit_kept
+from isthmus._checks import check_int
+from isthmus._estimator import Estimator
 from isthmus._progress import ProgressLine
+from isthmus._warnings import warn
 from isthmus.blocks.sampling import sample_rows
 from isthmus.dependence.distances import distance_correlation
 from isthmus.features.distance_correlation.formulas import (
@@ -30,9 +31,7 @@ from isthmus.regression.left_out import left_out_predictions
 from isthmus.typing import Array, IntArray
 
 
-class DistanceCorrelationReduction(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
-):
+class DistanceCorrelationReduction(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     r"""A few coordinates that depend strongly on both inputs and outputs (DisCoMax).
 
     .. math:: \max_Z\ f(Z)=2(1-w)\,\rho^2(X,Z)+2w\,\rho^2(Z,Y)
@@ -210,8 +209,7 @@ class DistanceCorrelationReduction(
 
     def fit(self, X: Any, y: Any) -> "DistanceCorrelationReduction":
         """Find coordinates of the rows of ``X`` and a map for new ones; return self."""
-        with former_fit_kept(self):
-            self._fit(X, y)
+        self._fit(X, y)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **_: Any) -> Array:
@@ -219,8 +217,7 @@ class DistanceCorrelationReduction(
 
         With ``crossfit`` what the map learns for a row leaves out its fold.
         """
-        with former_fit_kept(self):
-            X, targets = self._fit(X, y)
+        X, targets = self._fit(X, y)
         n_folds = (
             None if self.crossfit is None else check_int(self.crossfit, "crossfit", self, low=2)
         )
@@ -302,11 +299,10 @@ class DistanceCorrelationReduction(
 
             directions, found = find_coordinates(settings, X, Y, products, d, rng, watch)
         if not found.converged:
-            warnings.warn(
+            warn(
                 f"{name} with solver={settings.solver!r} did not reach tol={self.tol:g} in "
                 f"{len(found.values) - 1} iterations: raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         return directions, found
 

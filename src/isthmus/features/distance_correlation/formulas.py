@@ -5,13 +5,13 @@ At exponent 2 the squared distance correlation of two tables is their RV coeffic
 two simple functions of the coordinates (see :func:`objective`) whose maximum has a closed form.
 """
 
-import warnings
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg
 
+from isthmus._warnings import warn
 from isthmus.typing import Array
 
 Watch = Callable[[int, float], None]
@@ -121,11 +121,10 @@ def exact_reduction(A: Array, n_components: int, gram: Array | None = None) -> R
         _, s, Vt = linalg.svd(A, full_matrices=False)
         s2, V = s[:more] ** 2, Vt[:more].T
     if more > n_components and 1e-10 * s2[0] < s2[-1] > (1 - 1e-9) * s2[-2]:
-        warnings.warn(
+        warn(
             f"The optimum is not unique: components {n_components} and {more} contribute equally. "
             "Choose another number of components.",
             UserWarning,
-            stacklevel=2,
         )
     V = V[:, :n_components]
     Z = A @ V

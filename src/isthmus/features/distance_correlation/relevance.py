@@ -3,10 +3,11 @@
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, clone
+from sklearn.base import MultiOutputMixin, RegressorMixin, clone
 from sklearn.linear_model import RidgeCV
 from sklearn.pipeline import make_pipeline
 
+from isthmus._estimator import Estimator
 from isthmus.blocks.sampling import sample_rows
 from isthmus.dependence.distances import distance_correlation
 from isthmus.features.kernel_pca.estimator import KernelPCA
@@ -30,7 +31,7 @@ SMALLEST_WEIGHT = 1e-3
 SETTLED_REGRESSOR = frozenset({"predict", "several_outputs", "vectors", "settled"})
 
 
-class RelevanceRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
+class RelevanceRidge(MultiOutputMixin, RegressorMixin, Estimator):
     r"""Kernel ridge on columns scaled by the strength of their dependence on the outputs.
 
     Column j is multiplied by :math:`\rho_j^\gamma`, a power of its distance correlation with the

@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import nnls
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, clone
+from sklearn.base import MultiOutputMixin, RegressorMixin, clone
 from sklearn.ensemble import ExtraTreesRegressor
 
+from isthmus._estimator import Estimator
 from isthmus.blocks.sampling import sample_rows
 from isthmus.features.distance_correlation import relevance
 from isthmus.features.distance_correlation.directions import DirectionRidge, SlopeRidge
@@ -23,7 +24,7 @@ N_TREES = 50
 N_DRAWS, PARTS, ROWS_PER_MEMBER = 100, 10, 4
 
 
-class StackedRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
+class StackedRegression(MultiOutputMixin, RegressorMixin, Estimator):
     r"""Weighted mean of several regressions, :math:`\hat y(x)=\sum_mw_mf_m(x)`.
 
     The weights are fitted to left-out predictions of the training rows by least squares, so a

@@ -5,12 +5,13 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from isthmus._checks import check_int, former_fit_kept
+from isthmus._checks import check_int
+from isthmus._estimator import Estimator
 from isthmus.blocks.folding import merge_all
 from isthmus.blocks.moments import Moments, map_block, merge
 from isthmus.blocks.sampling import sample_rows
@@ -21,6 +22,8 @@ from isthmus.features.kernel_pca.decomposition import (
     primal_axes,
 )
 from isthmus.kernels.base import Kernel
+from isthmus.kernels.definiteness import check_gram
+from isthmus.kernels.definiteness import check_gram
 from isthmus.kernels.expansion import Expansion
 from isthmus.kernels.objects import check_objects, concatenate, n_objects
 from isthmus.kernels.points import axes_and_origin, residual_norms
@@ -28,7 +31,7 @@ from isthmus.kernels.resolve import as_kernel
 from isthmus.typing import Array
 
 
-class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     r"""Coordinates of objects along the principal axes of their feature space.
 
     With the centred Gram matrix :math:`HKH=U\Lambda U^\top`, the axes are
@@ -134,14 +137,12 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def fit(self, X: Any, y: Any = None) -> "KernelPCA":
         """Learn the axes from the objects ``X``; return self."""
-        with former_fit_kept(self):
-            self._fit(X)
+        self._fit(X)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **_: Any) -> np.ndarray:
         """Learn the axes and return the coordinates of ``X``."""
-        with former_fit_kept(self):
-            X = self._fit(X)
+        X = self._fit(X)
         return self._coordinates(X) if self._is_nystroem else self.coordinates_
 
     @available_if(lambda self: self.n_landmarks is not None)
@@ -160,8 +161,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         X = check_objects(self, X, self.kernel_, reset=False)
         if not self._is_nystroem:
             self._require_objects("way to add to fewer than n_landmarks of them")
-            with former_fit_kept(self):
-                self._fit_resolved(self.kernel_, concatenate(self.objects_, X))
+            self._fit_resolved(self.kernel_, concatenate(self.objects_, X))
             return self
         self._diagonal += float(np.sum(self.kernel_.diag(X)))
         self._set_nystroem(merge(self._moments, self._landmark_moments(X)))
@@ -191,7 +191,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             landmarks = sample_rows(n, self.n_landmarks, rng)
             self.kernel_, self.objects_ = kernel, kernel.reference(X, landmarks)
             chosen = X[landmarks] if kernel.pairwise else self.objects_
-            self._K_landmarks = kernel.gram(chosen, self.objects_)
+            self._K_landmarks = check_gram(np.array(kernel.gram(chosen, self.objects_)), self)
             self._diagonal = float(np.sum(kernel.diag(X)))
             self._set_nystroem(self._landmark_moments(X))
         else:
@@ -208,8 +208,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         if F is not None and F.shape[1] < len(F):
             return primal_axes(F, center=self.center, n_pairs=n_pairs, share=share)
         K = kernel.gram(X, self.objects_)
-        if kernel.pairwise:  # the caller's own matrix, which centring would overwrite
-            K = K.copy()
+        # A matrix of the caller's has been checked, and centring would overwrite it.
+        K = K.copy() if kernel.pairwise else check_gram(K, self)
         return exact_axes(K, center=self.center, n_pairs=n_pairs, share=share)
 
     def _landmark_moments(self, X: Any) -> Moments:

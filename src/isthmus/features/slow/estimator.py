@@ -1,16 +1,17 @@
 """Slow feature analysis: what changes slowly is what matters."""
 
-import warnings
 from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from isthmus._checks import check_int, check_length, former_fit_kept
+from isthmus._checks import check_int, check_length
+from isthmus._estimator import Estimator
+from isthmus._warnings import warn
 from isthmus.features.slow.episodes import (
     are_episodes,
     check_episodes,
@@ -28,7 +29,7 @@ from isthmus.kernels.resolve import as_kernel
 from isthmus.typing import OBJECT_KINDS, Array
 
 
-class SlowFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class SlowFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     r"""Functions of single rows of a signal whose values change as slowly as possible.
 
     Among functions :math:`g(x)=w^\top(\phi(x)-\bar\phi)` of an expansion :math:`\phi`, it finds
@@ -178,26 +179,25 @@ class SlowFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
     def _fit(self, X: Any, y: Any, ids: Any, n_passes: int) -> "SlowFeatureAnalysis":
         settings = check_settings(self)
-        with former_fit_kept(self):
-            episodes = self._episodes(X, ids, reset=True)
-            if self.graph != "time" and len(episodes) > 1:
-                raise ValueError(
-                    f"SlowFeatureAnalysis(graph={self.graph!r}) joins rows by y and takes no "
-                    f"episodes: expected one table. Got {len(episodes)} episodes instead."
-                )
-            expander = self._fit_expander(episodes)
-            roots, state = None, None
-            if self.graph != "time":
-                roots = graph_roots(self, expand(expander, episodes[0]), y)
-            elif self.solver == "exact":
-                roots = time_roots(expander, episodes, settings.lags)
-            else:
-                state = self._new_state(expander, episodes[0])
-                control = {"rate": self.learning_rate, "rcond": settings.rcond}
-                for _ in range(n_passes):
-                    state.update_by_episodes(expander, episodes, **control)
-            self._store(expander, roots, state, settings)
-            self.n_iter_ = 1 if state is None else n_passes
+        episodes = self._episodes(X, ids, reset=True)
+        if self.graph != "time" and len(episodes) > 1:
+            raise ValueError(
+                f"SlowFeatureAnalysis(graph={self.graph!r}) joins rows by y and takes no "
+                f"episodes: expected one table. Got {len(episodes)} episodes instead."
+            )
+        expander = self._fit_expander(episodes)
+        roots, state = None, None
+        if self.graph != "time":
+            roots = graph_roots(self, expand(expander, episodes[0]), y)
+        elif self.solver == "exact":
+            roots = time_roots(expander, episodes, settings.lags)
+        else:
+            state = self._new_state(expander, episodes[0])
+            control = {"rate": self.learning_rate, "rcond": settings.rcond}
+            for _ in range(n_passes):
+                state.update_by_episodes(expander, episodes, **control)
+        self._store(expander, roots, state, settings)
+        self.n_iter_ = 1 if state is None else n_passes
         if self.graph == "time":
             end = last_rows(episodes[-1], max(settings.lags))
             self._tail = expand(expander, end).copy()
@@ -373,10 +373,9 @@ class SlowFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 def _warn_of_too_many_functions(found: SlowAxes, roots: Roots) -> None:
     rows = roots.level[0, 0] ** 2
     if found.rank > rows / 10:
-        warnings.warn(
+        warn(
             f"SlowFeatureAnalysis has {found.rank} independent functions for {rows:.0f} rows: with "
             "more than a tenth as many, slow outputs can be obtained from any data. Use fewer "
             "inputs, a lower degree or a penalty alpha, and check slowness() on other data.",
             UserWarning,
-            stacklevel=4,
         )

@@ -1,12 +1,12 @@
 """Conjugate gradients for smooth maps on grids whose matrices would not fit in memory."""
 
-import warnings
 from collections.abc import Callable
 
 import numpy as np
 from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
 
+from isthmus._warnings import warn
 from isthmus.blocks.slices import block_slices
 from isthmus.manifold.psom.grid import NodeGrid
 from isthmus.manifold.psom.map import BLOCK_BYTES, map_values
@@ -43,11 +43,10 @@ def conjugate_gradients(
         direction = z + ratio[:, None] * direction
         energy = fresh
     left = np.linalg.norm(residual, axis=1).max() / np.linalg.norm(target, axis=1).max()
-    warnings.warn(
+    warn(
         f"Conjugate gradients stopped after {max_iter} steps with a relative residual of "
         f"{left:.1e}, above tol={tol:g}. Raise the smoothness, or know more nodes.",
         ConvergenceWarning,
-        stacklevel=2,
     )
     return solution, max_iter
 

@@ -5,7 +5,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from isthmus._checks import check_int, check_scale, check_table, former_fit_kept
+from isthmus._checks import check_int, check_scale, check_table
 from isthmus.manifold.projection import Search
 from isthmus.manifold.psom.base import BaseGridManifold
 from isthmus.manifold.psom.checks import check_nodes
@@ -105,11 +105,10 @@ class PSOM(BaseGridManifold):
         self._check_search()
         if self.local is not None:
             check_int(self.local, "local", self, low=2)
-        with former_fit_kept(self):
-            nodes = self._nodes(X)
-            shape = nodes.shape[:-1] if self.grid is None else self.grid
-            grid = make_grid("PSOM", shape, bounds=self.bounds, basis=self.basis)
-            rows = check_nodes(self, nodes, grid)
+        nodes = self._nodes(X)
+        shape = nodes.shape[:-1] if self.grid is None else self.grid
+        grid = make_grid("PSOM", shape, bounds=self.bounds, basis=self.basis)
+        rows = check_nodes(self, nodes, grid)
         self.n_features_in_ = nodes.shape[-1]
         self.grid_ = grid
         self.weights_ = rows.reshape(*grid.shape, -1)

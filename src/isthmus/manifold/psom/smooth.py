@@ -14,7 +14,6 @@ from isthmus._checks import (
     check_piece,
     check_scale,
     check_seed,
-    former_fit_kept,
 )
 from isthmus._progress import ProgressLine
 from isthmus.manifold.projection import Search
@@ -150,17 +149,16 @@ class SmoothPSOM(BaseGridManifold):
             Rows that choose the last smoothness instead of a share of ``X``.
         """
         rule = self._check_parameters()
-        with former_fit_kept(self):
-            X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-            check_scale(self, X)
-            if latent is None:
-                return self._fit_rows(X, self._grid(self.bounds), rule, X_valid)
-            Z = check_array(latent, dtype=np.float64, input_name="latent", estimator=self)
-            check_length(self, len(X), len(Z), what="latent points as rows")
-            box = np.c_[Z.min(axis=0), Z.max(axis=0)] if self.bounds is None else self.bounds
-            check_spread(self, Z, "latent points")
-            grid = self._grid(box)
-            check_latent(self, Z, grid)
+        X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        check_scale(self, X)
+        if latent is None:
+            return self._fit_rows(X, self._grid(self.bounds), rule, X_valid)
+        Z = check_array(latent, dtype=np.float64, input_name="latent", estimator=self)
+        check_length(self, len(X), len(Z), what="latent points as rows")
+        box = np.c_[Z.min(axis=0), Z.max(axis=0)] if self.bounds is None else self.bounds
+        check_spread(self, Z, "latent points")
+        grid = self._grid(box)
+        check_latent(self, Z, grid)
         data = Samples(Z, X, np.ones(len(X)))
         if self.smoothness == 0:
             self._keep(grid, smoothest_interpolant(grid, Z, X), Z, 0.0)

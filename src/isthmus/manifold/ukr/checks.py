@@ -1,10 +1,10 @@
 """What unsupervised kernel regression asks of its rows, kernel, start and latent places."""
 
-import warnings
 from typing import Any
 
 import numpy as np
 
+from isthmus._warnings import warn
 from isthmus.kernels.algebra.function import FunctionKernel
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.resolve import as_kernel
@@ -84,11 +84,10 @@ def distinct_rows(Y: Array, settings: Settings) -> tuple[IntArray, IntArray]:
             f"UnsupervisedKernelRegression with {settings.q} latent dimensions needs at least "
             f"{settings.q + 2} different rows. Got {len(first)} among n_samples = {len(Y)}."
         )
-    warnings.warn(
+    warn(
         f"UnsupervisedKernelRegression has found {len(Y) - len(first)} repeated rows, which "
         "would reconstruct each other without error when a row is left out: each counts once.",
         UserWarning,
-        stacklevel=3,
     )
     order = np.argsort(first)
     position = np.empty(len(first), dtype=int)

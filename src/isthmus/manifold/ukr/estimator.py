@@ -1,7 +1,6 @@
 """Unsupervised kernel regression."""
 
 import copy
-import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -10,8 +9,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from isthmus._checks import check_scale, former_fit_kept
+from isthmus._checks import check_scale
 from isthmus._progress import ProgressLine
+from isthmus._warnings import warn
 from isthmus.features.kernel_pca.estimator import KernelPCA
 from isthmus.kernels.expansion import Expansion
 from isthmus.kernels.objects import check_objects
@@ -185,29 +185,27 @@ class UnsupervisedKernelRegression(BaseLatentMap):
     def fit(self, X: Any, y: Any = None) -> "UnsupervisedKernelRegression":
         """Learn the manifold of the rows of ``X``; return self."""
         settings = check_settings(self)
-        with former_fit_kept(self):
-            data, feature_map = self._data(X)
-            check_scale(self, data)
-            mean = data.mean(axis=0)
-            Y = data - mean
-            check_rows(Y, float(np.abs(data).max()), settings)
-            kept, groups = distinct_rows(Y, settings)
-            rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-            # Near the spread of the rows, so that nothing depends on what they are measured in;
-            # a power of two, so that nothing is rounded.
-            unit = 2.0 ** np.round(0.5 * np.log2(np.mean(Y[kept] ** 2)))
-            loss = settings.loss
-            settings = replace(settings.at_rows(kept), loss=loss.in_units(unit))
-            with ProgressLine("manifold", verbose=self.verbose) as line:
-                found = learn_manifold(Y[kept] / unit, settings, rng, line.update)
-            found = found.in_units(1 / unit, loss)
+        data, feature_map = self._data(X)
+        check_scale(self, data)
+        mean = data.mean(axis=0)
+        Y = data - mean
+        check_rows(Y, float(np.abs(data).max()), settings)
+        kept, groups = distinct_rows(Y, settings)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        # Near the spread of the rows, so that nothing depends on what they are measured in;
+        # a power of two, so that nothing is rounded.
+        unit = 2.0 ** np.round(0.5 * np.log2(np.mean(Y[kept] ** 2)))
+        loss = settings.loss
+        settings = replace(settings.at_rows(kept), loss=loss.in_units(unit))
+        with ProgressLine("manifold", verbose=self.verbose) as line:
+            found = learn_manifold(Y[kept] / unit, settings, rng, line.update)
+        found = found.in_units(1 / unit, loss)
         if not found.settled:
-            warnings.warn(
+            warn(
                 f"UnsupervisedKernelRegression has not settled after max_iter = {self.max_iter} "
                 "steps: the last ten still lowered the objective by more than tol = "
                 f"{self.tol:g} of it. Raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         if feature_map is not None:
             self.feature_map_ = self.encoder_ = feature_map

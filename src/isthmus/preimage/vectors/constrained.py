@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 from typing import Any
-from warnings import warn
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from isthmus._checks import check_choice, check_float, check_int
+from isthmus._warnings import warn
 from isthmus.kernels.objects import n_objects
 from isthmus.kernels.points import axes_and_origin
 from isthmus.optimize.levenberg_marquardt import least_squares_rows
@@ -153,7 +153,6 @@ class ConstrainedPreimage(BasePreimage):
                 f"ConstrainedPreimage: {np.sum(~converged)} of {len(converged)} problems did not "
                 f"converge in {self.max_iter} iterations. Raise max_iter, or scale the objects.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         return best_of_restarts(self, coordinates, found.reshape(n, n_init, -1))
 

@@ -1,12 +1,12 @@
 """Pre-images by fixed-point iteration."""
 
 from typing import Any
-from warnings import warn
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from isthmus._checks import check_choice, check_float, check_int
+from isthmus._warnings import warn
 from isthmus.kernels.objects import n_objects
 from isthmus.preimage.base import BasePreimage
 from isthmus.preimage.restarts import best_of_restarts, find_starts
@@ -102,7 +102,6 @@ class FixedPointPreimage(BasePreimage):
                 f"FixedPointPreimage: {n_left} of {a.shape[0] * n_init} iterations did not "
                 f"converge in {self.max_iter} iterations. Raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         return best_of_restarts(self, coordinates, np.stack(found, axis=1))
 

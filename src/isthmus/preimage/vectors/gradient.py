@@ -1,12 +1,12 @@
 """Pre-images by gradient descent."""
 
 from typing import Any
-from warnings import warn
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from isthmus._checks import check_choice, check_float, check_int
+from isthmus._warnings import warn
 from isthmus.kernels.objects import n_objects
 from isthmus.optimize.batched_lbfgs import minimize_rows
 from isthmus.preimage.base import BasePreimage
@@ -111,7 +111,6 @@ class GradientPreimage(BasePreimage):
             warn(
                 f"GradientPreimage: {result.message}. Raise max_iter, or scale the objects.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         return best_of_restarts(self, coordinates, unit * result.x.reshape(n, n_init, -1))
 

@@ -1,7 +1,6 @@
 """Gaussian process regression on any objects, with its uncertainty."""
 
 import copy
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -17,9 +16,9 @@ from isthmus._checks import (
     check_piece,
     check_scale,
     check_seed,
-    former_fit_kept,
 )
 from isthmus._progress import ProgressLine
+from isthmus._warnings import warn
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.expansion import Expansion
 from isthmus.kernels.objects import n_objects
@@ -216,16 +215,14 @@ class GaussianProcess(FittedProcess):
         approximation = self._check_parameters()
         kernel = check_piece(self.kernel, "kernel", self, as_kernel)
         random = check_seed(self.random_state, "random_state", self)
-        with former_fit_kept(self):
-            X, Y, flat = self._check_data(X, y, kernel, reset=True)
+        X, Y, flat = self._check_data(X, y, kernel, reset=True)
         mean = Y.mean(axis=0) if self.center else np.zeros(Y.shape[1])
         if self.center and self.amplitude is None and len(Y) > 1 and not np.ptp(Y, axis=0).all():
-            warnings.warn(
+            warn(
                 f"{type(self).__name__} got outputs that are all the same: no amplitude can be "
                 "learned from them, and the standard deviations are meaningless zeros. Give "
                 "amplitude and noise.",
                 UserWarning,
-                stacklevel=2,
             )
         with ProgressLine(type(self).__name__, verbose=self.verbose) as line:
             fit = fit_process(
@@ -238,12 +235,11 @@ class GaussianProcess(FittedProcess):
                 report=lambda value: line.update(log_likelihood=value),
             )
         if not fit.converged:
-            warnings.warn(
+            warn(
                 f"The search of {type(self).__name__} for parameters ended after max_iter = "
                 f"{self.max_iter} iterations. Raise max_iter, or give the kernel, "
                 "noise or amplitude.",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         self._flat = flat
         self.approximation_ = approximation

@@ -1,12 +1,12 @@
 """What a fitted process knows: means and covariances at new objects."""
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg
 
+from isthmus._warnings import warn
 from isthmus.blocks.slices import block_slices
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.objects import n_objects, take
@@ -49,11 +49,10 @@ class Posterior(NamedTuple):
         # Differences of nearly equal numbers where the data are dense.
         worst = float(np.min(result, initial=0.0))
         if worst < -NEGATIVE * float(np.max(prior, initial=0.0)):
-            warnings.warn(
+            warn(
                 f"A variance came out as {worst:.2g} and was put to 0: the covariance is nearly "
                 "singular. Give the noise a value above 0.",
                 RuntimeWarning,
-                stacklevel=5,
             )
         return np.maximum(result, 0)
 

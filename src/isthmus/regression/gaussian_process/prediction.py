@@ -5,11 +5,12 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 from scipy.special import ndtri
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from isthmus._checks import check_float
+from isthmus._estimator import Estimator
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.objects import check_objects
 from isthmus.kernels.resolve import as_kernel
@@ -31,7 +32,7 @@ from isthmus.regression.kernel_weights import KernelSmoother, RidgeSystem
 from isthmus.typing import Array, Objects
 
 
-class FittedProcess(KernelSmoother, MultiOutputMixin, RegressorMixin, BaseEstimator):
+class FittedProcess(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator):
     """Answers of a process that has a kernel, amplitudes, noise and members."""
 
     kernel: Any

@@ -1,10 +1,9 @@
 """Local polynomial regression: Nadaraya-Watson, local linear, local quadratic."""
 
-import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, clone
+from sklearn.base import MultiOutputMixin, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from isthmus._checks import (
@@ -14,10 +13,11 @@ from isthmus._checks import (
     check_length,
     check_piece,
     check_scale,
-    former_fit_kept,
     refusal,
 )
+from isthmus._estimator import Estimator
 from isthmus._progress import ProgressLine
+from isthmus._warnings import warn
 from isthmus.regression.local.bandwidth import common_factor, separate_factors
 from isthmus.regression.local.left_out import left_out_error, left_out_parts
 from isthmus.regression.selection import as_selection
@@ -33,7 +33,7 @@ from isthmus.typing import Array, IntArray
 CHOICES = ("loo", "loo-ard")
 
 
-class LocalPolynomialRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
+class LocalPolynomialRegression(MultiOutputMixin, RegressorMixin, Estimator):
     r"""Regression by a polynomial fitted around every query, its bandwidth by leave-one-out.
 
     At a query :math:`x` the polynomial :math:`p` of the given degree minimises
@@ -118,14 +118,13 @@ class LocalPolynomialRegression(MultiOutputMixin, RegressorMixin, BaseEstimator)
         """Keep the data and choose the bandwidth; return self."""
         fit = self._polynomial()
         selection = as_selection(self.cv, self)
-        with former_fit_kept(self):
-            X, Y = validate_data(
-                self, X, y, multi_output=True, y_numeric=True, dtype="float64", ensure_min_samples=2
-            )
-            Y = np.asarray(Y, dtype=float)
-            check_scale(self, X)
-            check_scale(self, Y, what="y")
-            given = self._given_bandwidth(X.shape[1])
+        X, Y = validate_data(
+            self, X, y, multi_output=True, y_numeric=True, dtype="float64", ensure_min_samples=2
+        )
+        Y = np.asarray(Y, dtype=float)
+        check_scale(self, X)
+        check_scale(self, Y, what="y")
+        given = self._given_bandwidth(X.shape[1])
         flat = Y.ndim == 1
         Y = Y[:, None] if flat else Y
         spread = X.std(axis=0)
@@ -244,12 +243,11 @@ class LocalPolynomialRegression(MultiOutputMixin, RegressorMixin, BaseEstimator)
         found = found._replace(values=found.values + mean)
         n_alone = int(np.count_nonzero(found.mass <= 0))
         if n_alone:
-            warnings.warn(
+            warn(
                 f"{n_alone} of {len(X)} queries have no training row within the bandwidth "
                 f"of the {self.density_kernel!r} kernel; they get the output of the nearest one. "
                 "A wider bandwidth or the 'gaussian' kernel reaches them.",
                 UserWarning,
-                stacklevel=3,
             )
         return found
 

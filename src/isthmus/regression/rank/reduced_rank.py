@@ -5,7 +5,7 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
@@ -15,8 +15,8 @@ from isthmus._checks import (
     check_int,
     check_length,
     check_scale,
-    former_fit_kept,
 )
+from isthmus._estimator import Estimator
 from isthmus.blocks.moments import Moments
 from isthmus.regression.rank.reduced_rank_formulas import (
     about_origin,
@@ -34,7 +34,7 @@ from isthmus.regression.selection import Selection, as_selection
 from isthmus.typing import Array, IntArray
 
 
-class RankLimitedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
+class RankLimitedRegressor(MultiOutputMixin, RegressorMixin, Estimator):
     """What linear maps ``F = V diag(s) W'`` have in common: checks, factors, prediction."""
 
     def _check_data(
@@ -45,24 +45,23 @@ class RankLimitedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
-        with former_fit_kept(self):
-            X = validate_data(self, X, dtype=[np.float64, np.float32], reset=reset)
-            Y = check_array(
-                y,
-                dtype=np.float64,
-                ensure_2d=False,
-                ensure_all_finite="allow-nan" if missing else True,
-                input_name="y",
-                estimator=self,
+        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=reset)
+        Y = check_array(
+            y,
+            dtype=np.float64,
+            ensure_2d=False,
+            ensure_all_finite="allow-nan" if missing else True,
+            input_name="y",
+            estimator=self,
+        )
+        check_length(self, len(X), len(Y), what="outputs as inputs")
+        check_scale(self, X)
+        check_scale(self, Y, what="y")
+        weights = None
+        if sample_weight is not None:
+            weights = _check_sample_weight(
+                sample_weight, X, dtype=np.float64, ensure_non_negative=True
             )
-            check_length(self, len(X), len(Y), what="outputs as inputs")
-            check_scale(self, X)
-            check_scale(self, Y, what="y")
-            weights = None
-            if sample_weight is not None:
-                weights = _check_sample_weight(
-                    sample_weight, X, dtype=np.float64, ensure_non_negative=True
-                )
         self._flat = Y.ndim == 1
         return X, Y.reshape(len(X), -1), weights
 
@@ -183,10 +182,9 @@ class ReducedRankRegression(RankLimitedRegressor):
         check_bool(self.fit_intercept, "fit_intercept", self)
         selection = as_selection(self.cv, self, max_rows=None)
         choose = self.rank is None or (isinstance(self.rank, str) and self.rank == "cv")
-        with former_fit_kept(self):
-            X, Y, weights = self._check_data(X, y, sample_weight)
-            (n, d), o = X.shape, Y.shape[1]
-            rank = min(d, o) if choose else self._check_rank(d, o)
+        X, Y, weights = self._check_data(X, y, sample_weight)
+        (n, d), o = X.shape, Y.shape[1]
+        rank = min(d, o) if choose else self._check_rank(d, o)
 
         inputs, lift = X, None
         if d > n:

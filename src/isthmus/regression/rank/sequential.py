@@ -5,7 +5,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from isthmus._checks import check_bool, check_choice, check_float, check_int, former_fit_kept
+from isthmus._checks import check_bool, check_choice, check_float, check_int
 from isthmus._progress import ProgressLine
 from isthmus.blocks.moments import Moments, merge
 from isthmus.regression.rank.reduced_rank import RankLimitedRegressor
@@ -115,9 +115,8 @@ class SequentialStiefelRegression(RankLimitedRegressor):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything and learn from the rows in their order; return self."""
-        with former_fit_kept(self):
-            X, Y, weights = self._check_data(X, y, sample_weight)
-            self._begin(X.shape[1], Y.shape[1])
+        X, Y, weights = self._check_data(X, y, sample_weight)
+        self._begin(X.shape[1], Y.shape[1])
         if self.mode == "moments":
             return self._learn(X, Y, weights)
         size = int(self.batch_size)
@@ -131,16 +130,15 @@ class SequentialStiefelRegression(RankLimitedRegressor):
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from one more block of rows; return self."""
         first = not hasattr(self, "moments_")
-        with former_fit_kept(self):
-            X, Y, weights = self._check_data(X, y, sample_weight, reset=first)
-            if first:
-                self._begin(X.shape[1], Y.shape[1])
-            n_outputs = len(self.coef_)
-            if Y.shape[1] != n_outputs:
-                raise ValueError(
-                    f"SequentialStiefelRegression has learned {n_outputs} outputs. "
-                    f"Got a block with {Y.shape[1]} instead."
-                )
+        X, Y, weights = self._check_data(X, y, sample_weight, reset=first)
+        if first:
+            self._begin(X.shape[1], Y.shape[1])
+        n_outputs = len(self.coef_)
+        if Y.shape[1] != n_outputs:
+            raise ValueError(
+                f"SequentialStiefelRegression has learned {n_outputs} outputs. "
+                f"Got a block with {Y.shape[1]} instead."
+            )
         return self._learn(X, Y, weights)
 
     def _begin(self, n_features: int, n_outputs: int) -> None:

@@ -5,11 +5,12 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from scipy import linalg, optimize
 from scipy.special import ndtri
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from isthmus._checks import check_bool, check_float, check_scale, former_fit_kept, refusal
+from isthmus._checks import check_bool, check_float, check_scale, refusal
+from isthmus._estimator import Estimator
 from isthmus.blocks.moments import Moments, merge
 from isthmus.regression.outputs import check_outputs
 from isthmus.regression.rank.reduced_rank_formulas import (
@@ -92,7 +93,7 @@ def linear_posterior(scatter: Scatter, n_rows: float, prior: Array) -> LinearPos
     )
 
 
-class BayesianLinearRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
+class BayesianLinearRegression(MultiOutputMixin, RegressorMixin, Estimator):
     r"""Linear regression with a Gaussian prior of any covariance, in closed form.
 
     The model is :math:`y=w^\top x+b+\varepsilon` with noise of variance :math:`\sigma^2`, weights
@@ -159,9 +160,8 @@ class BayesianLinearRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from rows ``X`` and outputs ``y``; return self."""
-        with former_fit_kept(self):
-            X, Y, flat = self._check_data(X, y, reset=True)
-            self._update(joint_moments(X, Y), flat)
+        X, Y, flat = self._check_data(X, y, reset=True)
+        self._update(joint_moments(X, Y), flat)
         return self
 
     def partial_fit(self, X: Any, y: Any) -> Self:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from isthmus._checks import (
@@ -13,10 +13,12 @@ from isthmus._checks import (
     check_floats,
     check_piece,
     check_scale,
-    former_fit_kept,
     refusal,
 )
+from isthmus._estimator import Estimator
 from isthmus.kernels.base import Kernel
+from isthmus.kernels.definiteness import check_gram
+from isthmus.kernels.definiteness import check_gram
 from isthmus.kernels.expansion import Expansion
 from isthmus.kernels.objects import check_objects, n_objects, take
 from isthmus.kernels.resolve import as_kernel
@@ -30,7 +32,7 @@ from isthmus.typing import Array, IntArray, Objects
 DEFAULT_ALPHAS = tuple(10.0**power for power in np.arange(-8, 2.01, 0.5))
 
 
-class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, BaseEstimator):
+class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator):
     r"""Kernel ridge regression whose penalty is chosen by leave-one-out in closed form.
 
     .. math:: \min_{f}\ \sum_i\|y_i-f(x_i)-b\|^2+\alpha\|f\|_{\mathcal F}^2,
@@ -166,19 +168,18 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, BaseEstima
         alphas = self._penalties()
         check_bool(self.fit_intercept, "fit_intercept", self)
         selection = as_selection(self.cv, self)
-        with former_fit_kept(self):
-            X = check_objects(self, X, kernels[0], reset=True)
-            Y = check_outputs(self, y, n_objects(X))
-            if kernels[0].vectors:
-                check_scale(self, X)
-            check_scale(self, Y, what="y")
+        X = check_objects(self, X, kernels[0], reset=True)
+        Y = check_outputs(self, y, n_objects(X))
+        if kernels[0].vectors:
+            check_scale(self, X)
+        check_scale(self, Y, what="y")
         flat = Y.ndim == 1
         Y = Y[:, None] if flat else Y
 
         kernel, alpha, loo_error = kernels[0].resolve(X), alphas[0], None
         if len(kernels) * len(alphas) > 1:
             loo_error, (kernel, alpha) = self._select(selection, kernels, alphas, X, Y)
-        system = ridge_system(_own_gram(kernel, X), alpha, center=bool(self.fit_intercept))
+        system = ridge_system(_own_gram(kernel, X, self), alpha, center=bool(self.fit_intercept))
         self.expansion_ = Expansion(kernel, kernel.reference(X), *system.dual(Y))
         self.alpha_, self.loo_error_ = alpha, loo_error
         self._flat, self._trained, self._system = flat, True, None
@@ -203,7 +204,7 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, BaseEstima
                 "weights. Give the whole matrix to Precomputed(matrix), and indices."
             )
         if self._system is None:
-            K = _own_gram(self.kernel_, self.objects_)
+            K = _own_gram(self.kernel_, self.objects_, self)
             self._system = ridge_system(K, self.alpha_, center=bool(self.fit_intercept))
         return self._system
 
@@ -227,7 +228,7 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, BaseEstima
         def errors(candidate: Kernel, rows: IntArray) -> Iterator[tuple[float, Any]]:
             kernel = candidate.resolve(X)
             part = take(X, rows)
-            K = _own_gram(kernel, part[:, rows] if kernel.pairwise else part)
+            K = _own_gram(kernel, part[:, rows] if kernel.pairwise else part, self)
             found = left_out_errors(
                 K, Y[rows], alphas, selection, fit_intercept=bool(self.fit_intercept)
             )
@@ -239,6 +240,8 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, BaseEstima
         return choice
 
 
-def _own_gram(kernel: Kernel, X: Any) -> Array:
-    """Gram matrix that the caller may overwrite."""
-    return kernel.gram(X, kernel.reference(X)).copy() if kernel.pairwise else kernel.gram(X, X)
+def _own_gram(kernel: Kernel, X: Any, owner: Any) -> Array:
+    """Gram matrix that the caller may overwrite; a given one has been checked already."""
+    if kernel.pairwise:
+        return kernel.gram(X, kernel.reference(X)).copy()
+    return check_gram(kernel.gram(X, X), owner)

@@ -1,11 +1,10 @@
 """Support feature machine: a linear classifier that uses as few features as possible."""
 
-import warnings
 from numbers import Real
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.svm import LinearSVC
@@ -20,10 +19,11 @@ from isthmus._checks import (
     check_int,
     check_scale,
     check_seed,
-    former_fit_kept,
     refusal,
 )
+from isthmus._estimator import Estimator
 from isthmus._progress import ProgressLine
+from isthmus._warnings import warn
 from isthmus.regression.support_features.formulas import (
     NotSeparable,
     Separation,
@@ -37,7 +37,7 @@ from isthmus.typing import Array, BoolArray, IntArray
 _SOLVERS = {"rescaled": rescaled_programs, "frank-wolfe": frank_wolfe_programs}
 
 
-class SupportFeatureMachine(ClassifierMixin, SelectorMixin, BaseEstimator):
+class SupportFeatureMachine(ClassifierMixin, SelectorMixin, Estimator):
     r"""Separate classes with the fewest features, for data with many more features than samples.
 
     .. math:: \min_{w,b}\ |w|_0+\sum_iC_i\xi_i\quad\text{with}\quad
@@ -154,21 +154,20 @@ class SupportFeatureMachine(ClassifierMixin, SelectorMixin, BaseEstimator):
             expected = "'balanced', a dict of classes and weights, or None"
             raise ValueError(refusal(self, "class_weight", expected, self.class_weight))
         random = check_seed(self.random_state, "random_state", self)
-        with former_fit_kept(self):
-            X, y = validate_data(self, X, y, dtype=np.float64)
-            check_scale(self, X)
-            check_classification_targets(y)
-            classes, labels = np.unique(y, return_inverse=True)
-            if len(classes) < 2:
-                raise ValueError(
-                    "SupportFeatureMachine needs samples of at least 2 classes. "
-                    f"Got one class: {classes[0]!r}."
-                )
-            spread = X.std(axis=0)
-            # A feature that does not vary separates nothing.
-            usable = spread > 1e-12 * np.maximum(np.abs(X).max(axis=0), 1e-300)
-            if not usable.any():
-                raise ValueError("SupportFeatureMachine needs a feature that varies. Got none.")
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        check_scale(self, X)
+        check_classification_targets(y)
+        classes, labels = np.unique(y, return_inverse=True)
+        if len(classes) < 2:
+            raise ValueError(
+                "SupportFeatureMachine needs samples of at least 2 classes. "
+                f"Got one class: {classes[0]!r}."
+            )
+        spread = X.std(axis=0)
+        # A feature that does not vary separates nothing.
+        usable = spread > 1e-12 * np.maximum(np.abs(X).max(axis=0), 1e-300)
+        if not usable.any():
+            raise ValueError("SupportFeatureMachine needs a feature that varies. Got none.")
         unit = spread if self.standardize else np.ones(X.shape[1])
         Z = X[:, usable] / unit[usable]
         positives = [1] if len(classes) == 2 else range(len(classes))
@@ -207,11 +206,10 @@ class SupportFeatureMachine(ClassifierMixin, SelectorMixin, BaseEstimator):
             start = np.ones(X.shape[1]) if i == 0 else random.uniform(0.1, 1, size=X.shape[1])
             found = self._programs(X, y, costs, start, name)
             if not found.converged:
-                warnings.warn(
+                warn(
                     f"SupportFeatureMachine: {self.max_iter} linear programs were not enough; "
                     "raise max_iter.",
                     ConvergenceWarning,
-                    stacklevel=4,
                 )
             if self.fit_intercept and found.w.any() and not found.slack.any():
                 found = found._replace(b=middle(X, y, found.w, found.b))

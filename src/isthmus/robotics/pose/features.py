@@ -4,11 +4,12 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy.spatial.distance import cdist
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from isthmus._checks import check_float, check_int
+from isthmus._estimator import Estimator
 from isthmus._progress import ProgressLine
 from isthmus.blocks.sampling import sample_rows
 from isthmus.robotics.pose.codebook import vector_codebook
@@ -30,7 +31,7 @@ class PoseView(NamedTuple):
     rows: Array  # and from top to bottom
 
 
-class PoseFeatures(TransformerMixin, BaseEstimator):
+class PoseFeatures(TransformerMixin, Estimator):
     r"""Histograms that describe the pose of a person in a picture, independent of position.
 
     A picture is resized to ``size`` x ``size`` pixels and smoothed, and its background is removed;

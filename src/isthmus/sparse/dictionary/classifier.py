@@ -3,7 +3,7 @@
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -13,8 +13,8 @@ from isthmus._checks import (
     check_jobs,
     check_scale,
     check_seed,
-    former_fit_kept,
 )
+from isthmus._estimator import Estimator
 from isthmus._progress import ProgressLine
 from isthmus.sparse.dictionary.classifier_formulas import class_codes, competition, descent
 from isthmus.sparse.dictionary.ksvd.estimator import KSVD
@@ -26,7 +26,7 @@ from isthmus.typing import Array, IntArray
 _SHORTEST = 1e-5
 
 
-class DictionaryClassifier(ClassifierMixin, BaseEstimator):
+class DictionaryClassifier(ClassifierMixin, Estimator):
     r"""One dictionary per class; a signal belongs to the class whose dictionary represents it best.
 
     .. math:: c(x)=\arg\min_c\ \min_{\|a\|_0\le S}\|x-aD_c\|^2
@@ -120,18 +120,17 @@ class DictionaryClassifier(ClassifierMixin, BaseEstimator):
         check_jobs(self.n_jobs, "n_jobs", self)
         rng = check_seed(self.random_state, "random_state", self)
         strength = check_float(self.discrimination, "discrimination", self)
-        with former_fit_kept(self):
-            X, y = validate_data(self, X, y, dtype=np.float64, order="C")
-            check_scale(self, X)
-            check_classification_targets(y)
-            d = X.shape[1]
-            n_nonzero = count_limit(type(self).__name__, self.n_nonzero, None, d, d)
-            classes, labels = np.unique(y, return_inverse=True)
-            if len(classes) < 2:
-                raise ValueError(
-                    "DictionaryClassifier needs signals of at least 2 classes. Got 1 class: "
-                    f"{classes[0]!r}."
-                )
+        X, y = validate_data(self, X, y, dtype=np.float64, order="C")
+        check_scale(self, X)
+        check_classification_targets(y)
+        d = X.shape[1]
+        n_nonzero = count_limit(type(self).__name__, self.n_nonzero, None, d, d)
+        classes, labels = np.unique(y, return_inverse=True)
+        if len(classes) < 2:
+            raise ValueError(
+                "DictionaryClassifier needs signals of at least 2 classes. Got 1 class: "
+                f"{classes[0]!r}."
+            )
         X = unit_rows(X)[0]
         learned = [self._learn_class(X[labels == c], n_nonzero, rng) for c in range(len(classes))]
         dictionaries = [atoms for atoms, _ in learned]

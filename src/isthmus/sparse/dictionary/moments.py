@@ -4,7 +4,6 @@ from abc import ABC, abstractmethod
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -14,8 +13,8 @@ from isthmus._checks import (
     check_scale,
     check_seed,
     check_table,
-    former_fit_kept,
 )
+from isthmus._estimator import Estimator
 from isthmus._progress import ProgressLine
 from isthmus.sparse.coder import CodesMixin, double_rows
 from isthmus.sparse.dictionary.ksvd.formulas import initial_atoms
@@ -44,7 +43,7 @@ class DictionaryState(NamedTuple):
     seen: int
 
 
-class MomentDictionary(CodesMixin, BaseEstimator, ABC):
+class MomentDictionary(CodesMixin, Estimator, ABC):
     r"""A dictionary learned by coding signals and fitting atoms in turn.
 
     The codes minimise :math:`\frac12\|x-cD\|^2` plus a penalty that a child class names, the atoms
@@ -87,10 +86,9 @@ class MomentDictionary(CodesMixin, BaseEstimator, ABC):
         """Learn the dictionary from the rows of ``X``; return self."""
         self._check_parameters()
         rng = check_seed(self.random_state, "random_state", self)
-        with former_fit_kept(self):
-            X = validate_data(self, X, dtype=np.float64, order="C", ensure_min_samples=2)
-            check_scale(self, X)
-            state = DictionaryState(self._first_atoms(X, rng), None, None, 0)
+        X = validate_data(self, X, dtype=np.float64, order="C", ensure_min_samples=2)
+        check_scale(self, X)
+        state = DictionaryState(self._first_atoms(X, rng), None, None, 0)
         self._set_scale(X)
         learn = self._fit_sweeps if self.batch_size is None else self._fit_batches
         state, history, n_iter = learn(X, state, rng)

@@ -1,11 +1,10 @@
 """Factorisation by mixtures of samples: archetypes, and convex non-negative factorisation."""
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import csr_array
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
@@ -17,9 +16,10 @@ from isthmus._checks import (
     check_int,
     check_scale,
     check_seed,
-    former_fit_kept,
 )
+from isthmus._estimator import Estimator
 from isthmus._progress import ProgressLine
+from isthmus._warnings import warn
 from isthmus.sparse.factorization.convex_formulas import (
     ConvexCourse,
     furthest_rows,
@@ -32,7 +32,7 @@ from isthmus.sparse.factorization.nnls import nonnegative_least_squares, simplex
 from isthmus.typing import Array, IntArray
 
 
-class ConvexFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class ConvexFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     r"""Explain rows by components that are themselves mixtures of rows.
 
     .. math:: \min_{C,M}\ \tfrac12\|X-C\,MX\|_F^2,\qquad C\ge0,\ M\ge0,
@@ -138,11 +138,10 @@ class ConvexFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Find components of the rows of ``X``; return the codes of the rows."""
-        with former_fit_kept(self):
-            X = validate_data(self, X, dtype=[np.float64, np.float32])
-            check_scale(self, X)
-            self._check_parameters(len(X))
-            random = check_seed(self.random_state, "random_state", self)
+        X = validate_data(self, X, dtype=[np.float64, np.float32])
+        check_scale(self, X)
+        self._check_parameters(len(X))
+        random = check_seed(self.random_state, "random_state", self)
         simplex = self.constraint == "simplex"
         # Weights that sum to one do not see the origin: without it no digits are lost.
         offset = X.mean(axis=0, dtype=np.float64) if simplex else np.zeros(X.shape[1])
@@ -156,12 +155,11 @@ class ConvexFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             fits = [self._descend(rows[chosen], random, report) for _ in range(int(self.n_init))]
         best = min(fits, key=lambda fit: fit.losses[-1])
         if not best.converged:
-            warnings.warn(
+            warn(
                 f"{type(self).__name__} did not reach its tolerance: the optimality is "
                 f"{best.optimality:.2g} after {best.n_iter} iterations, expected {self.tol:g}. "
                 "Raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         self.components_ = (best.components + offset).astype(X.dtype)
         self.n_components_ = self._n_features_out = len(self.components_)

@@ -1,16 +1,17 @@
 """Non-negative matrix factorisation: Euclidean and other losses, sparse parts, missing entries."""
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from isthmus._checks import check_scale, former_fit_kept
+from isthmus._checks import check_scale
+from isthmus._estimator import Estimator
 from isthmus._progress import ProgressLine
+from isthmus._warnings import warn
 from isthmus.sparse.factorization.divergence import Divergence
 from isthmus.sparse.factorization.drivers import (
     Course,
@@ -35,13 +36,13 @@ from isthmus.sparse.factorization.options import (
     takes_gaps,
 )
 from isthmus.sparse.factorization.penalties import Penalty
+from isthmus.sparse.factorization.precision import descend_in_two_precisions
 from isthmus.sparse.factorization.quadratic import Quadratic
-from isthmus.sparse.factorization.starts import balance
 from isthmus.sparse.factorization.tables import FactorizationTable
 from isthmus.typing import Array
 
 
-class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     r"""Explain a non-negative table by few non-negative components.
 
     .. math:: \min_{W,H\ge0}\ \sum_{ij}d\bigl(x_{ij},(WH)_{ij}\bigr)+\text{penalties}
@@ -180,15 +181,14 @@ class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Find components of the rows of ``X``; return their codes."""
         sparsity = check_sparsity(self)
-        with former_fit_kept(self):
-            X = self._validate(X, reset=True)
-            table = FactorizationTable.of(X, self.missing, type(self).__name__)
-            solver = choose_solver(self, sparsity, table)
-            penalties = choose_penalties(self, sparsity, table)
-            problem = self._problem(table, solver, penalties)
-            first = starts(self, table)
+        X = self._validate(X, reset=True)
+        table = FactorizationTable.of(X, self.missing, type(self).__name__)
+        solver = choose_solver(self, sparsity, table)
+        penalties = choose_penalties(self, sparsity, table)
+        problem = self._problem(table, solver, penalties)
+        first = starts(self, table, solver, penalties)
         best: Course | None = None
-        for start in (balance(start, penalties) for start in first):
+        for start in first:
             with ProgressLine(type(self).__name__, verbose=self.verbose) as line:
 
                 def report(step: int, loss: float, optimality: float, line: Any = line) -> None:
@@ -199,12 +199,11 @@ class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin
                 best = course
         assert best is not None
         if not best.converged:
-            warnings.warn(
+            warn(
                 f"{type(self).__name__} did not reach its tolerance: the optimality is "
                 f"{best.optimality:.2g} after {best.n_iter} iterations, expected {self.tol:g}. "
                 "Raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         return self._keep(problem, best, penalties, sparsity, X.dtype)
 
@@ -265,7 +264,11 @@ class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         plain = solver in ("multiplicative", "anls")
         upwards = alternate_upwards if self.divergence != "euclidean" else alternate_extrapolated
         descent = alternate if plain else upwards
-        return descent(problem, start, tol=self.tol, max_iter=self.max_iter, report=report)
+        if not (isinstance(problem, Quadratic) and problem.is_single):
+            return descent(problem, start, tol=self.tol, max_iter=self.max_iter, report=report)
+        return descend_in_two_precisions(
+            problem, start, descent, tol=self.tol, max_iter=self.max_iter, report=report
+        )
 
     def _keep(
         self, problem: Any, course: Course, penalties: Any, sparsity: Any, dtype: Any
@@ -301,11 +304,10 @@ class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin
             return problem.solve(V, W)
         codes, unfinished = problem.solve(V, W)
         if unfinished:
-            warnings.warn(
+            warn(
                 f"{type(self).__name__}: the codes of {unfinished} rows have not converged. "
                 "Components that are nearly alike make them ill-determined.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
         return codes
 

@@ -1,12 +1,12 @@
 """Feature-sign search: exact codes under an L1 penalty, with a certificate."""
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from isthmus._checks import check_choice, check_float
+from isthmus._warnings import warn
 from isthmus.sparse.pursuit.matching import check_signals, code_in_blocks
 from isthmus.typing import Array, BoolArray, IntArray
 
@@ -132,11 +132,10 @@ def feature_sign_search(
         n_jobs=n_jobs,
     )
     if not finished.all():
-        warnings.warn(
+        warn(
             f"feature_sign_search did not reach the optimum of {np.sum(~finished)} of "
             f"{len(X)} signals. Atoms may be nearly dependent, or max_iter={max_iter} too small.",
             ConvergenceWarning,
-            stacklevel=2,
         )
     found = codes[0] if single else codes
     if not return_certificate:

@@ -1,14 +1,15 @@
 """Twin Gaussian processes: outputs as similar to each other as their inputs are."""
 
 from typing import Any, NamedTuple
-from warnings import warn
 
 import numpy as np
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from isthmus._checks import check_choice, check_float, check_int, former_fit_kept
+from isthmus._checks import check_choice, check_float, check_int
+from isthmus._estimator import Estimator
+from isthmus._warnings import warn
 from isthmus.blocks.slices import block_slices
 from isthmus.kernels.objects import check_collection, n_objects, take
 from isthmus.structured.twin.choice import (
@@ -40,7 +41,7 @@ class TwinPrediction(NamedTuple):
 TwinPrediction.__module__ = "isthmus.structured"
 
 
-class TwinGaussianProcess(MultiOutputMixin, RegressorMixin, BaseEstimator):
+class TwinGaussianProcess(MultiOutputMixin, RegressorMixin, Estimator):
     r"""Predict the output that relates to the training outputs as the input does to their inputs.
 
     Two Gaussian processes, one over inputs with the Gram matrix :math:`K`, one over outputs with
@@ -170,17 +171,16 @@ class TwinGaussianProcess(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """Learn from pairs of objects; return self."""
         self._check_parameters()
         x_kernel, y_kernel = kernel_or_gaussian(self.x_kernel), kernel_or_gaussian(self.y_kernel)
-        with former_fit_kept(self):
-            X, Y = check_pairs(self, X, y, x_kernel, y_kernel)
-            if y_kernel.vectors and self.candidates is None:
-                # Raises where the kernel has no gradient.
-                y_kernel.resolve(Y).weighted_gradient(Y[:1], Y[:1], np.ones((1, 1)))
-            candidates = self.candidates
-            if candidates is not None:
-                candidates = as_double(check_collection(self, candidates, y_kernel, reset=None))
-            settings, error = choose_settings(self, X, Y, candidates)
-            sides, learner = make_sides(self, X, Y, settings)
-            self._bridge_ = make_bridge(self, sides, X, Y)
+        X, Y = check_pairs(self, X, y, x_kernel, y_kernel)
+        if y_kernel.vectors and self.candidates is None:
+            # Raises where the kernel has no gradient.
+            y_kernel.resolve(Y).weighted_gradient(Y[:1], Y[:1], np.ones((1, 1)))
+        candidates = self.candidates
+        if candidates is not None:
+            candidates = as_double(check_collection(self, candidates, y_kernel, reset=None))
+        settings, error = choose_settings(self, X, Y, candidates)
+        sides, learner = make_sides(self, X, Y, settings)
+        self._bridge_ = make_bridge(self, sides, X, Y)
         self._box = box_around(Y, as_twin_search(self).margin) if y_kernel.vectors else None
         self._candidates = Y if candidates is None else candidates
         self._flat = y_kernel.vectors and np.asarray(y).ndim == 1
@@ -237,7 +237,6 @@ class TwinGaussianProcess(MultiOutputMixin, RegressorMixin, BaseEstimator):
                 "converged. Raise alpha_y or the max_iter of search=TwinSearch(...), or scale the "
                 "outputs.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
         if self._flat and outputs.ndim == 2:
             outputs = outputs[:, 0]

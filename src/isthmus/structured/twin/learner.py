@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Integral
 from typing import Any
-from warnings import warn
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.model_selection import KFold
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from isthmus._checks import check_choice, check_float, check_int, check_length, former_fit_kept
+from isthmus._checks import check_choice, check_float, check_int, check_length
+from isthmus._estimator import Estimator
+from isthmus._warnings import warn
 from isthmus.blocks.sampling import sample_rows
 from isthmus.kernels.algebra.polynomials import gegenbauer_at_one
 from isthmus.kernels.algebra.transformed import Transformed
@@ -31,7 +31,7 @@ from isthmus.typing import Array
 PUBLISHED_INDICES = (0.51, 0.52)
 
 
-class TwinKernelLearner(BaseEstimator):
+class TwinKernelLearner(Estimator):
     r"""Polynomials of an input and an output kernel under which the two depend most.
 
     With :math:`C_{ij}=\mathrm{HSIC}(P_i(K),P_j(G))`,
@@ -147,29 +147,28 @@ class TwinKernelLearner(BaseEstimator):
         check_choice(self.solver, "solver", self, ("auto", "svd", "power"))
         check_choice(self.validity, "validity", self, ("auto", "refuse", "clip", "ignore"))
         x_kernel, y_kernel = as_kernel(self.x_kernel), as_kernel(self.y_kernel)
-        with former_fit_kept(self):
-            X, Y = check_pairs(self, X, y, x_kernel, y_kernel)
-            x_kernel, y_kernel = x_kernel.resolve(X), y_kernel.resolve(Y)
-            x_degrees, y_degrees = degrees_of(self, "x_degree"), degrees_of(self, "y_degree")
-            most = check_int(self.max_rows, "max_rows", self, low=2)
-            rows = sample_rows(n_objects(X), most, check_random_state(self.random_state))
-            K = x_kernel(take(X, rows))
-            G = y_kernel(take(Y, rows))
-            dx, dy = x_degrees[0], y_degrees[0]
-            if len(x_degrees) * len(y_degrees) > 1:
-                dx, dy = self._choose_degrees(K, G, x_degrees, y_degrees)
-            products = self._products(K, G, dx, dy)
-            a, b = self._coefficients(products, dx)
-            if not (a.any() and b.any()):
-                a, b = np.eye(dx)[0], np.eye(dy)[0]  # a constant side: nothing to learn
-            C = products[:dx, dx:]
-            objective = float(a @ C @ b)
-            if self.criterion == "alignment":
-                objective = alignment(products, a, b)
-            if self.normalize:
-                a, b = self._unit_value(a, 0), self._unit_value(b, 1)
-            learned_x = self._transformed(x_kernel, a, 0, X)
-            learned_y = self._transformed(y_kernel, b, 1, Y)
+        X, Y = check_pairs(self, X, y, x_kernel, y_kernel)
+        x_kernel, y_kernel = x_kernel.resolve(X), y_kernel.resolve(Y)
+        x_degrees, y_degrees = degrees_of(self, "x_degree"), degrees_of(self, "y_degree")
+        most = check_int(self.max_rows, "max_rows", self, low=2)
+        rows = sample_rows(n_objects(X), most, check_random_state(self.random_state))
+        K = x_kernel(take(X, rows))
+        G = y_kernel(take(Y, rows))
+        dx, dy = x_degrees[0], y_degrees[0]
+        if len(x_degrees) * len(y_degrees) > 1:
+            dx, dy = self._choose_degrees(K, G, x_degrees, y_degrees)
+        products = self._products(K, G, dx, dy)
+        a, b = self._coefficients(products, dx)
+        if not (a.any() and b.any()):
+            a, b = np.eye(dx)[0], np.eye(dy)[0]  # a constant side: nothing to learn
+        C = products[:dx, dx:]
+        objective = float(a @ C @ b)
+        if self.criterion == "alignment":
+            objective = alignment(products, a, b)
+        if self.normalize:
+            a, b = self._unit_value(a, 0), self._unit_value(b, 1)
+        learned_x = self._transformed(x_kernel, a, 0, X)
+        learned_y = self._transformed(y_kernel, b, 1, Y)
         self.x_kernel_, self.y_kernel_ = learned_x, learned_y
         self.x_coefficients_, self.y_coefficients_ = a, b
         self.x_degree_, self.y_degree_ = dx, dy
@@ -215,7 +214,6 @@ class TwinKernelLearner(BaseEstimator):
             f"{type(kernel).__name__}: only the positive part of its spectrum is kept. Take "
             "basis='monomial', or a larger lam; validity says what else can be done.",
             UserWarning,
-            stacklevel=3,
         )
         return repaired
 

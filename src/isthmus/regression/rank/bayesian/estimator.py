@@ -1,6 +1,5 @@
 """Rank-limited regression with its uncertainty."""
 
-import warnings
 from itertools import pairwise
 from typing import Any, Self
 
@@ -17,9 +16,9 @@ from isthmus._checks import (
     check_int,
     check_jobs,
     check_seed,
-    former_fit_kept,
 )
 from isthmus._progress import ProgressLine
+from isthmus._warnings import warn
 from isthmus.blocks.slices import block_slices
 from isthmus.regression.rank.bayesian.formulas import Draws, Streams, diagnostics, weak_prior
 from isthmus.regression.rank.bayesian.gibbs import gibbs_chains
@@ -163,18 +162,15 @@ class BayesianStiefelRegression(RankLimitedRegressor):
     def fit(self, X: Any, y: Any) -> Self:
         """Draw from the posterior given rows ``X`` and outputs ``y``; return self."""
         self._check_parameters()
-        with former_fit_kept(self):
-            X, Y, _ = self._check_data(X, y, None)
-            if len(X) < 2:
-                raise ValueError(
-                    f"{type(self).__name__} needs at least two rows. Got n_samples = 1."
-                )
-            dtype, X = X.dtype, np.asarray(X, dtype=np.float64)
-            if self.rank is None or (isinstance(self.rank, str) and self.rank == "cv"):
-                choice = ReducedRankRegression(self.rank, fit_intercept=self.fit_intercept)
-                rank = choice.fit(X, Y).rank_
-            else:
-                rank = self._check_rank(X.shape[1], Y.shape[1])
+        X, Y, _ = self._check_data(X, y, None)
+        if len(X) < 2:
+            raise ValueError(f"{type(self).__name__} needs at least two rows. Got n_samples = 1.")
+        dtype, X = X.dtype, np.asarray(X, dtype=np.float64)
+        if self.rank is None or (isinstance(self.rank, str) and self.rank == "cv"):
+            choice = ReducedRankRegression(self.rank, fit_intercept=self.fit_intercept)
+            rank = choice.fit(X, Y).rank_
+        else:
+            rank = self._check_rank(X.shape[1], Y.shape[1])
         x_mean, y_mean = np.zeros(X.shape[1]), np.zeros(Y.shape[1])
         if self.fit_intercept:
             x_mean, y_mean = X.mean(axis=0), Y.mean(axis=0)
@@ -236,12 +232,11 @@ class BayesianStiefelRegression(RankLimitedRegressor):
         self.rhat_, self.ess_ = diagnostics(draws)
         worst = max(self.rhat_, key=lambda name: np.max(self.rhat_[name]))
         if np.max(self.rhat_[worst]) > RHAT_LIMIT:
-            warnings.warn(
+            warn(
                 f"The chains of {type(self).__name__} have not met: R-hat of '{worst}' is "
                 f"{np.max(self.rhat_[worst]):.3f}, above {RHAT_LIMIT}. Raise n_warmup and "
                 "n_samples, or lower the rank.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
 
     def _set_posterior(self, draws: Draws, dtype: Any) -> None:

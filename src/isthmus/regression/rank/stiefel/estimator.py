@@ -1,6 +1,5 @@
 """Stiefel regression: a map of limited rank under any loss."""
 
-import warnings
 from numbers import Real
 from typing import Any, Self
 
@@ -16,10 +15,10 @@ from isthmus._checks import (
     check_int,
     check_piece,
     check_table,
-    former_fit_kept,
     refusal,
 )
 from isthmus._progress import ProgressLine
+from isthmus._warnings import warn
 from isthmus.losses.base import Loss
 from isthmus.losses.resolve import as_loss
 from isthmus.optimize.riemannian import FixedRank, FixedRankResult
@@ -158,16 +157,15 @@ class StiefelRegression(RankLimitedRegressor):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the map from rows ``X`` to outputs ``y``, in which NaN stands for missing."""
         loss = self._check_parameters()
-        with former_fit_kept(self):
-            X, Y, weights = self._check_data(X, y, sample_weight, missing=True)
-            loss.check_outputs(Y)
-            if not self._chooses_rank():
-                self._check_rank(X.shape[1], Y.shape[1])
-            dtype = X.dtype
-            keep = _rows_with_outputs(self, Y, weights)
-            if not keep.all():
-                X, Y, weights = X[keep], Y[keep], None if weights is None else weights[keep]
-                loss = loss.for_rows(keep)
+        X, Y, weights = self._check_data(X, y, sample_weight, missing=True)
+        loss.check_outputs(Y)
+        if not self._chooses_rank():
+            self._check_rank(X.shape[1], Y.shape[1])
+        dtype = X.dtype
+        keep = _rows_with_outputs(self, Y, weights)
+        if not keep.all():
+            X, Y, weights = X[keep], Y[keep], None if weights is None else weights[keep]
+            loss = loss.for_rows(keep)
         if self.solver == "auto" and loss.least_squares and not np.isnan(Y).any():
             return self._take_closed_form(X, Y, weights, loss)
 
@@ -239,11 +237,10 @@ class StiefelRegression(RankLimitedRegressor):
         """Keep the map at the end of a descent, in the units of the inputs."""
         self.optimality_, self.n_iter_ = result.optimality, max(1, result.n_iter)
         if not result.converged:
-            warnings.warn(
+            warn(
                 f"StiefelRegression stopped with optimality {self.optimality_:.1e} after "
                 f"{self.n_iter_} iterations (wanted: {self.tol:.1e}). Raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
         V, s, W, b = result.point
         coef = (V * s) @ (W.T @ problem.back)

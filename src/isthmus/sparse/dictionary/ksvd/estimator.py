@@ -3,7 +3,6 @@
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -16,8 +15,8 @@ from isthmus._checks import (
     check_scale,
     check_seed,
     check_table,
-    former_fit_kept,
 )
+from isthmus._estimator import Estimator
 from isthmus._progress import ProgressLine
 from isthmus.sparse.coder import CodesMixin, double_rows
 from isthmus.sparse.dictionary.ksvd.formulas import (
@@ -44,7 +43,7 @@ from isthmus.typing import Array
 _STILL = 1e-9
 
 
-class KSVD(CodesMixin, BaseEstimator):
+class KSVD(CodesMixin, Estimator):
     r"""Learn a dictionary in which signals have codes with few non-zeros.
 
     .. math:: \min_{D,C}\ \|X-CD\|_F^2\quad\text{subject to}\quad\|c_i\|_0\le S,\ \|d_j\|=1
@@ -170,10 +169,9 @@ class KSVD(CodesMixin, BaseEstimator):
         """Learn the dictionary from the rows of ``X``; return self."""
         self._check_parameters()
         rng = check_seed(self.random_state, "random_state", self)
-        with former_fit_kept(self):
-            X = validate_data(self, X, dtype=np.float64, order="C", ensure_min_samples=2)
-            check_scale(self, X)
-            D = self._first_atoms(X, rng)
+        X = validate_data(self, X, dtype=np.float64, order="C", ensure_min_samples=2)
+        check_scale(self, X)
+        D = self._first_atoms(X, rng)
         if self.batch_size is not None:
             self._fit_batches(X, D, rng)
         else:

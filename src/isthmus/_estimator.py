@@ -1,0 +1,96 @@
+"""The base of every estimator: a fit changes all of its attributes or none."""
+
+import copy
+import functools
+import inspect
+import threading
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from sklearn.base import BaseEstimator
+
+from isthmus._parameters import Constraint, check_parameters
+
+_running = threading.local()
+
+
+class Estimator(BaseEstimator):
+    """Base of every estimator, instead of scikit-learn's, which it extends.
+
+    Each ``fit``, ``partial_fit`` and other method whose name begins so is all or nothing: before it
+    begins, the parameters are held against the class's table; where it does not end, because of
+    bad data, an error in somebody's kernel or Ctrl-C, the object is left as it was before,
+    to the last attribute, so that a former fit can be used on.
+
+    Examples
+    --------
+    >>> from isthmus._parameters import integer
+    >>> class Doubling(Estimator):
+    ...     _constraints = {"times": integer(1)}
+    ...
+    ...     def __init__(self, times=1):
+    ...         self.times = times
+    ...
+    ...     def fit(self, X, y=None):
+    ...         self.result_ = 2 * self.times * X
+    ...         if X < 0:
+    ...             raise ValueError("negative")
+    ...         return self
+    >>> model = Doubling().fit(3)
+    >>> model.fit(-1)
+    Traceback (most recent call last):
+    ValueError: negative
+    >>> model.result_
+    6
+    >>> Doubling(times=0).fit(3)
+    Traceback (most recent call last):
+    isthmus._parameters.ParameterError: The 'times' parameter of Doubling must be an int in [1, inf). Got 0 instead.
+    """  # noqa: E501
+
+    #: What each constructor parameter may be; tables of parent classes are extended.
+    _constraints: ClassVar[dict[str, Constraint]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        for name, method in list(vars(cls).items()):
+            if not name.startswith(("fit", "partial_fit")):
+                continue
+            if inspect.isfunction(method):
+                setattr(cls, name, _all_or_nothing(method))
+            elif inspect.isfunction(getattr(method, "fn", None)):  # behind ``available_if``
+                method.fn = _all_or_nothing(method.fn)
+        super().__init_subclass__(**kwargs)
+
+
+def _all_or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
+    """``method``, which leaves its object untouched where it does not end."""
+    # A step in a stream updates sums and factors in place, so that these have to be copied; a fit
+    # makes new ones.
+    copies = method.__name__.startswith("partial_fit")
+
+    @functools.wraps(method)
+    def guarded(self: Any, *args: Any, **kwargs: Any) -> Any:
+        running = _running.__dict__.setdefault("objects", set())
+        if id(self) in running:  # a fit that calls another of the same object
+            return method(self, *args, **kwargs)
+        check_parameters(self)
+        before = _fitted_copy(self) if copies else dict(vars(self))
+        running.add(id(self))
+        try:
+            return method(self, *args, **kwargs)
+        except BaseException:
+            self.__dict__ = before  # one step: a second interrupt finds the old state or the new
+            raise
+        finally:
+            running.discard(id(self))
+
+    return guarded
+
+
+def _fitted_copy(owner: Any) -> dict[str, Any]:
+    """The attributes of ``owner``: constructor parameters themselves, learned ones copied."""
+    parameters = owner.get_params(deep=False)
+    learned = {name: value for name, value in vars(owner).items() if name not in parameters}
+    kept = {name: value for name, value in vars(owner).items() if name in parameters}
+    # What was learned may hold a parameter, as a model holds its kernel: it stays that very object.
+    known = {id(value): value for value in kept.values()}
+    return kept | copy.deepcopy(learned, known)
