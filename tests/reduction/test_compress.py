@@ -4,6 +4,7 @@ import joblib
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_digits, load_iris, make_moons
 from sklearn.decomposition import KernelPCA as SklearnKernelPCA
 from sklearn.gaussian_process import GaussianProcessRegressor
@@ -17,11 +18,11 @@ from sklearn.svm import SVC, SVR, NuSVC
 
 from isthmus.coreset import CoreVectorOutlierDetector
 from isthmus.features import KernelPCA
-from isthmus.kernels import Expansion, Gaussian
+from isthmus.kernels import DTWKernel, Expansion, Gaussian
 from isthmus.kernels.points import squared_norms
 from isthmus.reduction import compress, reduce_expansion
-from isthmus.reduction.compression import best_threshold
 from isthmus.reduction.moving import move_points
+from isthmus.reduction.thresholds import best_threshold, set_thresholds
 from isthmus.regression import KernelRidgeCV
 from isthmus.structured import DependencyEstimator
 
@@ -81,8 +82,7 @@ def test_validation_data_choose_the_smallest_model_that_is_good_enough(moons):
     small = compress(model, X=X[200:], y=y[200:], max_loss=0.02)
     assert small.score(X[200:], y[200:]) >= model.score(X[200:], y[200:]) - 0.02
     assert small.n_points_ < len(model.support_) / 3
-    smaller = compress(model, small.n_points_ - 1, X=X[200:], y=y[200:])
-    assert smaller.score(X[200:], y[200:]) < model.score(X[200:], y[200:]) - 0.02
+    assert compress(model, X=X[200:], y=y[200:], max_loss=0.2).n_points_ < small.n_points_
 
 
 def test_all_classes_share_their_points():
@@ -330,3 +330,55 @@ def test_a_search_is_compressed_at_what_it_found(rng):
     assert small.best_params_ == search.best_params_
     assert small.score(X, y) > search.score(X, y) - 0.1
     assert len(search.best_estimator_[-1].support_) > 25
+
+
+def test_what_validation_data_allow_is_kept_on_new_data():
+    X, y = load_digits(return_X_y=True)  # in the order of its writers, which change
+    full = SVC(C=10.0).fit(X[:700] / 16, y[:700])
+    small = compress(full, X=X[700:1168] / 16, y=y[700:1168], max_loss=0.005)
+    assert small.n_points_ < 0.2 * len(full.support_)
+    loss = full.score(X[1168:] / 16, y[1168:]) - small.score(X[1168:] / 16, y[1168:])
+    assert loss < 0.01  # was 0.08
+
+
+def test_thresholds_are_moved_only_where_left_out_rows_agree(moons, rng):
+    X, y = moons
+    machine = compress(SVC(gamma=1.0).fit(X, y), 30)
+    before = machine.expansion_.offset.copy()
+    noise = rng.permutation(y)
+    set_thresholds(machine, X, noise)  # nothing to learn from
+    shift = np.abs(machine.expansion_.offset - before)
+    spoiled = compress(SVC(gamma=1.0).fit(X, y), 30)
+    spoiled.expansion_.offset += 1.5
+    right = set_thresholds(spoiled, X, y)
+    assert shift.max() < 1.0
+    assert right.mean() > 0.9
+    np.testing.assert_allclose(spoiled.expansion_.offset, before, atol=0.7)
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_probabilities_of_a_support_vector_machine_are_kept(n_classes):
+    X, y = load_iris(return_X_y=True)
+    X, y = X[y < n_classes], y[y < n_classes]
+    full = SVC(probability=True, random_state=0).fit(X, y)
+    whole = compress(full, len(full.support_), points="kept")
+    np.testing.assert_allclose(whole.predict_proba(X), full.predict_proba(X), atol=3e-3)
+    np.testing.assert_allclose(np.exp(whole.predict_log_proba(X)), whole.predict_proba(X))
+    assert not hasattr(compress(SVC().fit(X, y), 5), "predict_proba")
+
+
+def test_a_calibrated_classifier_is_compressed_inside(moons):
+    X, y = moons
+    full = CalibratedClassifierCV(SVC(gamma=1.0), ensemble=False).fit(X, y)
+    small = compress(full, 25)
+    assert small.n_points_ == 25
+    assert np.abs(small.predict_proba(X) - full.predict_proba(X)).mean() < 0.03
+
+
+def test_an_indefinite_kernel_is_refused_with_its_repairs(rng):
+    series = [rng.normal(size=n).cumsum() for n in rng.integers(8, 20, size=60)]
+    K = DTWKernel(0.001).resolve(series)
+    machine = Stranger(Expansion(K, K.check(series), rng.normal(size=(60, 1))))
+    with pytest.raises(ValueError, match=r"not positive semi-definite.*SpectrumRepair"):
+        compress(machine, 10)

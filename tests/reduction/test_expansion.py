@@ -196,8 +196,8 @@ def test_objects_of_any_kind_can_be_left_out():
         (np.eye(3), [1, 1], {"n_points": 1}, "shape (3,) or (3, p)"),
         (np.eye(3), [1, np.nan, 1], {"n_points": 1}, "finite coefficients. Got nan in row 1"),
         (np.eye(3), [0, 0, 0], {"n_points": 1}, "coefficients that are not all zero"),
-        (np.array([[1, 2.0], [0, 1]]), [1, 1], {"n_points": 1}, "symmetric Gram matrix"),
-        (-np.eye(2), [1, 1], {"n_points": 1}, "positive semi-definite Gram matrix. Got -1"),
+        (np.array([[1, 2.0], [0, 1]]), [1, 1], {"n_points": 1}, "is not symmetric"),
+        (-np.eye(2), [1, 1], {"n_points": 1}, "not positive semi-definite (eigenvalue"),
         (np.eye(3), [1, 1, 1], {"n_points": 4}, "'n_points' parameter of reduce_expansion"),
         (np.eye(3), [1, 1, 1], {}, "needs to know when to stop"),
         (np.eye(3), [1, 1, 1], {"n_points": 1, "method": "l2"}, "Got 'l2' instead"),
@@ -216,11 +216,45 @@ def test_refuses_by_name(K, a, settings, message):
         reduce_expansion(K, a, **settings)
 
 
-def test_an_indefinite_pair_of_points_is_not_pursued_beyond_its_positive_part():
+def test_an_indefinite_matrix_is_refused_and_the_repairs_are_named():
     K = np.array([[1.0, 0.0, 0.9], [0.0, 1.0, 0.9], [0.9, 0.9, 1.0]])  # one eigenvalue below 0
-    path = reduce_expansion(K, np.ones(3), n_points=3)
-    assert len(path.indices) < 3
-    assert np.isfinite(path.coefficients).all()
+    for use in (
+        lambda: reduce_expansion(K, np.ones(3), n_points=3),
+        lambda: pursue(K, np.ones(3), n_points=3),
+        lambda: backfit(K, np.ones(3), [0]),
+    ):
+        with pytest.raises(ValueError, match=r"not positive semi-definite.*SpectrumRepair"):
+            use()
+
+
+@pytest.mark.parametrize("p", [1, 2, 5])
+@pytest.mark.parametrize("n_points", [5, 20, 60])
+def test_l1_keeps_as_many_points_as_asked_for(rng, p, n_points):
+    X = rng.normal(size=(150, 8))
+    A = rng.normal(size=(150, p))
+    found = reduce_expansion((Gaussian(0.05), X), A, method="l1", n_points=n_points)
+    assert len(found.indices) == n_points
+    # No more than twice the error of the pursuit, whose points are chosen for it.
+    best = reduce_expansion((Gaussian(0.05), X), A, n_points=n_points)
+    assert found.error < 1.5 * best.error + 0.15
+
+
+def test_pursue_and_backfit_take_what_reduce_expansion_takes(clusters, rng):
+    a = rng.normal(size=200)
+    K = Gaussian(0.1)(clusters)
+    path = pursue(K, a, n_points=6)
+    same = pursue((Gaussian(0.1), clusters), a[:, None], n_points=6)
+    np.testing.assert_array_equal(path.indices, same.indices)
+    whole = reduce_expansion(K, a, n_points=6)
+    kept, coefficients, error = backfit((Gaussian(0.1), clusters), a, path.indices)
+    np.testing.assert_array_equal(kept, np.sort(whole.indices))
+    order = np.argsort(whole.indices)
+    np.testing.assert_allclose(coefficients[:, 0], whole.coefficients[order], rtol=1e-6)
+    assert error == pytest.approx(whole.error, abs=1e-9)
+    with pytest.raises(ValueError, match="backfit expected indices of points"):
+        backfit(K, a, [0.5])
+    with pytest.raises(ValueError, match="'n_points' parameter of pursue"):
+        pursue(K, a, n_points=0)
 
 
 def test_names_and_functions_stand_for_kernels(clusters):

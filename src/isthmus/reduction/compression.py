@@ -5,19 +5,23 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import is_classifier
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from isthmus._checks import check_choice, check_float, check_int
+from isthmus.kernels.definiteness import check_gram, spread
 from isthmus.kernels.expansion import Expansion
 from isthmus.kernels.objects import take
 from isthmus.reduction.expansions import ReducedExpansion, reduce_expansion
 from isthmus.reduction.gram import KernelGram
-from isthmus.reduction.machines import CompressedClassifier, pairs
+from isthmus.reduction.machines import CompressedClassifier
 from isthmus.reduction.moving import move_points
 from isthmus.reduction.sklearn_machines import as_machine
-from isthmus.typing import Array, BoolArray
+from isthmus.reduction.thresholds import set_thresholds
+from isthmus.typing import BoolArray
 
 _EXACT = 1e-9  # share of the squared length below which chosen points need not move
 
@@ -48,16 +52,21 @@ def compress(
         ``UnsupervisedKernelRegression`` with a data kernel, the core vector machines, or a class
         of your own. scikit-learn's ``SVC``, ``SVR`` (and their Nu forms), ``KernelRidge``,
         ``KernelPCA`` and ``GaussianProcessRegressor`` (its mean). A ``Pipeline`` that ends in one
-        of them, and a fitted search such as ``GridSearchCV`` over one.
+        of them, a fitted search such as ``GridSearchCV`` over one, and a
+        ``CalibratedClassifierCV`` around one, which keeps ``predict_proba``; so does an ``SVC``
+        with ``probability=True``.
     n_points : int or None
         Maximum number of points to keep.
     max_error : float or None
         Alternatively, the maximum squared error of the functions, as a share of their squared
         length. Points whose move would exceed it stay where they are.
     X, y : validation data or None
-        With neither of the two above, the result is the smallest model whose score on these data
-        is at most ``max_loss`` below that of the full one. With them, the thresholds of a
-        classifier are also chosen again, to make the fewest errors.
+        With neither of the two above, the result is the smallest model that scores at most
+        ``max_loss`` worse than the full one on these data, which must be new to both. Of a
+        classifier the loss is counted row by row and one standard error is added to it, because the
+        model was chosen among many by these rows. The thresholds of a support vector classifier
+        are chosen again where rows left out of the choice say that it helps, and are judged on
+        such rows.
     max_loss : float, default=0.005
     select : {"least_squares", "matching"}, default="least_squares"
     points : {"auto", "kept", "moved"}, default="auto"
@@ -122,7 +131,29 @@ def _compress(estimator: Any, request: CompressionRequest, X: Any, y: Any) -> An
         check_is_fitted(estimator, "best_estimator_")
         small = _compress(estimator.best_estimator_, request, X, y)
         return _replace_part(estimator, "best_estimator_", small, small)
+    if isinstance(estimator, CalibratedClassifierCV):
+        return _compress_calibrated(estimator, request, X, y)
     return _shorten(_holder(estimator), estimator, request, X, y)
+
+
+def _compress_calibrated(
+    estimator: CalibratedClassifierCV, request: CompressionRequest, X: Any, y: Any
+) -> Any:
+    """Compress the classifiers inside and keep their calibration."""
+    check_is_fitted(estimator, "calibrated_classifiers_")
+    parts = []
+    for part in estimator.calibrated_classifiers_:
+        small = copy.copy(part)
+        small.estimator = _compress(part.estimator, request, X, y)
+        parts.append(small)
+    model = copy.copy(estimator)
+    model.calibrated_classifiers_ = parts
+    found = [part.estimator for part in parts]
+    return _record(
+        model,
+        max(small.n_points_ for small in found),
+        max(small.compression_error_ for small in found),
+    )
 
 
 def _replace_part(whole: Any, name: str, part: Any, small: Any) -> Any:
@@ -147,8 +178,9 @@ def _holder(estimator: Any) -> Any:
         raise TypeError(
             "compress takes a fitted model with an expansion_ (isthmus.kernels.Expansion) and "
             "with_expansion; SVC, NuSVC, SVR, NuSVR, KernelRidge, KernelPCA and "
-            "GaussianProcessRegressor of scikit-learn; pipelines that end in one and searches over "
-            f"one. Got a fitted {type(estimator).__name__} instead."
+            "GaussianProcessRegressor of scikit-learn; pipelines that end in one, searches over "
+            "one and CalibratedClassifierCV around one. Got a fitted "
+            f"{type(estimator).__name__} instead."
         )
     return machine
 
@@ -178,19 +210,25 @@ def _shorten(holder: Any, whole: Any, request: CompressionRequest, X: Any, y: An
         size = {"n_points": n, "max_error": 0.0}
     elif request.n_points is not None:
         size["n_points"] = min(request.n_points, n)
+    some = take(long.objects, spread(n))
+    check_gram(np.array(long.kernel.gram(some, some)), whole)
     gram = KernelGram(long.kernel, long.objects)
     path = reduce_expansion(gram, long.weights, select=request.select, **size)
 
-    def model_at(reduced: ReducedExpansion) -> Any:
+    def model_at(n_points: int) -> tuple[Any, BoolArray | None]:
+        reduced = path if n_points == len(path.indices) else path.at(n_points)
         short, error = _short_expansion(long, reduced, movable, request.max_error)
-        model = holder.with_expansion(short)
+        model = _record(holder.with_expansion(short), len(reduced.indices), error)
         if X is not None and y is not None and isinstance(model, CompressedClassifier):
-            _set_thresholds(model, X, y)
-        return _record(model, len(reduced.indices), error)
+            return model, set_thresholds(model, X, y)
+        return model, None
 
     if not request.by_score:
-        return model_at(path)
-    return _smallest_good(model_at, path, X, y, whole.score(X, y) - request.max_loss)
+        return model_at(len(path.indices))[0]
+    loss = _loss_on(whole, X, y)
+    return _smallest_good(
+        len(path.indices), model_at, lambda model, right: loss(model, right) <= request.max_loss
+    )
 
 
 def _short_expansion(
@@ -206,50 +244,39 @@ def _short_expansion(
     return long.over(Z, B.reshape(len(Z), -1)), error
 
 
+def _loss_on(whole: Any, X: Any, y: Any) -> Callable[[Any, BoolArray | None], float]:
+    """How much worse than ``whole`` a model scores on these rows; of a classifier, at most.
+
+    A classifier is compared row by row. The smallest of many models was chosen because it looked
+    good on these rows, so that one standard error is added to what it loses on them.
+    """
+    if not (is_classifier(whole) and callable(getattr(whole, "predict", None))):
+        full = whole.score(X, y)
+        return lambda model, _: float(full - model.score(X, y))
+    labels = np.asarray(y)
+    before = np.asarray(whole.predict(X) == labels, dtype=float)
+
+    def loss(model: Any, right: BoolArray | None) -> float:
+        lost = before - (model.predict(X) == labels if right is None else right)
+        return float(lost.mean() + lost.std() / np.sqrt(len(lost)))
+
+    return loss
+
+
 def _smallest_good(
-    model_at: Callable[[ReducedExpansion], Any], path: Any, X: Any, y: Any, goal: float
+    n: int,
+    model_at: Callable[[int], tuple[Any, BoolArray | None]],
+    good: Callable[[Any, BoolArray | None], bool],
 ) -> Any:
-    """The model with the fewest points along the path whose score reaches the goal."""
+    """The model with the fewest of ``n`` points that is good enough."""
     # Scores along the path rise, if not strictly: double until good enough, then bisect.
     low, high = 0, 1
-    while high < len(path.indices) and model_at(path.at(high)).score(X, y) < goal:
-        low, high = high, min(2 * high, len(path.indices))
+    while high < n and not good(*model_at(high)):
+        low, high = high, min(2 * high, n)
     while high - low > 1:
         middle = (low + high) // 2
-        if model_at(path.at(middle)).score(X, y) >= goal:
+        if good(*model_at(middle)):
             high = middle
         else:
             low = middle
-    return model_at(path.at(high))
-
-
-def _set_thresholds(machine: CompressedClassifier, X: Any, y: Any) -> None:
-    """Move every intercept to where its two classes are separated with the fewest errors."""
-    values, y = machine.pair_values(X), np.asarray(y)
-    n = len(machine.classes_)
-    offset = machine.expansion_.offset
-    for column, (i, j) in enumerate(pairs(n)):
-        # A positive value means the second of two classes, but the first of a pair.
-        yes = j if n == 2 else i
-        of_pair = np.isin(y, machine.classes_[[i, j]])
-        offset[column] -= best_threshold(
-            values[of_pair, column], y[of_pair] == machine.classes_[yes]
-        )
-
-
-def best_threshold(values: Array, positive: BoolArray) -> float:
-    """The number t closest to 0 such that ``values > t`` makes the fewest errors.
-
-    >>> import numpy as np
-    >>> best_threshold(np.array([-1.0, 1.0, 2.0]), np.array([False, False, True]))
-    1.5
-    """
-    v = np.sort(values)
-    between = (v[:-1] + v[1:])[v[1:] > v[:-1]] / 2
-    ends = [v[0] - 1.0, v[-1] + 1.0] if len(v) else []
-    cuts = np.concatenate([[0.0], between, ends])
-    # Wrong at a cut: positives not above it, and negatives above it.
-    yes, no = np.sort(values[positive]), np.sort(values[~positive])
-    errors = np.searchsorted(yes, cuts, "right") + len(no) - np.searchsorted(no, cuts, "right")
-    best = np.flatnonzero(errors == errors.min())
-    return float(cuts[best[np.abs(cuts[best]).argmin()]])
+    return model_at(high)[0]

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils import gen_even_slices
 
 from isthmus._checks import check_choice, check_float, check_int
-from isthmus.reduction.gram import DenseGram, Gram, as_gram
+from isthmus.reduction.gram import DenseGram, Gram, as_gram, check_coefficients
 from isthmus.reduction.penalties import l0_support, l1_support, support_of_size
 from isthmus.reduction.pursuit import PursuitPath, backfit, pursue
 from isthmus.typing import Array, IntArray
@@ -129,7 +129,7 @@ def reduce_expansion(
     3
     """
     gram = as_gram(K)
-    A, flat = _check_coefficients(coefficients, len(gram))
+    A, flat = check_coefficients(coefficients, len(gram), "reduce_expansion")
     settings: dict[str, Any] = {
         "method": method,
         "n_points": n_points,
@@ -215,24 +215,6 @@ def _reduce_in_chunks(
         kept = members[_choose(block, backfit(gram, weights, members)[1], **settings)[1]]
         indices, B, error = backfit(gram, A, kept)
     return ReducedExpansion(indices, B[:, 0] if flat else B, error)
-
-
-def _check_coefficients(coefficients: Any, n: int) -> tuple[Array, bool]:
-    A = np.asarray(coefficients, dtype=float)
-    flat = A.ndim == 1
-    A = A[:, None] if flat else A
-    if A.ndim != 2 or len(A) != n:
-        raise ValueError(
-            f"reduce_expansion expected coefficients of shape ({n},) or ({n}, p), one row per "
-            f"point of the Gram matrix. Got shape {np.shape(coefficients)} instead."
-        )
-    if not np.isfinite(A).all():
-        row, column = np.argwhere(~np.isfinite(A))[0]
-        raise ValueError(
-            f"reduce_expansion expected finite coefficients. Got {A[row, column]} in row {row}, "
-            f"column {column}."
-        )
-    return A, flat
 
 
 def _check_settings(settings: dict[str, Any], n_chunks: int, n: int) -> None:

@@ -1,12 +1,13 @@
 """A Gram matrix in memory, or one whose columns are computed on demand."""
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 
 from isthmus.blocks.slices import block_slices
 from isthmus.kernels.base import Kernel
+from isthmus.kernels.definiteness import check_gram, check_sample
 from isthmus.kernels.objects import n_objects, take
 from isthmus.kernels.resolve import as_kernel
 from isthmus.typing import Array, IntArray, Objects
@@ -82,38 +83,39 @@ class KernelGram:
         )
 
 
-def as_gram(K: Any) -> Gram:
-    """Wrap a matrix, or a pair ``(kernel, objects)``."""
-    if isinstance(K, (DenseGram, KernelGram)):
-        return K
+def as_gram(K: Any, owner: str = "reduce_expansion") -> Gram:
+    """Wrap a matrix, or a pair ``(kernel, objects)``, that can be a Gram matrix."""
+    if callable(getattr(K, "columns", None)):
+        return cast(Gram, K)
     if isinstance(K, tuple) and len(K) == 2 and (isinstance(K[0], str) or callable(K[0])):
         kernel = K[0] if isinstance(K[0], Kernel) else as_kernel(K[0])
         objects = kernel.check(K[1])
-        return KernelGram(kernel.resolve(objects), objects)
+        kernel = kernel.resolve(objects)
+        check_sample(kernel, objects, owner)
+        return KernelGram(kernel, objects)
     K = np.asarray(K, dtype=float)
     if K.ndim != 2 or K.shape[0] != K.shape[1] or not len(K):
         raise ValueError(
-            "reduce_expansion expected a square Gram matrix, or a pair (kernel, objects). Got an "
+            f"{owner} expected a square Gram matrix, or a pair (kernel, objects). Got an "
             f"array of shape {K.shape} instead."
         )
-    if not np.isfinite(K.sum()):  # one pass without a copy; then find where
-        row, column = np.argwhere(~np.isfinite(K))[0]
+    return DenseGram(check_gram(K, owner, overwrite=False))
+
+
+def check_coefficients(coefficients: Any, n: int, owner: str) -> tuple[Array, bool]:
+    """Coefficients as (n, p), and whether they came as a vector."""
+    A = np.asarray(coefficients, dtype=float)
+    flat = A.ndim == 1
+    A = A[:, None] if flat else A
+    if A.ndim != 2 or len(A) != n:
         raise ValueError(
-            f"reduce_expansion expected a finite Gram matrix. Got {K[row, column]} in row {row}, "
+            f"{owner} expected coefficients of shape ({n},) or ({n}, p), one row per "
+            f"point of the Gram matrix. Got shape {np.shape(coefficients)} instead."
+        )
+    if not np.isfinite(A).all():
+        row, column = np.argwhere(~np.isfinite(A))[0]
+        raise ValueError(
+            f"{owner} expected finite coefficients. Got {A[row, column]} in row {row}, "
             f"column {column}."
         )
-    slack = 1e-8 * max(float(np.abs(K.diagonal()).max()), np.finfo(float).tiny)
-    some = np.unique(np.linspace(0, len(K) - 1, 50).astype(int))  # checking all of it would cost N²
-    asymmetry = float(np.abs(K[some] - K[:, some].T).max())
-    if asymmetry > slack:
-        raise ValueError(
-            "reduce_expansion expected a symmetric Gram matrix. Got one whose entries differ by "
-            f"{asymmetry:.2g} from those across the diagonal."
-        )
-    if K.diagonal().min() < -slack:
-        where = int(K.diagonal().argmin())
-        raise ValueError(
-            "reduce_expansion expected a positive semi-definite Gram matrix. Got "
-            f"{K[where, where]:.3g} on the diagonal in row {where}."
-        )
-    return DenseGram(K)
+    return A, flat

@@ -4,7 +4,9 @@ import copy
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 from sklearn.base import ClassifierMixin, RegressorMixin, TransformerMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import validate_data
 
@@ -62,6 +64,10 @@ class CompressedTransformer(TransformerMixin, CompressedMachine):
         return self._values(X)
 
 
+def _has_sigmoids(machine: Any) -> bool:
+    return getattr(machine, "sigmoids_", None) is not None
+
+
 class CompressedClassifier(ClassifierMixin, CompressedMachine):
     """A support vector classifier with a short expansion and the decision rule of the original."""
 
@@ -80,7 +86,10 @@ class CompressedClassifier(ClassifierMixin, CompressedMachine):
 
     def predict(self, X: Any) -> Array:
         """Return the classes by the rule of the original: a sign, or the votes of all pairs."""
-        values = self._values(X)
+        return self.decide(self._values(X))
+
+    def decide(self, values: Array) -> Array:
+        """The classes that values of the machines stand for."""
         n = len(self.classes_)
         if n == 2:
             return self.classes_[(values[:, 0] > 0).astype(int)]
@@ -90,6 +99,51 @@ class CompressedClassifier(ClassifierMixin, CompressedMachine):
             votes[first, i] += 1
             votes[~first, j] += 1
         return self.classes_[votes.argmax(axis=1)]
+
+    @available_if(_has_sigmoids)
+    def predict_proba(self, X: Any) -> Array:
+        """Return probabilities of the classes, from the sigmoids that the original has fitted."""
+        values = self._values(X)
+        n = len(self.classes_)
+        A, B = self.sigmoids_
+        # libsvm counts the first class of a pair as positive, also of two.
+        first = expit(-(A * (-values if n == 2 else values) + B)).clip(1e-7, 1 - 1e-7)
+        if n == 2:
+            return np.column_stack([first[:, 0], 1 - first[:, 0]])
+        R = np.zeros((len(values), n, n))
+        for column, (i, j) in enumerate(pairs(n)):
+            R[:, i, j], R[:, j, i] = first[:, column], 1 - first[:, column]
+        return couple_pairs(R)
+
+    @available_if(_has_sigmoids)
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return the logarithms of the probabilities of the classes."""
+        return np.log(self.predict_proba(X))
+
+
+def couple_pairs(R: Array) -> Array:
+    r"""Probabilities p of classes from those of pairs, :math:`R_{ij}\approx p_i/(p_i+p_j)`.
+
+    The minimiser of :math:`\sum_{i\ne j}(R_{ji}p_i-R_{ij}p_j)^2` over the simplex [Wu2004]_: with
+    :math:`Q_{ii}=\sum_{j\ne i}R_{ji}^2` and :math:`Q_{ij}=-R_{ji}R_{ij}` the solution of
+    :math:`Qp=\lambda1`, which is positive.
+
+    >>> import numpy as np
+    >>> p = np.array([0.5, 0.3, 0.2])
+    >>> couple_pairs((p[:, None] / (p[:, None] + p) * (1 - np.eye(3)))[None]).round(6)
+    array([[0.5, 0.3, 0.2]])
+    """
+    n = R.shape[1]
+    Q = -R * R.transpose(0, 2, 1)
+    Q[:, np.arange(n), np.arange(n)] = np.einsum("mji,mji->mi", R, R)
+    # Bordered by the sum of one, which is solvable where Q alone is singular.
+    border = np.zeros((len(R), n + 1, n + 1))
+    border[:, :n, :n] = Q
+    border[:, :n, n] = border[:, n, :n] = 1.0
+    right = np.zeros((len(R), n + 1, 1))
+    right[:, n] = 1.0
+    p = np.linalg.solve(border, right)[:, :n, 0].clip(0.0)
+    return np.asarray(p / p.sum(axis=1, keepdims=True))
 
 
 def pairs(n: int) -> list[tuple[int, int]]:

@@ -18,10 +18,12 @@ PRUNED = 1e-8  # a coefficient below this share of the largest counts as zero
 
 
 def l1_support(K: Array, A: Array, n_points: int) -> IntArray:
-    r"""Points with a coefficient in :math:`\min\|w-\hat w\|^2+g\sum_i\|B_i\|`, at most n.
+    r"""Points with a coefficient in :math:`\min\|w-\hat w\|^2+g\sum_i\|B_i\|`, n of them.
 
     For one function this is the lasso in Gram form, whose whole path is given by least angle
-    regression; for several, the group lasso on a root of K, so that they share their points.
+    regression; for several, the group lasso on a root of K, so that they share their points. Where
+    the support grows by several points at once and passes ``n_points``, the strongest of those that
+    join are taken. There are fewer only where the path ends before, because the others add nothing.
     """
     with warnings.catch_warnings():
         # Only the supports of the paths are used; the coefficients are fitted afterwards.
@@ -31,15 +33,28 @@ def l1_support(K: Array, A: Array, n_points: int) -> IntArray:
             _, _, path = lars_path_gram(
                 K @ A[:, 0], K, n_samples=len(K), method="lasso", max_iter=4 * n_points
             )
-            used = path != 0
-        else:
-            X = _root(K)
-            largest = np.linalg.norm(X.T @ (X @ A), axis=1).max() / len(X)
-            alphas = np.geomspace(largest, 1e-4 * largest, 60)
-            _, paths, _ = lasso_path(X, X @ A, alphas=alphas, max_iter=300, tol=1e-3)
-            used = np.any(paths != 0, axis=0)  # (points, penalties), penalties falling
-    fitting = np.flatnonzero(used.sum(axis=0) <= n_points)
-    return np.flatnonzero(used[:, fitting[-1]]) if len(fitting) else np.zeros(0, dtype=np.intp)
+            return _first_of_path(np.abs(path), n_points)
+        X = _root(K)
+        Y = X @ A
+        largest = np.linalg.norm(X.T @ Y, axis=1).max() / len(X)
+        penalties = np.geomspace(largest, 1e-4 * largest, 100)
+        _, paths, _ = lasso_path(X, Y, alphas=penalties, max_iter=300, tol=1e-3)
+        # (points, penalties), penalties falling
+        return _first_of_path(np.linalg.norm(paths, axis=0), n_points)
+
+
+def _first_of_path(strengths: Array, n_points: int) -> IntArray:
+    """The first ``n_points`` that a path reaches, by strengths (points, steps)."""
+    sizes = np.count_nonzero(strengths, axis=0)
+    beyond = np.flatnonzero(sizes > n_points)
+    first = int(beyond[0]) if len(beyond) else len(sizes)
+    last = int(sizes[:first].argmax()) if first else -1
+    kept = np.flatnonzero(strengths[:, last]) if first else np.zeros(0, dtype=np.intp)
+    if first < len(sizes) and len(kept) < n_points:
+        order = np.argsort(-strengths[:, first], kind="stable")
+        joining = order[~np.isin(order, kept) & (strengths[order, first] > 0)]
+        kept = np.sort(np.concatenate([kept, joining[: n_points - len(kept)]]))
+    return kept
 
 
 def l0_support(

@@ -7,12 +7,13 @@ and O(N r) operations, and no system is solved before the end, when triangular o
 coefficients of every model along the path.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg
 
-from isthmus.reduction.gram import Gram
+from isthmus._checks import check_choice, check_float, check_int
+from isthmus.reduction.gram import Gram, as_gram, check_coefficients
 from isthmus.typing import Array, IntArray
 
 # A point whose image is this close to the span of those chosen (as a share of its squared length)
@@ -40,8 +41,8 @@ class PursuitPath(NamedTuple):
 
 
 def pursue(
-    gram: Gram,
-    A: Array,
+    K: Any,
+    A: Any,
     *,
     n_points: int,
     max_error: float = 0.0,
@@ -51,15 +52,33 @@ def pursue(
 
     Parameters
     ----------
-    gram : the Gram matrix of the N points.
-    A : coefficients (N, p) of p functions, approximated over the same points.
+    K : Gram matrix of the N points, or a pair ``(kernel, objects)``.
+    A : coefficients (N,) or (N, p) of p functions, approximated over the same points.
     n_points : maximum number of points.
     max_error : squared error at which to stop, as a share of the squared length of the functions.
     select : "least_squares" takes the point after which the error is smallest,
         :math:`\max_z\sum_j\langle\rho_j,\varphi(z)\rangle^2/\|\varphi(z)_\perp\|^2`;
         "matching" divides by :math:`k(z,z)` instead, as published; "pivot" takes the point
         farthest from the span, whatever the functions are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.reduction import pursue
+    >>> X = np.random.default_rng(0).normal(size=(50, 3))
+    >>> path = pursue(X @ X.T, np.ones(50), n_points=3)
+    >>> len(path.indices), bool(path.errors[-1] < 1e-9)
+    (3, True)
     """
+    gram = as_gram(K, "pursue")
+    A, _ = check_coefficients(A, len(gram), "pursue")
+    check_int(n_points, "n_points", "pursue", low=1, high=len(gram), why="number of points")
+    check_float(max_error, "max_error", "pursue")
+    check_choice(select, "select", "pursue", SELECTIONS)
+    return _pursue(gram, A, n_points, max_error, select)
+
+
+def _pursue(gram: Gram, A: Array, n_points: int, max_error: float, select: str) -> PursuitPath:
     N, p = A.shape
     residual = gram.dot(A)  # ⟨ρ_j, φ(x_i)⟩
     total = max(float(np.sum(A * residual)), np.finfo(float).tiny)
@@ -104,18 +123,41 @@ def pursue(
     )
 
 
-def backfit(gram: Gram, A: Array, indices: IntArray) -> tuple[IntArray, Array, float]:
+def backfit(K: Any, A: Any, indices: Any) -> tuple[IntArray, Array, float]:
     """The best coefficients over given points, without points that repeat others.
+
+    Parameters
+    ----------
+    K : Gram matrix of the N points, or a pair ``(kernel, objects)``.
+    A : coefficients (N,) or (N, p) of p functions.
+    indices : the points to keep.
 
     Returns
     -------
     The points kept, their coefficients (|Z|, p), and the squared error as a share.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.reduction import backfit
+    >>> kept, coefficients, error = backfit(np.eye(3), [1.0, 2.0, 2.0], [1, 2])
+    >>> kept, coefficients.ravel(), round(error, 6)
+    (array([1, 2]), array([2., 2.]), 0.111111)
     """
+    gram = as_gram(K, "backfit")
+    A, _ = check_coefficients(A, len(gram), "backfit")
+    indices = np.atleast_1d(np.asarray(indices))
+    n = len(gram)
+    kind = indices.dtype.kind
+    if indices.ndim != 1 or kind not in "iu" or not len(indices) or not np.all(indices < n):
+        raise ValueError(
+            f"backfit expected indices of points, ints in [0, {n - 1}]. Got {indices!r:.80}."
+        )
     columns = gram.columns(indices)  # (N, |Z|)
     right = columns.T @ A
-    K = columns[indices]
+    own = columns[indices]
     # Pivoted Cholesky: near-repetitions come last, and are cut off once pivots are rounding errors.
-    factor, pivots, rank, _ = linalg.lapack.dpstrf(K, tol=PIVOT * K.diagonal().max(), lower=1)
+    factor, pivots, rank, _ = linalg.lapack.dpstrf(own, tol=PIVOT * own.diagonal().max(), lower=1)
     kept = pivots[:rank] - 1
     L = np.tril(factor)[:rank, :rank]
     half = linalg.solve_triangular(L, right[kept], lower=True)

@@ -1,5 +1,6 @@
 """The kernel expansions inside fitted models of scikit-learn."""
 
+import warnings
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -89,6 +90,7 @@ def _classifier(estimator: Any) -> Read:
     dual, n_classes = _dense(estimator.dual_coef_), len(estimator.classes_)
     machine = CompressedClassifier(estimator)
     machine.classes_ = estimator.classes_
+    machine.sigmoids_ = _sigmoids(estimator)
     if n_classes == 2:
         return machine, _expansion(kernel, objects, dual.T, estimator.intercept_)
     # Row r of dual_coef_ holds, for a vector of class c, its weight against the r-th other class.
@@ -98,6 +100,16 @@ def _classifier(estimator: Any) -> Read:
         A[ends[i] : ends[i + 1], column] = dual[j - 1, ends[i] : ends[i + 1]]
         A[ends[j] : ends[j + 1], column] = dual[i, ends[j] : ends[j + 1]]
     return machine, _expansion(kernel, objects, A, estimator.intercept_)
+
+
+def _sigmoids(estimator: Any) -> tuple[Array, Array] | None:
+    """Slopes and offsets of the probabilities of all pairs, where the model has fitted them."""
+    if getattr(estimator, "probability", "deprecated") is not True:
+        return None
+    with warnings.catch_warnings():
+        # The attributes are on their way out of scikit-learn, but a fitted model may have them.
+        warnings.simplefilter("ignore", FutureWarning)
+        return np.array(estimator.probA_), np.array(estimator.probB_)
 
 
 def _regressor(

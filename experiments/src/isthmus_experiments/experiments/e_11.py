@@ -181,7 +181,7 @@ def _models(method, K, a, shares):
 
 
 def _two_class_error(model, K_train, K_test, y_train, y_test):
-    from isthmus.reduction.compression import best_threshold
+    from isthmus.reduction.thresholds import best_threshold
 
     values = K_train[:, model.indices] @ model.coefficients
     threshold = best_threshold(values, y_train > 0)
