@@ -125,7 +125,7 @@ class TestSequence:
         with pytest.raises(TypeError, match=r"hashable. Sequence 0 holds \[1\]"):
             k([[[1], [2]]])
         with pytest.raises(
-            ValueError, match=r"'stop' parameter .* must be a float in \(0.0, 1.0\]"
+            ValueError, match=r"'stop' parameter .* must be a float in \(0, 1\]"
         ):
             MarginalizedSequence(0.0)(["a"])
         with pytest.raises(ValueError, match="'stop' parameter"):

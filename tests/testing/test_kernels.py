@@ -29,6 +29,7 @@ from isthmus.kernels import (
     MarginalizedSequence,
     Matern,
     NeuralNetwork,
+    NGrams,
     Normalized,
     Polynomial,
     Precomputed,
@@ -38,6 +39,7 @@ from isthmus.kernels import (
     Subsequence,
     Tensor,
     Transformed,
+    WeightedDegree,
 )
 from isthmus.robotics import PoseKernel, pa10
 from isthmus.series import HiddenMarkovModel, edit_matrix
@@ -107,7 +109,13 @@ KERNELS = [
             Delta(),
             Spectrum(2),
             Subsequence(2),
+            Subsequence(2, position_decay=0.6),
             Normalized(Subsequence(2)),
+            NGrams(2),
+            Normalized(NGrams(3, position=1.0, ends=False)),
+            WeightedDegree(2),
+            WeightedDegree(2, shift=3),
+            MarginalizedSequence(0.3, position_decay=0.5),
             MarginalizedSequence(0.3),
             MarginalizedSequence(0.3) + Spectrum(1),
             Spectrum(1) * Delta() + 1.0,

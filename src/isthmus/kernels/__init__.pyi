@@ -25,6 +25,8 @@ from isthmus.kernels.objects import take as take
 from isthmus.kernels.resolve import as_kernel as as_kernel
 from isthmus.kernels.sequences.fisher import FisherKernel as FisherKernel
 from isthmus.kernels.sequences.marginalized import MarginalizedSequence as MarginalizedSequence
+from isthmus.kernels.sequences.positions import NGrams as NGrams
+from isthmus.kernels.sequences.positions import WeightedDegree as WeightedDegree
 from isthmus.kernels.sequences.strings import Spectrum as Spectrum
 from isthmus.kernels.sequences.strings import Subsequence as Subsequence
 from isthmus.kernels.series.alignment import GlobalAlignment as GlobalAlignment

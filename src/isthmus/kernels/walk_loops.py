@@ -15,8 +15,8 @@ def _largest(starts):
 
 
 @njit
-def _sequence_pair(a, b, q, c, D, S):
-    """Sum of D(i, j) = [a_i = b_j] (q + c D(i+1, j+1)) over all pairs of positions."""
+def _sequence_pair(a, b, q, c, near, D, S):
+    """Sum of near(|i - j|) D(i, j), D(i, j) = [a_i = b_j] (q + c D(i+1, j+1)), over all pairs."""
     n = b.shape[0]
     D[: n + 1] = 0.0  # D[j] holds D(i, j), and until it is overwritten D(i+1, j)
     S[:n] = 0.0  # sums down the columns, so that the loop runs in vector registers
@@ -25,7 +25,7 @@ def _sequence_pair(a, b, q, c, D, S):
         for j in range(n):
             value = q + c * D[j + 1] if b[j] == symbol else 0.0
             D[j] = value
-            S[j] += value
+            S[j] += near[abs(i - j)] * value
     total = 0.0
     for j in range(n):
         total += S[j]
@@ -33,10 +33,11 @@ def _sequence_pair(a, b, q, c, D, S):
 
 
 @njit(parallel=True)
-def sequence_gram(x, x_starts, x_stop, z, z_starts, z_stop, rows, symmetric, K):
+def sequence_gram(x, x_starts, x_stop, z, z_starts, z_stop, near, rows, symmetric, K):
     """Fill ``K`` with the kernel of sequences, which follow one another in ``x`` and ``z``.
 
-    ``rows`` is the order of rows: neighbours in it share a thread.
+    ``rows`` is the order of rows: neighbours in it share a thread. ``near[r]`` is what two walks
+    count that start r places apart.
     """
     longest = _largest(z_starts)
     for t in prange(rows.shape[0]):
@@ -47,18 +48,18 @@ def sequence_gram(x, x_starts, x_stop, z, z_starts, z_stop, rows, symmetric, K):
             b = z[z_starts[j] : z_starts[j + 1]]
             q = x_stop[i] * z_stop[j]
             c = (1.0 - x_stop[i]) * (1.0 - z_stop[j])
-            K[i, j] = _sequence_pair(a, b, q, c, D, S)
+            K[i, j] = _sequence_pair(a, b, q, c, near, D, S)
             if symmetric:
                 K[j, i] = K[i, j]
 
 
 @njit
-def sequence_diagonal(x, starts, stop, diagonal):
+def sequence_diagonal(x, starts, stop, near, diagonal):
     """Fill ``diagonal`` with the kernel of each sequence with itself."""
     for i in range(diagonal.shape[0]):
         a = x[starts[i] : starts[i + 1]]
         D, S = np.empty(a.shape[0] + 1), np.empty(a.shape[0] + 1)
-        diagonal[i] = _sequence_pair(a, a, stop[i] ** 2, (1.0 - stop[i]) ** 2, D, S)
+        diagonal[i] = _sequence_pair(a, a, stop[i] ** 2, (1.0 - stop[i]) ** 2, near, D, S)
 
 
 # Tables of pairs of nodes are flat, row by row, and arcs are read in place: array slices would take

@@ -50,9 +50,9 @@ class LabelledGraph:
     directed: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
-        labels = tuple(self.labels)
-        edges = np.asarray(self.edges, dtype=np.intp)
-        edges = edges.reshape(0, 2) if edges.size == 0 else edges.copy()
+        labels = _hashable(self.labels, "labels")
+        edges = _whole_numbers(self.edges)
+        edges = edges.reshape(0, 2) if edges.size == 0 else edges
         if edges.ndim != 2 or edges.shape[1] != 2:
             raise ValueError(
                 "The edges of a LabelledGraph must be pairs of nodes, shape (n_edges, 2). "
@@ -69,7 +69,11 @@ class LabelledGraph:
         if len(set(pairs)) < len(pairs):
             again = next(pair for i, pair in enumerate(pairs) if pair in pairs[:i])
             raise ValueError(f"A LabelledGraph has each edge once. Got {again} again.")
-        names = (None,) * len(edges) if self.edge_labels is None else tuple(self.edge_labels)
+        names = (
+            (None,) * len(edges)
+            if self.edge_labels is None
+            else _hashable(self.edge_labels, "edge_labels")
+        )
         if len(names) != len(edges):
             raise ValueError(
                 f"A LabelledGraph needs as many edge_labels as edges: expected {len(edges)}, "
@@ -153,6 +157,46 @@ class LabelledGraph:
         pairs = zip(self.edges.tolist(), self.edge_labels or (), strict=True)
         graph.add_edges_from((a, b, {"label": name}) for (a, b), name in pairs)
         return graph
+
+
+def _hashable(labels: Any, name: str) -> tuple[Hashable, ...]:
+    """Labels as a tuple, or an error that names the first that cannot be compared."""
+    try:
+        found = tuple(labels)
+    except TypeError as error:
+        raise TypeError(
+            f"The {name} of a LabelledGraph must be a sequence. "
+            f"Got {labels!r:.60} of type {type(labels).__name__} instead."
+        ) from error
+    for position, label in enumerate(found):
+        try:
+            hash(label)
+        except TypeError as error:
+            raise TypeError(
+                f"The {name} of a LabelledGraph must be hashable. Got {label!r:.60} of type "
+                f"{type(label).__name__} at position {position}."
+            ) from error
+    return found
+
+
+def _whole_numbers(edges: Any) -> IntArray:
+    """Edges as a new array of integers; 1.0 is one, 0.5, True and "1" are none."""
+    try:
+        array = np.asarray(edges)
+        whole = array.size == 0 or array.dtype.kind in "iu"
+        if not whole and array.dtype.kind == "f":
+            whole = bool((np.abs(array) < 2**53).all() and (array == np.rint(array)).all())
+        if whole:
+            return np.array(array, dtype=np.intp)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(
+            "The edges of a LabelledGraph must be pairs of nodes, shape (n_edges, 2). "
+            f"Got {edges!r:.60} instead."
+        ) from error
+    raise TypeError(
+        "The edges of a LabelledGraph must be pairs of node numbers. "
+        f"Got {edges!r:.60} of {array.dtype} instead."
+    )
 
 
 def _all_or_none(items: Any, kind: str) -> list[Hashable]:

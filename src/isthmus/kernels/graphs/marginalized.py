@@ -2,15 +2,15 @@
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from isthmus._checks import check_choice, check_float
+from isthmus._parameters import Constraint, check_parameters, choice, real
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.graphs.labelled import LabelledGraph, as_graphs
 from isthmus.kernels.objects import check_list
-from isthmus.kernels.sequences.marginalized import balanced_rows
+from isthmus.kernels.sequences.marginalized import balanced_rows, row_blocks
 from isthmus.typing import Array, Objects
 
 
@@ -63,13 +63,17 @@ class MarginalizedGraph(Kernel):
     vectors = False
     offers = frozenset({"graphs"})
 
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "stop": real(0, 1, include_low=False),
+        "solver": choice("auto", "conjugate_gradients", "fixed_point"),
+        "tol": real(0, include_low=False),
+    }
+
     def check(self, X: Objects) -> Objects:
         return as_graphs(check_list(X, "MarginalizedGraph"), "MarginalizedGraph")
 
     def resolve(self, X: Objects) -> "MarginalizedGraph":
-        check_float(self.stop, "stop", self, high=1.0, include_low=False)
-        check_choice(self.solver, "solver", self, ("auto", "conjugate_gradients", "fixed_point"))
-        check_float(self.tol, "tol", self, include_low=False)
+        check_parameters(self)
         return self
 
     def gram(self, X: Objects, Z: Objects) -> Array:
@@ -81,8 +85,12 @@ class MarginalizedGraph(Kernel):
         x = pack_graphs(X, self.stop, gradients, codes)
         z = x if symmetric else pack_graphs(Z, self.stop, gradients, codes)
         K = np.empty((len(X), len(Z)))
-        rows = balanced_rows(len(X))
-        graph_gram(x, z, self.stop**2, gradients, self.tol, self._max_iter(), rows, symmetric, K)
+        # A sweep costs nodes times nodes, and a hundred of them are many.
+        cost = 100.0 * np.mean([graph.n_nodes for graph in X]) * sum(g.n_nodes for g in Z)
+        for rows in row_blocks(balanced_rows(len(X)), float(cost)):
+            graph_gram(
+                x, z, self.stop**2, gradients, self.tol, self._max_iter(), rows, symmetric, K
+            )
         return K
 
     def diag(self, X: Objects) -> Array:

@@ -1,15 +1,26 @@
 """The marginalised kernel of sequences."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from isthmus._checks import check_float
+from isthmus._parameters import Constraint, check_parameters, choice, condition, none, real
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.objects import check_list
 from isthmus.typing import Array, IntArray, Objects
+
+# Some tenths of a second.
+OPERATIONS_PER_CALL = 2e8
+
+
+def _is_alphabet(value: Any) -> bool:
+    if isinstance(value, np.ndarray):
+        value = value.tolist() if value.ndim == 1 else None
+    if not isinstance(value, (str, bytes, list, tuple, set, frozenset, range)) or len(value) == 0:
+        return False
+    return all(isinstance(symbol, Hashable) for symbol in value)
 
 
 @dataclass
@@ -25,13 +36,17 @@ class MarginalizedSequence(Kernel):
         k(a,b)=\frac1{mn}\sum_{ij}D_{ij}.
 
     It counts common substrings, each with the weight :math:`(1-\lambda)^2` to the power of its
-    length. A walk that runs off the end does not count. O(mn) per pair.
+    length. With a ``position_decay`` :math:`\rho` the sum is over :math:`\rho^{|i-j|}D_{ij}`:
+    walks that start at different places count less. A walk that runs off the end does not count.
+    O(mn) per pair.
 
     Parameters
     ----------
     stop : float in (0, 1] or "length", default=0.1
         :math:`\lambda`: small values compare long substrings, 1 single symbols. ``"length"`` is
         one over the length of each sequence.
+    position_decay : float in (0, 1], default=1.0
+        :math:`\rho`; with 1, places do not matter.
     alphabet : collection of symbols, "training" or None, default=None
         Symbols that are allowed; any other one is an error that says where it occurs.
         ``"training"`` allows the symbols an estimator was fitted on. None allows everything: a
@@ -56,11 +71,22 @@ class MarginalizedSequence(Kernel):
     __module__ = "isthmus.kernels"
 
     stop: Any = 0.1
+    position_decay: float = field(default=1.0, kw_only=True)
     alphabet: Any = field(default=None, kw_only=True)
     vectors = False
     offers = frozenset({"sequences"})
 
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "stop": real(0, 1, include_low=False) | choice("length"),
+        "position_decay": real(0, 1, include_low=False),
+        "alphabet": condition(
+            "'training' or a collection of hashable symbols, not empty,", _is_alphabet
+        )
+        | none,
+    }
+
     def check(self, X: Objects) -> Objects:
+        check_parameters(self)
         X = check_list(X, "MarginalizedSequence")
         for position, item in enumerate(X):
             check_sequence(item, position, "MarginalizedSequence")
@@ -69,8 +95,7 @@ class MarginalizedSequence(Kernel):
         return X
 
     def resolve(self, X: Objects) -> "MarginalizedSequence":
-        if not (isinstance(self.stop, str) and self.stop == "length"):
-            check_float(self.stop, "stop", self, high=1.0, include_low=False)
+        check_parameters(self)
         if _is_training(self.alphabet):
             return replace(self, alphabet=alphabet_of(X))
         return self
@@ -83,7 +108,11 @@ class MarginalizedSequence(Kernel):
         K = np.empty((len(starts[0]) - 1, len(starts[-1]) - 1))
         stops = [self._stops(s) for s in starts]
         x, z = ((flat[side], starts[side], stops[side]) for side in (0, -1))
-        sequence_gram(*x, *z, balanced_rows(len(K)), symmetric, K)
+        near = self._near(starts)
+        for rows in row_blocks(
+            balanced_rows(len(K)), float(np.diff(starts[0]).mean() * len(flat[-1]))
+        ):
+            sequence_gram(*x, *z, near, rows, symmetric, K)
         return K
 
     def diag(self, X: Objects) -> Array:
@@ -92,8 +121,14 @@ class MarginalizedSequence(Kernel):
         self.resolve(X)
         flat, starts = encode([self.check(X)])
         diagonal = np.empty(len(X))
-        sequence_diagonal(flat[0], starts[0], self._stops(starts[0]), diagonal)
+        near = self._near(starts)
+        sequence_diagonal(flat[0], starts[0], self._stops(starts[0]), near, diagonal)
         return diagonal
+
+    def _near(self, starts: list[IntArray]) -> Array:
+        """What two walks count that start this many places apart."""
+        longest = max(int(np.diff(s).max()) for s in starts)
+        return np.asarray(float(self.position_decay) ** np.arange(longest))
 
     def _stops(self, starts: IntArray) -> Array:
         if self.stop == "length":
@@ -151,6 +186,16 @@ def balanced_rows(n: int) -> IntArray:
     """Rows in the order 0, n-1, 1, n-2, ..., so that threads get equal parts of a triangle."""
     ends = np.column_stack([np.arange(n), np.arange(n)[::-1]]).ravel()
     return np.ascontiguousarray(ends[:n])
+
+
+def row_blocks(rows: IntArray, cost: float) -> Iterator[IntArray]:
+    """Rows of a Gram matrix in parts that take well below a second, each of ``cost`` operations.
+
+    Compiled code cannot be interrupted; between two parts a program can.
+    """
+    size = max(1, int(OPERATIONS_PER_CALL / max(cost, 1.0)))
+    for start in range(0, len(rows), size):
+        yield rows[start : start + size]
 
 
 def encode(collections: list[Objects]) -> tuple[list[IntArray], list[IntArray]]:

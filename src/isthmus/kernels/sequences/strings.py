@@ -2,17 +2,37 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 
-from isthmus._checks import check_float, check_int
+from isthmus._parameters import (
+    Constraint,
+    check_parameters,
+    condition,
+    integer,
+    jobs,
+    none,
+    real,
+)
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.objects import check_list
 from isthmus.series.collection import Packed
 from isthmus.series.pairs import pair_matrix
 from isthmus.series.symbols import SymbolCodes
 from isthmus.typing import Array, IntArray, Objects
+
+
+def _is_alphabet(value: Any) -> bool:
+    if isinstance(value, np.ndarray):
+        value = value.tolist() if value.ndim == 1 else None
+    if not isinstance(value, (str, list, tuple)) or len(value) == 0:
+        return False
+    return all(isinstance(symbol, Hashable) for symbol in value)
+
+
+ALPHABET = condition("a collection of hashable symbols, not empty,", _is_alphabet) | none
 
 
 class SequenceKernel(Kernel):
@@ -23,6 +43,7 @@ class SequenceKernel(Kernel):
     offers = frozenset({"sequences"})
 
     def check(self, X: Objects) -> Objects:
+        check_parameters(self)
         SymbolCodes(type(self).__name__, self.alphabet).pack(X)
         return check_list(X, type(self).__name__)
 
@@ -62,8 +83,10 @@ class Spectrum(SequenceKernel):
     length: int = 3
     alphabet: Sequence[Hashable] | None = field(default=None, kw_only=True)
 
+    _constraints: ClassVar[dict[str, Constraint]] = {"length": integer(1), "alphabet": ALPHABET}
+
     def resolve(self, X: Objects) -> "Spectrum":
-        check_int(self.length, "length", self, low=1)
+        check_parameters(self)
         return self
 
     def gram(self, X: Objects, Z: Objects) -> Array:
@@ -75,7 +98,7 @@ class Spectrum(SequenceKernel):
         return np.asarray((A @ B.T).toarray())
 
     def diag(self, X: Objects) -> Array:
-        check_int(self.length, "length", self, low=1)
+        check_parameters(self)
         (C,) = self._counts(SymbolCodes("Spectrum", self.alphabet).pack(X))
         return np.asarray(C.multiply(C).sum(axis=1), dtype=np.float64).ravel()
 
@@ -111,8 +134,11 @@ class Subsequence(SequenceKernel):
 
     .. math:: \varphi_u(s)=\sum_{i:\,s[i]=u}\lambda^{\,i_p-i_1+1},\qquad |u|=p,
 
-    over all occurrences of u in s with gaps, each weighted by its span [Lodhi2002]_. O(p n m) by
-    dynamic programming. Wrap it in :class:`Normalized`, so that long sequences do not count more.
+    over all occurrences of u in s with gaps, each weighted by its span [Lodhi2002]_. With a
+    ``position_decay`` :math:`\rho` two occurrences i in s and j in t are aligned as well: their
+    product counts :math:`\prod_q\rho^{|i_q-j_q|}`, less the further apart their symbols stand.
+    O(p n m) by dynamic programming. Wrap it in :class:`Normalized`, so that long sequences do not
+    count more.
 
     Parameters
     ----------
@@ -120,6 +146,8 @@ class Subsequence(SequenceKernel):
         Number of symbols p.
     decay : float in (0, 1], default=0.5
         :math:`\lambda`; with 1, gaps cost nothing.
+    position_decay : float in (0, 1], default=1.0
+        :math:`\rho`; with 1, places do not matter.
     alphabet : sequence of symbols or None, default=None
         If given, a symbol outside it is an error that names the position.
     n_jobs : int or None, default=None
@@ -138,12 +166,20 @@ class Subsequence(SequenceKernel):
 
     length: int = 4
     decay: float = field(default=0.5, kw_only=True)
+    position_decay: float = field(default=1.0, kw_only=True)
     alphabet: Sequence[Hashable] | None = field(default=None, kw_only=True)
     n_jobs: int | None = field(default=None, kw_only=True)
 
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "length": integer(1),
+        "decay": real(0, 1, include_low=False),
+        "position_decay": real(0, 1, include_low=False),
+        "alphabet": ALPHABET,
+        "n_jobs": jobs,
+    }
+
     def resolve(self, X: Objects) -> "Subsequence":
-        check_int(self.length, "length", self, low=1)
-        check_float(self.decay, "decay", self, high=1.0, include_low=False)
+        check_parameters(self)
         return self
 
     def gram(self, X: Objects, Z: Objects) -> Array:
@@ -162,11 +198,14 @@ class Subsequence(SequenceKernel):
         from isthmus.kernels.sequences.strings_loops import pair_subsequences
 
         longest = int(max(left.lengths.max(), right.lengths.max()))
+        # What a match counts by how far it is out of place, times λ² for its two symbols.
+        match = float(self.decay) ** 2 * float(self.position_decay) ** np.arange(longest)
+        decay = float(self.decay)
 
         def compute(first: IntArray, second: IntArray) -> Array:
             out = np.empty(len(first))
             pair_subsequences(
-                left.parts, right.parts, first, second, self.length, float(self.decay), longest, out
+                left.parts, right.parts, first, second, self.length, decay, match, out
             )
             return out
 

@@ -6,14 +6,14 @@ from isthmus._compiled import njit
 
 
 @njit(nogil=True)
-def subsequences(s, t, length, decay, work):
+def subsequences(s, t, length, decay, match, work):
     r"""Sum over common subsequences of ``length`` symbols of decay to the two spans.
 
     ``work[0]`` holds :math:`K'_q(i,j)`, the same sum over beginnings of ``q`` symbols, spans
-    counted up to the ends i and j of the two prefixes.
+    counted up to the ends i and j of the two prefixes. ``match[r]`` is what a pair of symbols r
+    places apart counts.
     """
     n, m = len(s), len(t)
-    square = decay * decay
     old, new = work[0], work[1]
     for i in range(n + 1):
         for j in range(m + 1):
@@ -27,23 +27,24 @@ def subsequences(s, t, length, decay, work):
             for j in range(1, m + 1):
                 along *= decay
                 if s[i - 1] == t[j - 1]:
-                    along += square * old[i - 1, j - 1]
+                    along += match[abs(i - j)] * old[i - 1, j - 1]
                 new[i, j] = decay * new[i - 1, j] + along
         old, new = new, old
     total = 0.0
     for i in range(n):
         for j in range(m):
             if s[i] == t[j]:
-                total += square * old[i, j]
+                total += match[abs(i - j)] * old[i, j]
     return total
 
 
 @njit(nogil=True)
-def pair_subsequences(X, Z, first, second, length, decay, longest, out):
+def pair_subsequences(X, Z, first, second, length, decay, match, out):
     """The kernel of ``X[first[p]]`` and ``Z[second[p]]`` for all p, into ``out``."""
+    longest = len(match)
     work = np.empty((2, longest + 1, longest + 1))
     for p in range(len(first)):
         i, j = first[p], second[p]
         s = X[0][X[1][i] : X[1][i] + X[2][i], 0]
         t = Z[0][Z[1][j] : Z[1][j] + Z[2][j], 0]
-        out[p] = subsequences(s, t, length, decay, work)
+        out[p] = subsequences(s, t, length, decay, match, work)

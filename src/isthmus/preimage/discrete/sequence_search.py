@@ -49,6 +49,8 @@ class SequenceProducts:
         base = kernel.base if isinstance(kernel, Normalized) else kernel
         if type(base) is not MarginalizedSequence or base.stop == "length":
             return None
+        if base.position_decay != 1:  # a tree of substrings does not know where they stand
+            return None
         from isthmus.preimage.discrete.sequence_loops import build_trie
 
         flat, starts = batch_of(self.codes.encode(reference))
@@ -79,7 +81,8 @@ class SequenceProducts:
         flat, starts = batch
         found: Array = trie_products(*self.trie, flat, starts)  # type: ignore[call-arg]
         diagonal = np.empty(len(found))
-        sequence_diagonal(flat, starts, np.full(len(found), self.stop), diagonal)
+        near = np.ones(int(np.diff(starts).max()))
+        sequence_diagonal(flat, starts, np.full(len(found), self.stop), near, diagonal)
         if self.normalized:
             return found / np.sqrt(diagonal)[:, None], np.ones(len(found))
         return found, diagonal
