@@ -9,7 +9,15 @@ from typing import Any, ClassVar
 
 from sklearn.base import BaseEstimator
 
+from isthmus._door import check_arguments
 from isthmus._parameters import Constraint, check_parameters
+
+# Methods that are given data and learn nothing.
+ANSWERS = frozenset(
+    {"predict", "predict_proba", "predict_coordinates", "decision_function", "score"}
+    | {"score_samples", "transform", "inverse_transform", "reconstruct", "reconstruction_error"}
+    | {"complete", "project", "smooth", "weights", "solve", "objective"}
+)
 
 _running = threading.local()
 
@@ -20,7 +28,8 @@ class Estimator(BaseEstimator):
     Each ``fit``, ``partial_fit`` and other method whose name begins so is all or nothing: before it
     begins, the parameters are held against the class's table; where it does not end, because of
     bad data, an error in somebody's kernel or Ctrl-C, the object is left as it was before,
-    to the last attribute, so that a former fit can be used on.
+    to the last attribute, so that a former fit can be used on. These and the methods that answer
+    refuse masked arrays and numbers of unusable size at the door.
 
     Examples
     --------
@@ -52,17 +61,21 @@ class Estimator(BaseEstimator):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         for name, method in list(vars(cls).items()):
-            if not name.startswith(("fit", "partial_fit")):
+            if name.startswith(("fit", "partial_fit")):
+                guard = all_or_nothing
+            elif name in ANSWERS:
+                guard = _with_door
+            else:
                 continue
             if inspect.isfunction(method):
-                setattr(cls, name, _all_or_nothing(method))
+                setattr(cls, name, guard(method))
             elif inspect.isfunction(getattr(method, "fn", None)):  # behind ``available_if``
-                method.fn = _all_or_nothing(method.fn)
+                method.fn = guard(method.fn)
         super().__init_subclass__(**kwargs)
 
 
-def _all_or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
-    """``method``, which leaves its object untouched where it does not end."""
+def all_or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method that leaves its object untouched where it does not end; its data are looked at."""
     # A step in a stream updates sums and factors in place, so that these have to be copied; a fit
     # makes new ones.
     copies = method.__name__.startswith("partial_fit")
@@ -73,6 +86,7 @@ def _all_or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
         if id(self) in running:  # a fit that calls another of the same object
             return method(self, *args, **kwargs)
         check_parameters(self)
+        check_arguments(self, method, args, kwargs)
         before = _fitted_copy(self) if copies else dict(vars(self))
         running.add(id(self))
         try:
@@ -82,6 +96,17 @@ def _all_or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
             raise
         finally:
             running.discard(id(self))
+
+    return guarded
+
+
+def _with_door(method: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(method)
+    def guarded(self: Any, *args: Any, **kwargs: Any) -> Any:
+        check_arguments(
+            self, method, args, kwargs, smallest=0.0
+        )  # zero but for rounding is an answer
+        return method(self, *args, **kwargs)
 
     return guarded
 
