@@ -8,7 +8,7 @@ ifneq ($(wildcard ../shared/data),)
 export ISTHMUS_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test grid lint types docs bench reproduce clean help
+.PHONY: demo test grid campaign lint types docs bench reproduce clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*## /\t/'
@@ -36,6 +36,9 @@ test: $(VENV)/.installed-dev  ## the whole test suite
 
 grid: $(VENV)/.installed-dev  ## every part in every slot of the square, and the counts
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -q tests/grid $(PYTEST_ARGS)
+
+campaign: $(VENV)/.installed-dev  ## bad data, bad parameters, interrupts, odd units: every estimator
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.campaign $(CAMPAIGN_ARGS)
 
 lint: $(VENV)/.installed-dev  ## ruff, check and format
 	$(BIN)/ruff check .

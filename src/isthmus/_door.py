@@ -37,6 +37,12 @@ def _check(
             f"array as {_argument(method, place)}. Got one with {np.ma.count_masked(value)} masked "
             "entries. Drop or fill them (X.filled(np.nan) where NaN is taken)."
         )
+    if isinstance(value, np.ndarray) and value.dtype.kind == "c":
+        raise ValueError(
+            f"Complex data not supported: {name_of(owner)} needs real numbers in "
+            f"{_argument(method, place)}. Got {value.dtype}; pass the real and the imaginary parts "
+            "as columns."
+        )
     peak = _peak(value)
     if peak is None or smallest <= peak <= LARGEST or peak == 0 or not np.isfinite(peak):
         return

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from sklearn.base import BaseEstimator
 
-from isthmus._door import check_arguments
+from isthmus._door import check_arguments, reword
 from isthmus._parameters import Constraint, check_parameters
 
 # Methods that are given data and learn nothing.
@@ -91,8 +91,10 @@ def all_or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
         running.add(id(self))
         try:
             return method(self, *args, **kwargs)
-        except BaseException:
+        except BaseException as error:
             self.__dict__ = before  # one step: a second interrupt finds the old state or the new
+            if isinstance(error, (TypeError, ValueError)):
+                reword(self, error)
             raise
         finally:
             running.discard(id(self))

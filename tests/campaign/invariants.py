@@ -1,0 +1,77 @@
+"""What must not matter: a second fit, a clone, a pickle, a copy, a thread, a fork."""
+
+import copy
+import multiprocessing
+import pickle
+import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import clone
+
+from tests.campaign.outcomes import state_of
+from tests.campaign.subjects import Subject
+
+
+def cases(subject: Subject) -> Iterator[tuple[str, str]]:
+    """Every invariant of one subject."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = subject.fit(subject.build(), subject.X, subject.y)
+        expected = _numbers(subject.answer(model, subject.X))
+        for name, other in _others(subject, model).items():
+            try:
+                same = np.array_equal(_numbers(other()), expected, equal_nan=True)
+            except Exception as error:
+                yield name, f"{type(error).__name__}: {error}"
+                continue
+            yield name, "answered" if same else "gives other numbers"
+        before = state_of(model)
+        subject.answer(model, subject.X)
+        yield "asking", "answered" if state_of(model) == before else "changes what was fitted"
+
+
+def _others(subject: Subject, model: Any) -> dict[str, Callable[[], Any]]:
+    X, y = subject.X, subject.y
+
+    def fitted(other: Any) -> Any:
+        return subject.answer(subject.fit(other, X, y), X)
+
+    return {
+        "refit": lambda: fitted(copy.deepcopy(model)),
+        "refit after other data": lambda: fitted(
+            subject.fit(subject.build(), X[::-1] * 1.5, None if y is None else y[::-1].copy())
+        ),
+        "clone": lambda: fitted(clone(model)),
+        "pickle": lambda: subject.answer(pickle.loads(pickle.dumps(model)), X),
+        "deepcopy": lambda: subject.answer(copy.deepcopy(model), X),
+        "list": lambda: subject.answer(subject.fit(subject.build(), X.tolist(), y), X),
+        "Fortran": lambda: subject.answer(
+            subject.fit(subject.build(), np.asfortranarray(X), y), np.asfortranarray(X)
+        ),
+        "two threads": lambda: _in_threads(lambda: fitted(subject.build())),
+        "questions in threads": lambda: _in_threads(lambda: subject.answer(model, X)),
+        "fork": lambda: _in_fork(lambda: _numbers(subject.answer(model, X))),
+    }
+
+
+def _in_threads(call: Callable[[], Any]) -> Any:
+    with ThreadPoolExecutor(2) as pool:
+        first, second = (future.result() for future in [pool.submit(call) for _ in range(2)])
+    return first if np.array_equal(_numbers(first), _numbers(second), equal_nan=True) else None
+
+
+def _in_fork(call: Callable[[], Any]) -> Any:
+    ours, theirs = multiprocessing.Pipe(duplex=False)
+    process = multiprocessing.get_context("fork").Process(target=lambda: theirs.send(call()))
+    process.start()
+    result = ours.recv() if ours.poll(60) else None
+    process.join(10)
+    return result
+
+
+def _numbers(answer: Any) -> np.ndarray:
+    return answer.toarray() if issparse(answer) else np.asarray(answer)
