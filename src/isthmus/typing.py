@@ -147,6 +147,19 @@ class Loss(Protocol):
     def evaluate(self, Y: Array, P: Array) -> tuple[Array, Array]: ...
 
 
+class TaskLoss(Protocol):
+    """What an answer costs; :class:`isthmus.losses.TaskLoss` is the base of ours.
+
+    ``cost(Y, Z)`` (n, m) is the cost of answering ``Y[i]`` where ``Z[j]`` is right.
+    ``decode(weights, outputs)`` gives the answers of least weighted cost for rows of weights over
+    training outputs; where it is an :class:`isthmus.losses.Decoded`, it says which are proved best.
+    """
+
+    def cost(self, Y: Objects, Z: Objects) -> Array: ...
+
+    def decode(self, weights: Any, outputs: Any) -> Any: ...
+
+
 class HoldsExpansion(Protocol):
     """A fitted machine whose functions are linear in features: what ``compress`` shortens."""
 

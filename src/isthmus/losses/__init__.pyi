@@ -1,11 +1,17 @@
 from isthmus.losses.absolute import Absolute as Absolute
 from isthmus.losses.base import Loss as Loss
 from isthmus.losses.base import ResidualLoss as ResidualLoss
+from isthmus.losses.edits.sequences import EditDistance as EditDistance
 from isthmus.losses.likelihood import Logistic as Logistic
 from isthmus.losses.resolve import as_loss as as_loss
 from isthmus.losses.robust import Huber as Huber
 from isthmus.losses.robust import LogCosh as LogCosh
 from isthmus.losses.robust import PseudoHuber as PseudoHuber
 from isthmus.losses.squared import Squared as Squared
+from isthmus.losses.tasks.base import Decoded as Decoded
+from isthmus.losses.tasks.base import LinearTaskLoss as LinearTaskLoss
+from isthmus.losses.tasks.base import TaskLoss as TaskLoss
+from isthmus.losses.tasks.given import FunctionLoss as FunctionLoss
+from isthmus.losses.tasks.resolve import as_task_loss as as_task_loss
 from isthmus.losses.tubes import Epsilon as Epsilon
 from isthmus.losses.tubes import Quantile as Quantile

@@ -3,6 +3,7 @@ from isthmus.preimage.candidate import CandidatePreimage as CandidatePreimage
 from isthmus.preimage.default import default_preimage as default_preimage
 from isthmus.preimage.discrete.graph import GraphPreimage as GraphPreimage
 from isthmus.preimage.discrete.sequence import SequencePreimage as SequencePreimage
+from isthmus.preimage.minimum_risk import MinimumRiskPreimage as MinimumRiskPreimage
 from isthmus.preimage.vectors.analytic import AnalyticPreimage as AnalyticPreimage
 from isthmus.preimage.vectors.constrained import ConstrainedPreimage as ConstrainedPreimage
 from isthmus.preimage.vectors.fixed_point import FixedPointPreimage as FixedPointPreimage

@@ -1,0 +1,72 @@
+"""Losses of objects by name, and losses written by others."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from isthmus.losses.tasks.base import Decoded, TaskLoss
+from isthmus.losses.tasks.given import FunctionLoss
+from isthmus.typing import Array, Objects
+
+#: Where the loss of a name is defined, ``module:class`` below ``isthmus.losses``: nothing is
+#: imported before it is asked for.
+TASK_LOSSES: dict[str, str] = {
+    "edit": "edits.sequences:EditDistance",
+}
+
+
+@dataclass
+class ForeignTaskLoss(TaskLoss):
+    """A loss of which ``cost`` and perhaps ``decode(weights, outputs)`` are known."""
+
+    loss: Any
+
+    def cost(self, Y: Objects, Z: Objects) -> Array:
+        return np.asarray(self.loss.cost(Y, Z), dtype=np.float64)
+
+    def prepare(self, outputs: Objects) -> Any:
+        decodes = callable(getattr(self.loss, "decode", None))
+        return outputs if decodes else super().prepare(outputs)
+
+    def decode(self, weights: Any, prepared: Any) -> Decoded:
+        if not callable(getattr(self.loss, "decode", None)):
+            return super().decode(weights, prepared)
+        found = self.loss.decode(weights, prepared)
+        if isinstance(found, Decoded):
+            return found
+        n = weights.shape[0]
+        return Decoded(found, self.risk(weights, found, prepared), np.zeros(n, dtype=bool))
+
+
+def as_task_loss(loss: Any) -> TaskLoss:
+    """Return the loss of a name, a piece itself, or a function or class of others as a piece.
+
+    A class that does not derive from :class:`TaskLoss` needs ``cost(Y, Z)``; it may have
+    ``decode(weights, outputs)``, which returns the answers alone or a :class:`Decoded`. A function
+    takes one answer and one truth and returns a number.
+
+    >>> from isthmus.losses import as_task_loss
+    >>> as_task_loss(lambda y, z: float(y != z)).cost(["a"], ["a", "b"])
+    array([[0., 1.]])
+    """
+    if isinstance(loss, TaskLoss):
+        return loss
+    if isinstance(loss, str) and loss in TASK_LOSSES:
+        module, _, name = TASK_LOSSES[loss].partition(":")
+        made: Callable[[], TaskLoss] = getattr(import_module(f"isthmus.losses.{module}"), name)
+        return made()
+    if not isinstance(loss, type) and callable(getattr(loss, "cost", None)):
+        return ForeignTaskLoss(loss)
+    if callable(loss) and not isinstance(loss, type):
+        return FunctionLoss(loss)
+    names = ", ".join(map(repr, sorted(TASK_LOSSES)))
+    near = get_close_matches(loss, TASK_LOSSES, n=1) if isinstance(loss, str) else []
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    raise ValueError(
+        f"A task loss must be one of {names}, a TaskLoss piece or a function of two objects. "
+        f"Got {loss!r:.80} instead.{hint}"
+    )
