@@ -28,6 +28,18 @@ def check_arguments(
         _check(owner, method, name, value, smallest)
 
 
+def reword(owner: Any, error: Exception) -> None:
+    """Raise anew, with the owner's name, what the conversion to an array has complained about."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    module = trace.tb_frame.f_globals.get("__name__", "") if trace is not None else ""
+    if module == "sklearn.utils._array_api":
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        text = " ".join(str(error).split())[:200]
+        raise kind(f"{name_of(owner)} expected an array of numbers. Got: {text}") from error
+
+
 def _check(
     owner: Any, method: Callable[..., Any], place: int | str, value: Any, smallest: float
 ) -> None:
