@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial import ConvexHull
+from sklearn.datasets import load_diabetes, load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import StandardScaler
 
 from isthmus.sparse import ConvexFactorization
 from isthmus.sparse.factorization.convex_formulas import (
@@ -143,3 +145,14 @@ def test_bad_parameters_are_named_and_leave_nothing_fitted(parameters, words):
     with pytest.raises(ValueError, match=words):
         model.fit(np.eye(6))
     assert not hasattr(model, "components_")
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine, load_diabetes])
+def test_cone_is_not_left_before_its_own_multiplicative_updates_get_lower(load):
+    X = StandardScaler().fit_transform(load().data)
+    model = ConvexFactorization(4, constraint="cone", random_state=0).fit(X)
+    slow = ConvexFactorization(4, constraint="cone", solver="multiplicative", random_state=0)
+    with pytest.warns(ConvergenceWarning):
+        slow.fit(X)
+    # Both end in local minima, so a share is left to chance.
+    assert model.reconstruction_err_**2 < 1.1 * slow.reconstruction_err_**2

@@ -66,7 +66,7 @@ def test_objective_never_rises_and_is_the_loss_at_the_end(solver):
 def test_divergences_fall_to_those_of_scikit_learn(divergence, solver):
     X, _, _ = planted(noise=0.2)
     X = X + 0.01
-    model = fitted(X, divergence=divergence, solver=solver, max_iter=5000, tol=2e-3)
+    model = fitted(X, divergence=divergence, solver=solver, max_iter=5000, tol=1e-3)
     assert np.diff(model.objective_path_).max() <= 0
     peer = NMF(
         4, solver="mu", beta_loss=divergence, init="nndsvda", tol=1e-6, max_iter=5000,

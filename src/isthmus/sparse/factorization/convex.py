@@ -22,6 +22,8 @@ from isthmus._progress import ProgressLine
 from isthmus._warnings import warn
 from isthmus.sparse.factorization.convex_formulas import (
     ConvexCourse,
+    Mixture,
+    cluster_means,
     furthest_rows,
     hull_candidates,
     mixed_descent,
@@ -30,6 +32,9 @@ from isthmus.sparse.factorization.convex_formulas import (
 )
 from isthmus.sparse.factorization.nnls import nonnegative_least_squares, simplex_least_squares
 from isthmus.typing import Array, IntArray
+
+# Iterations by which two starts on a cone are compared.
+TRIAL_STEPS = 5
 
 
 class ConvexFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
@@ -58,8 +63,8 @@ class ConvexFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
     n_init : int, default=1
         Starts, of which the best result is kept.
     tol : float, default=1e-5
-        Ends where components have less than this share of the squared norm of the (on the
-        simplex, centred) data to gain: by their duality gaps, on the cone by the best row.
+        Ends where components have less than this share to gain: on the simplex by their duality
+        gaps, of the squared norm of the centred data; on the cone by the best row, of the loss.
     max_iter : int, default=500
     random_state : int, RandomState or None, default=None
     verbose : int, default=0
@@ -227,14 +232,30 @@ class ConvexFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
                 rows, k, codes, tol=self.tol, max_iter=self.max_iter, report=report
             )
         start = single_rows(rows, furthest_rows(rows, k, int(random.randint(len(rows)))))
+        simplex = self.constraint == "simplex"
+        if not simplex:
+            start = self._better_on_cone(rows, start, random)
         return mixed_descent(
-            rows,
-            start,
-            simplex=self.constraint == "simplex",
-            tol=self.tol,
-            max_iter=self.max_iter,
-            report=report,
+            rows, start, simplex=simplex, tol=self.tol, max_iter=self.max_iter, report=report
         )
+
+    def _better_on_cone(self, rows: Array, start: list[Mixture], random: Any) -> list[Mixture]:
+        """The given start or means of clusters, whichever leads lower in a few iterations.
+
+        Rows far apart are corners of a hull; the edges of a cone may be anywhere among them.
+        """
+        k = int(self.n_components)
+        n_distinct = len(np.unique(rows, axis=0))
+        if k > n_distinct:
+            return start
+        labels = KMeans(k, n_init=1, random_state=random).fit_predict(rows)
+        trials = [
+            mixed_descent(
+                rows, first, simplex=False, tol=0.0, max_iter=TRIAL_STEPS, report=lambda *_: None
+            )
+            for first in (start, cluster_means(rows, labels, k))
+        ]
+        return min(trials, key=lambda trial: trial.losses[-1]).mixtures
 
     def _codes(self, X: Array) -> Array:
         simplex = self.constraint == "simplex"

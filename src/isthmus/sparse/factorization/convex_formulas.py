@@ -84,8 +84,9 @@ def mixed_descent(
 
     Codes C are solved for exactly. In one component the loss is a multiple of the squared distance
     from :math:`a_j+c_j^\top(X-CA)/\|c_j\|^2`, so each component in turn moves to the point of the
-    hull next to that. Ends where the components have no more than a share ``tol`` of the squared
-    norm of ``X`` to gain: by their duality gaps, on a cone by the best row for each.
+    hull next to that. Ends where the components have no more than a share ``tol`` to gain: by
+    their duality gaps, of the squared norm of ``X``; on a cone by the best row for each, of the
+    loss, because one row alone gains far less than all of them together.
     """
     solve = simplex_least_squares if simplex else nonnegative_least_squares
     mixtures = list(start)
@@ -111,7 +112,8 @@ def mixed_descent(
             A[j] = mixtures[j].point
         C = solve(X, A)
         losses.append(0.5 * float(np.sum((X - C @ A) ** 2)))
-        gap /= max(squares, np.finfo(float).tiny)
+        whole = squares if simplex else max(losses[-1], np.finfo(float).eps * squares)
+        gap /= max(whole, np.finfo(float).tiny)
         report(step, losses[-1], gap)
         if gap <= tol:
             break
@@ -135,6 +137,16 @@ def furthest_rows(X: Array, k: int, first: int) -> IntArray:
         best = int(np.argmax(np.where(open_, sums, -1.0))) if open_.any() else first
         chosen.append(best)
     return np.array(chosen[:k])
+
+
+def cluster_means(X: Array, labels: IntArray, k: int) -> list[Mixture]:
+    """Mixtures of the rows of a cluster each, in equal shares."""
+    found = []
+    for j in range(k):
+        rows = np.flatnonzero(labels == j)
+        weights = np.full(len(rows), 1.0 / max(len(rows), 1))
+        found.append(Mixture(rows, weights, weights @ X[rows]))
+    return found
 
 
 def hull_candidates(X: Array, n_axes: int) -> IntArray:

@@ -9,7 +9,9 @@ import numpy as np
 from isthmus.typing import Array
 
 # The optimality costs as much as half an iteration, so it is not measured after each.
-CHECK_EVERY = 10
+CHECK_EVERY, FIRST_CHECK = 10, 5
+# A share of extrapolation that rejected steps have worn down to this: rounding decides by now.
+STALLED = 1e-3
 TINY = float(np.finfo(float).tiny)
 
 
@@ -100,7 +102,8 @@ def alternate_extrapolated(
     """The same along extrapolated factors, taken back where the loss would rise [Ang2019]_.
 
     After each half, the factor moves on by a share ``beta`` of its last step, clipped at zero.
-    The share grows while the loss falls and shrinks where it does not, so losses never rise.
+    The share grows while the loss falls and shrinks where it does not, so losses never rise. Ends
+    early where even steps without extrapolation seem to raise it: that is rounding.
     """
     beta, ceiling = 0.5, 1.0
     course = Course(start)
@@ -119,7 +122,10 @@ def alternate_extrapolated(
         else:
             ahead = last = course.factors
             beta, ceiling = beta / 1.5, beta
-        if _is_finished(problem, course, step, tol, max_iter, report):
+        stalled = beta < STALLED
+        if _is_finished(problem, course, step, tol, step if stalled else max_iter, report):
+            break
+        if stalled:
             break
     return course
 
@@ -160,7 +166,7 @@ def _upwards(now: Array, before: Array, share: float) -> Array:
 
 
 def _is_checked(step: int, max_iter: int) -> bool:
-    return step % CHECK_EVERY == 0 or step == max_iter
+    return step % CHECK_EVERY == 0 or step in (FIRST_CHECK, max_iter)
 
 
 def _is_finished(

@@ -9,7 +9,15 @@ from isthmus._checks import check_choice, check_float, check_int, check_seed, ch
 from isthmus.sparse.factorization.drivers import Factors
 from isthmus.sparse.factorization.hoyer import HoyerSparseness
 from isthmus.sparse.factorization.penalties import ParkSparsity, Penalty
-from isthmus.sparse.factorization.starts import random_start, svd_start
+from isthmus.sparse.factorization.starts import (
+    OVERSAMPLING,
+    LowRank,
+    balance,
+    descend_on_sketch,
+    is_short,
+    random_start,
+    svd_start,
+)
 from isthmus.sparse.factorization.tables import FactorizationTable
 
 DIVERGENCES = ("euclidean", "kullback-leibler", "itakura-saito")
@@ -119,8 +127,16 @@ def choose_penalties(
     return pair[0], pair[1]
 
 
-def starts(owner: Any, table: FactorizationTable) -> list[Factors]:
+def starts(
+    owner: Any, table: FactorizationTable, solver: str, penalties: tuple[Penalty, Penalty]
+) -> list[Factors]:
     """The points that descents start from."""
+    return [balance(start, penalties) for start in _raw_starts(owner, table, solver, penalties)]
+
+
+def _raw_starts(
+    owner: Any, table: FactorizationTable, solver: str, penalties: tuple[Penalty, Penalty]
+) -> list[Factors]:
     shape = table.values.shape
     k = owner.n_components if owner.n_components is not None else min(10, *shape)
     seed = check_seed(owner.random_state, "random_state", owner).randint(2**31 - 1)
@@ -137,7 +153,11 @@ def starts(owner: Any, table: FactorizationTable) -> list[Factors]:
                 f"more components than {min(shape)}, the lesser of samples and features. Got "
                 f"'svd' and n_components={k}."
             )
-        return [svd_start(table.filled(), k, table.mean, rng, fill=True), *others]
+        sketch = LowRank.of(table.filled(), min(k + OVERSAMPLING, *shape), rng)
+        first = svd_start(sketch, k, table.mean)
+        if solver == "hals" and table.mask is None and is_short(sketch, table.n_stored):
+            first = descend_on_sketch(sketch, balance(first, penalties), penalties)
+        return [first, *others]
     expected = "'auto', 'svd', 'random' or a pair (W, H) of arrays of numbers"
     if not isinstance(owner.init, (tuple, list)) or len(owner.init) != 2:
         raise TypeError(refusal(owner, "init", expected, owner.init))

@@ -1,6 +1,6 @@
 """The Euclidean loss of two non-negative factors, for dense and sparse tables."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,13 +21,15 @@ class Quadratic:
     r"""½‖X − W V'‖² + penalties; one half is a least squares problem in its normal equations.
 
     ``solver`` is "hals" (coordinate descent), "anls" (exact) or "multiplicative".
-    Products with the data are taken in its own precision, everything else in double precision.
+    Products with the data are taken in its own precision unless ``in_double``, everything else in
+    double precision.
     """
 
     X: Any
     solver: str
     penalties: tuple[Penalty, Penalty]
     squared_norm: float
+    in_double: bool = False
 
     @classmethod
     def of(cls, X: Any, solver: str, penalties: tuple[Penalty, Penalty]) -> "Quadratic":
@@ -37,8 +39,31 @@ class Quadratic:
 
     def product(self, side: int, V: Array) -> Array:
         """X V for codes, X' W for components."""
+        if self.in_double and self.X.dtype != np.float64:
+            return self._double_product(side, V)
         data = self.X if side == 0 else self.X.T
         return np.ascontiguousarray(data @ V.astype(self.X.dtype, copy=False), dtype=np.float64)
+
+    def _double_product(self, side: int, V: Array) -> Array:
+        """The same in double precision, without a copy of the whole table."""
+        if issparse(self.X):
+            data = self.X if side == 0 else self.X.T
+            return np.ascontiguousarray(data.astype(np.float64) @ V)
+        if side == 0:
+            return np.concatenate([x @ V for x, _ in self._blocks(self.X)])
+        total = np.zeros((self.X.shape[1], V.shape[1]))
+        for x, w in self._blocks(V):
+            total += x.T @ w
+        return total
+
+    def to_double(self) -> "Quadratic":
+        """The same problem with products in double precision."""
+        return replace(self, in_double=True)
+
+    @property
+    def is_single(self) -> bool:
+        """Whether products lose digits that double precision would keep."""
+        return self.X.dtype == np.float32 and not self.in_double
 
     def normal_equations(self, side: int, V: Array) -> tuple[Array, Array]:
         """G and B, such that the factor minimises ½ tr W G W' − tr W B' over W ≥ 0."""
@@ -75,7 +100,7 @@ class Quadratic:
         """The codes that are best for components ``V``, exactly; ``W`` tells likely supports."""
         from isthmus.sparse.factorization.nnls_loops import solve_rows
 
-        G, B = self.normal_equations(0, V)
+        G, B = self.to_double().normal_equations(0, V)
         W = np.maximum(B, 0.0) if W is None else W.copy()
         solve_rows(W, B, G)
         return W

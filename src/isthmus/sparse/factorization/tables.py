@@ -56,6 +56,11 @@ class FactorizationTable:
         return cls(np.where(unknown, 0.0, X).astype(np.float64), (~unknown).astype(np.float64))
 
     @property
+    def n_stored(self) -> int:
+        """Entries that a product with the table touches."""
+        return int(self.values.nnz if issparse(self.values) else self.values.size)
+
+    @property
     def n_known(self) -> float:
         return float(np.prod(self.values.shape) if self.mask is None else self.mask.sum())
 

@@ -1,0 +1,97 @@
+"""Where factorisations start, and in which precision they go on."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.datasets import load_digits, load_iris
+from sklearn.decomposition import NMF
+
+from isthmus.sparse import NonnegativeFactorization
+from isthmus.sparse.factorization.drivers import Factors
+from isthmus.sparse.factorization.penalties import Penalty
+from isthmus.sparse.factorization.quadratic import Quadratic
+from isthmus.sparse.factorization.starts import LowRank, is_short, svd_start
+
+PENALTIES = [(0.01, 1.0), (0.05, 0.5), (0.1, 0.0)]
+
+
+def sparse_products(seed, n=60, d=20, k=5):
+    rng = np.random.default_rng(seed)
+    codes = rng.exponential(size=(n, k)) * (rng.random((n, k)) < 0.4)
+    parts = rng.exponential(size=(k, d)) * (rng.random((k, d)) < 0.5)
+    return codes @ parts + 0.01 * rng.random((n, d))
+
+
+def objective(X, W, H, alpha, l1_ratio):
+    def cost(F):
+        return l1_ratio * F.sum() + 0.5 * (1 - l1_ratio) * (F**2).sum()
+
+    n, d = X.shape
+    return 0.5 * np.sum((X - W @ H) ** 2) + alpha * (d * cost(W) + n * cost(H))
+
+
+@pytest.mark.parametrize(("alpha", "l1_ratio"), PENALTIES)
+def test_penalties_do_not_cost_components_at_the_default_start(alpha, l1_ratio):
+    for seed in range(10):
+        X = sparse_products(seed)
+        given = {"alpha_W": alpha, "l1_ratio": l1_ratio, "random_state": 0}
+        peer = NMF(5, tol=1e-6, max_iter=5000, **given)
+        W = peer.fit_transform(X)
+        model = NonnegativeFactorization(5, **given).fit(X)
+        assert model.objective_ < 1.005 * objective(X, W, peer.components_, alpha, l1_ratio)
+
+
+@pytest.mark.parametrize("scale", [2.0**-20, 2.0**20])  # powers of two: no rounding differs
+def test_start_does_not_depend_on_the_unit_of_the_data(scale):
+    X = load_digits().data[:300]
+    plain = NonnegativeFactorization(8, random_state=0).fit(X)
+    scaled = NonnegativeFactorization(8, random_state=0).fit(scale * X)
+    assert_allclose(scaled.components_, plain.components_, atol=1e-6)
+
+
+def test_sketch_multiplies_like_the_table_it_stands_for():
+    X = sparse_products(0)
+    sketch = LowRank.of(X, 20, np.random.default_rng(0))
+    assert_allclose(sketch @ np.eye(20), X, atol=1e-12)
+    assert_allclose(sketch.T @ np.eye(60), X.T, atol=1e-12)
+    assert_allclose(sketch.squared_norm(), np.vdot(X, X))
+    W, V = svd_start(sketch, 5, X.mean())
+    assert W.min() > 0
+    assert V.min() > 0
+
+
+def test_sketched_start_ends_no_higher_than_a_start_without_it():
+    rng = np.random.default_rng(0)
+    parts = rng.gamma(1.0, size=(8, 200)) * (rng.uniform(size=(8, 200)) < 0.25)
+    X = rng.gamma(0.5, size=(400, 8)) @ parts + 0.1 * rng.random((400, 200))
+    sketch = LowRank.of(X, 18, np.random.default_rng(0))
+    assert is_short(sketch, X.size)
+    W, V = svd_start(sketch, 8, X.mean())
+    plain = NonnegativeFactorization(8, init=(W, V.T)).fit(X)
+    model = NonnegativeFactorization(8, random_state=0).fit(X)
+    assert model.n_iter_ < plain.n_iter_
+    assert model.objective_ < 1.001 * plain.objective_
+
+
+@pytest.mark.parametrize("load", [load_iris, load_digits])
+def test_single_precision_reaches_what_double_precision_does(load):
+    X = load().data[:500]
+    given = {"tol": 1e-6, "max_iter": 5000, "random_state": 0}
+    double = NonnegativeFactorization(3, **given).fit(X)
+    single = NonnegativeFactorization(3, **given).fit(X.astype(np.float32))
+    assert single.components_.dtype == np.float32
+    assert single.n_iter_ < 2 * double.n_iter_
+    assert single.optimality_ <= 1e-6
+    assert np.diff(single.objective_path_).max() <= 0
+    assert_allclose(single.objective_, double.objective_, rtol=1e-4)
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_products_in_double_precision_are_those_of_the_table_as_doubles(side):
+    rng = np.random.default_rng(0)
+    X = rng.random((700, 30)).astype(np.float32)
+    factors = Factors(rng.random((700, 4)), rng.random((30, 4)))
+    problem = Quadratic.of(X, "hals", (Penalty(), Penalty())).to_double()
+    plain = Quadratic.of(X.astype(float), "hals", (Penalty(), Penalty()))
+    other = factors[1 - side]
+    assert_allclose(problem.product(side, other), plain.product(side, other), rtol=1e-13)
