@@ -11,7 +11,17 @@ from isthmus.losses.squared import Squared as Squared
 from isthmus.losses.tasks.base import Decoded as Decoded
 from isthmus.losses.tasks.base import LinearTaskLoss as LinearTaskLoss
 from isthmus.losses.tasks.base import TaskLoss as TaskLoss
+from isthmus.losses.tasks.classes import CostMatrix as CostMatrix
+from isthmus.losses.tasks.classes import ZeroOne as ZeroOne
+from isthmus.losses.tasks.f_measure import F1 as F1
 from isthmus.losses.tasks.given import FunctionLoss as FunctionLoss
+from isthmus.losses.tasks.jaccard import Jaccard as Jaccard
+from isthmus.losses.tasks.label_sets import Hamming as Hamming
+from isthmus.losses.tasks.label_sets import PrecisionAtK as PrecisionAtK
+from isthmus.losses.tasks.rankings import Kendall as Kendall
+from isthmus.losses.tasks.rankings import Spearman as Spearman
 from isthmus.losses.tasks.resolve import as_task_loss as as_task_loss
+from isthmus.losses.tasks.vectors import IntervalLoss as IntervalLoss
+from isthmus.losses.tasks.vectors import VectorLoss as VectorLoss
 from isthmus.losses.tubes import Epsilon as Epsilon
 from isthmus.losses.tubes import Quantile as Quantile

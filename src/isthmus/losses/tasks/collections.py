@@ -34,13 +34,24 @@ def distinct(outputs: Objects) -> tuple[Objects, IntArray]:
     keys: dict[Any, int] = {}
     firsts: list[int] = []
     number = np.empty(n_outputs(outputs), dtype=np.intp)
-    for i in range(len(number)):
-        key = _key(outputs[i])
+    for i, key in enumerate(output_keys(outputs)):
         if key not in keys:
             keys[key] = len(firsts)
             firsts.append(i)
         number[i] = keys[key]
     return take_outputs(outputs, firsts), number
+
+
+def output_keys(outputs: Objects) -> list[Any]:
+    """What can be hashed and is equal for two outputs where they are."""
+    if isinstance(outputs, np.ndarray) and outputs.ndim == 1 and outputs.dtype.kind != "O":
+        return list(outputs.tolist())
+    if sparse.issparse(outputs):
+        table = sparse.csr_array(outputs)
+        table.sort_indices()
+        ends = zip(table.indptr[:-1], table.indptr[1:], strict=True)
+        return [(table.indices[a:b].tobytes(), table.data[a:b].tobytes()) for a, b in ends]
+    return [_key(outputs[i]) for i in range(n_outputs(outputs))]
 
 
 def _key(thing: Any) -> Any:
@@ -49,8 +60,6 @@ def _key(thing: Any) -> Any:
         return thing.dtype.str, thing.shape, thing.tobytes()
     if isinstance(thing, (list, tuple, np.ndarray)):
         return "sequence", tuple(_key(part) for part in thing)
-    if sparse.issparse(thing):
-        return "sparse", tuple(np.asarray(thing.nonzero()).ravel().tolist())
     try:
         hash(thing)
     except TypeError:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from isthmus.losses.base import ResidualLoss
 from isthmus.losses.tasks.base import Decoded, TaskLoss
 from isthmus.losses.tasks.given import FunctionLoss
 from isthmus.typing import Array, Objects
@@ -15,6 +16,19 @@ from isthmus.typing import Array, Objects
 #: Where the loss of a name is defined, ``module:class`` below ``isthmus.losses``: nothing is
 #: imported before it is asked for.
 TASK_LOSSES: dict[str, str] = {
+    "zero_one": "tasks.classes:ZeroOne",
+    "hamming": "tasks.label_sets:Hamming",
+    "f1": "tasks.f_measure:F1",
+    "jaccard": "tasks.jaccard:Jaccard",
+    "precision_at_k": "tasks.label_sets:PrecisionAtK",
+    "absolute": "tasks.vectors:absolute",
+    "quantile": "tasks.vectors:quantile",
+    "squared": "tasks.vectors:squared",
+    "huber": "tasks.vectors:huber",
+    "epsilon": "tasks.vectors:epsilon",
+    "interval": "tasks.vectors:IntervalLoss",
+    "kendall": "tasks.rankings:Kendall",
+    "spearman": "tasks.rankings:Spearman",
     "edit": "edits.sequences:EditDistance",
 }
 
@@ -47,7 +61,8 @@ def as_task_loss(loss: Any) -> TaskLoss:
 
     A class that does not derive from :class:`TaskLoss` needs ``cost(Y, Z)``; it may have
     ``decode(weights, outputs)``, which returns the answers alone or a :class:`Decoded`. A function
-    takes one answer and one truth and returns a number.
+    takes one answer and one truth and returns a number. A loss of residuals, such as
+    ``Quantile(0.9)``, becomes one of vectors.
 
     >>> from isthmus.losses import as_task_loss
     >>> as_task_loss(lambda y, z: float(y != z)).cost(["a"], ["a", "b"])
@@ -55,6 +70,10 @@ def as_task_loss(loss: Any) -> TaskLoss:
     """
     if isinstance(loss, TaskLoss):
         return loss
+    if isinstance(loss, ResidualLoss):
+        from isthmus.losses.tasks.vectors import VectorLoss
+
+        return VectorLoss(loss)
     if isinstance(loss, str) and loss in TASK_LOSSES:
         module, _, name = TASK_LOSSES[loss].partition(":")
         made: Callable[[], TaskLoss] = getattr(import_module(f"isthmus.losses.{module}"), name)

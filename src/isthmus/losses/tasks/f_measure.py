@@ -1,0 +1,136 @@
+"""F1 of label sets, maximised exactly."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from isthmus.blocks.slices import block_slices
+from isthmus.losses.tasks.base import Decoded
+from isthmus.losses.tasks.label_sets import LabelSetLoss, as_sparse, like_given
+from isthmus.typing import Array, BoolArray, IntArray, Objects
+
+# Sizes of answers that are tried before the bound is looked at again.
+SIZES_AT_ONCE = 8
+
+
+class SizedLabels(NamedTuple):
+    """Which label occurs in sets of which size: a column for each such pair, and one for none."""
+
+    columns: Any  # csr, (n, n_pairs + 1)
+    labels: IntArray  # (n_pairs,)
+    sizes: IntArray  # (n_pairs,)
+    template: Any
+
+    @property
+    def n_labels(self) -> int:
+        return int(self.template.shape[1])
+
+
+@dataclass
+class F1(LabelSetLoss):
+    r"""One minus the F1 measure of label sets, :math:`1-\frac{2|h\wedge y|}{|h|+|y|}`.
+
+    Two empty sets agree: their F1 is one. With
+    :math:`P_{js}=\sum_iw_iy_{ij}[|y_i|=s]` the expected F1 of an answer of ``k`` labels is
+    :math:`\sum_{j\in h}\Delta_{jk}`, :math:`\Delta_{jk}=\sum_sP_{js}\frac2{s+k}`: for each ``k``
+    take the ``k`` largest, then the best ``k``, or the empty set [Dembczynski2011]_. It is exact,
+    also for negative weights. Larger ``k`` are left out once
+    :math:`\sum_{js}P_{js}^+\frac2{s+k}` shows that none of them can be better.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.losses import F1
+    >>> Y = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 0]])
+    >>> F1().decode(np.array([[0.4, 0.35, 0.25]]), F1().prepare(Y)).outputs
+    array([[1, 1, 0]])
+    """
+
+    __module__ = "isthmus.losses"
+
+    def from_overlap(self, shared: Array, n_answer: Array, n_truth: Array, m: int) -> Array:
+        both = np.asarray(n_answer + n_truth)
+        empty = both == 0
+        return np.where(empty, 0.0, 1 - 2 * shared / np.where(empty, 1, both))
+
+    def prepare(self, outputs: Objects) -> SizedLabels:
+        Y = as_sparse(outputs)
+        sizes = np.asarray(Y.sum(axis=1)).ravel().astype(np.intp)
+        entries = Y.tocoo()
+        keys = np.unique(_pair_keys(entries.row, entries.col, sizes, Y.shape[1]))
+        prepared = SizedLabels(
+            None, keys % max(Y.shape[1], 1), keys // max(Y.shape[1], 1), outputs[:0]
+        )
+        return prepared._replace(columns=self.columns(outputs, prepared))
+
+    def columns(self, outputs: Objects, prepared: Any) -> Any:
+        Y = as_sparse(outputs)
+        sizes = np.asarray(Y.sum(axis=1)).ravel().astype(np.intp)
+        entries = Y.tocoo()
+        known = prepared.sizes * Y.shape[1] + prepared.labels
+        keys = _pair_keys(entries.row, entries.col, sizes, Y.shape[1])
+        place = np.searchsorted(known, keys)
+        found = (place < len(known)) & (known[np.minimum(place, len(known) - 1)] == keys) \
+            if len(known) else np.zeros(len(keys), dtype=bool)  # fmt: skip
+        empty = np.flatnonzero(sizes == 0)
+        rows = np.concatenate([entries.row[found], empty])
+        columns = np.concatenate([place[found], np.full(len(empty), len(known))])
+        shape = (Y.shape[0], len(known) + 1)
+        return sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
+
+    def decode_columns(self, values: Array, prepared: Any) -> Decoded:
+        m, n = prepared.n_labels, len(values)
+        H, best = np.zeros((n, m), dtype=bool), np.empty(n)
+        distinct_sizes, place = np.unique(prepared.sizes, return_inverse=True)
+        width = m * (len(distinct_sizes) + SIZES_AT_ONCE)
+        for rows in block_slices(n, width):
+            P = np.zeros((rows.stop - rows.start, len(distinct_sizes), m))
+            P[:, place, prepared.labels] = values[rows, :-1]
+            H[rows], best[rows] = largest_f1(P, distinct_sizes.astype(float), values[rows, -1])
+        # The weights of all outputs: a set of size s is counted s times.
+        per_size = values[:, :-1] / np.maximum(prepared.sizes, 1)
+        risk = per_size.sum(axis=1) + values[:, -1] - best
+        return Decoded(like_given(H, prepared.template), risk, np.ones(n, dtype=bool))
+
+
+def largest_f1(P: Array, sizes: Array, empty: Array) -> tuple[Array, Array]:
+    """Label sets (n, m) of largest expected F1, and their values.
+
+    ``P`` (n, S, m) are the weights of a label in sets of each of the ``sizes``, ``empty`` (n,) the
+    weight of the empty set. Cost O(n m S K) for the K sizes of answers that are tried.
+    """
+    n, _, m = P.shape
+    H, best = np.zeros((n, m), dtype=bool), np.array(empty, dtype=np.float64)
+    if not m or not len(sizes):
+        return H, best
+    positive = np.maximum(P, 0).sum(axis=2)  # (n, S)
+    rows = np.arange(n)
+    for first in range(1, m + 1, SIZES_AT_ONCE):
+        ks = np.arange(first, min(first + SIZES_AT_ONCE, m + 1))
+        gains = (2 / (sizes[None, :] + ks[:, None])) @ P  # (rows, ks, m)
+        for k, gain in zip(ks.tolist(), gains.transpose(1, 0, 2), strict=True):
+            _take_better(H, best, rows, gain, k)
+        bound = positive @ (2 / (sizes + ks[-1] + 1))
+        open_ = bound > best[rows]
+        if not open_.any():
+            break
+        P, positive, rows = P[open_], positive[open_], rows[open_]
+    return H, best
+
+
+def _take_better(H: BoolArray, best: Array, rows: IntArray, gain: Array, k: int) -> None:
+    """Replace answers by the ``k`` labels of largest gain where they are worth more."""
+    m = gain.shape[1]
+    value = np.partition(gain, m - k, axis=1)[:, m - k :].sum(axis=1)
+    better = value > best[rows]
+    if better.any():
+        top = np.argpartition(gain[better], m - k, axis=1)[:, m - k :]
+        best[rows[better]] = value[better]
+        H[rows[better]] = False
+        H[rows[better][:, None], top] = True
+
+
+def _pair_keys(rows: IntArray, labels: IntArray, sizes: IntArray, m: int) -> IntArray:
+    return sizes[rows] * m + labels
