@@ -15,11 +15,9 @@ from isthmus.coreset.program import ROUNDING, CoreProblem, CoreSolution
 from isthmus.coreset.solver import BallVectorSolver, CoreSetSolver, as_core_solver
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.definiteness import check_sample
-from isthmus.kernels.definiteness import check_sample
 from isthmus.kernels.expansion import Expansion
 from isthmus.kernels.objects import check_objects
 from isthmus.kernels.resolve import as_kernel
-from isthmus.linalg.spectrum import refuse_negative
 from isthmus.linalg.spectrum import refuse_negative
 from isthmus.typing import Array, IntArray, Objects
 

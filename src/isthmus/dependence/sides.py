@@ -12,6 +12,7 @@ from isthmus.blocks.sampling import sample_rows
 from isthmus.blocks.slices import block_slices
 from isthmus.dependence.loops import squared_distances
 from isthmus.kernels.base import Kernel
+from isthmus.kernels.definiteness import check_gram, check_sample
 from isthmus.kernels.objects import refuse_text, take
 from isthmus.kernels.resolve import as_kernel
 from isthmus.typing import Array, Objects
@@ -75,6 +76,8 @@ def kernel_side(X: Objects, kernel: Any, *, name: str) -> Side:
     features = kernel.explicit_features(X)
     if features is not None:
         return _feature_side(features)
+    if not kernel.pairwise:
+        check_sample(kernel, X, name)
     n = len(X)
 
     def values(rows: slice, columns: Any) -> Array:
@@ -160,15 +163,21 @@ def check_for(kernel: Kernel, X: Objects, *, name: str) -> Objects:
         refuse_text(X, f"The measure of {name}", kernel)
         return as_table(X, name=name)
     if kernel.pairwise:
-        return check_symmetric(X, name=name)
+        return check_gram(check_square(X, name=name), name, overwrite=False)
     return kernel.check(X)
+
+
+def check_square(X: Objects, *, name: str) -> Array:
+    """A square matrix of numbers."""
+    K = check_array(X, dtype=np.float64, input_name=name)
+    if K.shape[0] != K.shape[1]:
+        raise ValueError(f"A precomputed {name} must be a square matrix. Got shape {K.shape}.")
+    return K
 
 
 def check_symmetric(X: Objects, *, name: str) -> Array:
     """A symmetric matrix, or what is wrong with it."""
-    K = check_array(X, dtype=np.float64, input_name=name)
-    if K.shape[0] != K.shape[1]:
-        raise ValueError(f"A precomputed {name} must be a square matrix. Got shape {K.shape}.")
+    K = check_square(X, name=name)
     gap = np.abs(K - K.T).max()
     if gap > 1e-8 * np.abs(K).max():
         raise ValueError(

@@ -53,9 +53,14 @@ def check_objects(estimator: Any, X: Objects, kernel: Any, *, reset: bool) -> Ob
     if kernel.vectors:
         refuse_text(X, type(estimator).__name__, kernel)
     if kernel.vectors or (kernel.pairwise and not hasattr(X, "take_columns")):
-        return validate_data(
+        X = validate_data(
             estimator, X, dtype=[np.float64, np.float32], reset=reset, ensure_min_samples=1
         )
+        if kernel.pairwise and reset and X.shape[0] == X.shape[1]:
+            from isthmus.kernels.definiteness import check_gram
+
+            return check_gram(X, estimator, overwrite=False)
+        return X
     return kernel.check(X)
 
 

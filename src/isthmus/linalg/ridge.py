@@ -3,6 +3,7 @@
 import numpy as np
 from scipy import linalg
 
+from isthmus.linalg.spectrum import refuse_negative
 from isthmus.typing import Array
 
 
@@ -79,6 +80,7 @@ class RidgePath:
 
     def __init__(self, K: Array, Y: Array, *, intercept: bool):
         self.eigenvalues, self.U = linalg.eigh(K, check_finite=False)
+        refuse_negative(self.eigenvalues)
         np.maximum(self.eigenvalues, 0, out=self.eigenvalues)
         self.UtY = self.U.T @ Y
         self.U_squared = self.U**2
@@ -92,6 +94,10 @@ class RidgePath:
     def coefficients(self, alpha: float) -> Array:
         """Dual coefficients for one penalty, shape (n, n_outputs)."""
         return self.U @ (self.UtY / (self.eigenvalues + alpha)[:, None])
+
+    def squared_norm(self, alpha: float) -> float:
+        """Sum of the squares of all dual coefficients."""
+        return float(np.sum((self.UtY / (self.eigenvalues + alpha)[:, None]) ** 2))
 
     def loo_residuals(self, alpha: float) -> Array:
         """Residual of each row when it is left out of the fit."""

@@ -1,7 +1,10 @@
 """Leading eigenpairs of symmetric positive matrices, and their repair."""
 
+from typing import Any
+
 import numpy as np
 from scipy import linalg
+from scipy.linalg import lapack
 
 from isthmus.typing import Array
 
@@ -9,6 +12,33 @@ from isthmus.typing import Array
 RELATIVE_RANK_TOLERANCE = 1e-10
 # An eigenvalue this negative, relative to the largest, is not a rounding error.
 INDEFINITE_TOLERANCE = 1e-6
+
+
+def indefinite_tolerance(dtype: Any) -> float:
+    """Share of the largest eigenvalue that a negative one may have by rounding."""
+    return max(INDEFINITE_TOLERANCE, 500 * float(np.finfo(dtype).eps))
+
+
+def name_of_matrix(owner: Any = None) -> str:
+    """How messages call the Gram matrix of ``owner``, an object or its name."""
+    if owner is None:
+        return "The kernel matrix"
+    return f"The kernel matrix of {owner if isinstance(owner, str) else type(owner).__name__}"
+
+
+def refuse_negative(eigenvalues: Array, owner: Any = None, *, rtol: float | None = None) -> None:
+    """Refuse a spectrum, or some of it, that no Gram matrix has; and name the repairs."""
+    worst, top = float(np.min(eigenvalues, initial=0.0)), float(np.max(eigenvalues, initial=0.0))
+    rtol = indefinite_tolerance(eigenvalues.dtype) if rtol is None else rtol
+    if worst >= -rtol * max(top, -worst):
+        return
+    ratio = worst / top if top > 0 else -np.inf
+    raise ValueError(
+        f"{name_of_matrix(owner)} is not positive semi-definite (eigenvalue ratio {ratio:.2g}). "
+        "Alignment scores and other hand-made similarities need not be: repair them with "
+        'SpectrumRepair(kernel, method="clip") of isthmus.kernels (or "flip", "shift", "square"), '
+        "a finished matrix with repair_spectrum(K)."
+    )
 
 
 def positive_part(
@@ -25,7 +55,9 @@ def positive_part(
     >>> positive_part(np.array([-0.5, 1.0]), np.eye(2))
     Traceback (most recent call last):
     ValueError: The kernel matrix is not positive semi-definite (eigenvalue ratio -0.5). \
-Alignment and other hand-made kernels need not be: repair the spectrum (clip, flip or shift) first.
+Alignment scores and other hand-made similarities need not be: repair them with \
+SpectrumRepair(kernel, method="clip") of isthmus.kernels (or "flip", "shift", "square"), \
+a finished matrix with repair_spectrum(K).
     """
     if rtol is None:
         rtol = max(RELATIVE_RANK_TOLERANCE, 50 * float(np.finfo(eigenvalues.dtype).eps))
@@ -33,15 +65,8 @@ Alignment and other hand-made kernels need not be: repair the spectrum (clip, fl
     eigenvalues, vectors = eigenvalues[order], vectors[:, order]
     if not len(eigenvalues):
         return eigenvalues, vectors
-    top = max(float(eigenvalues[0]), 0.0)
-    worst = float(eigenvalues[-1])
-    if worst < -max(INDEFINITE_TOLERANCE, 10 * rtol) * max(top, -worst):
-        raise ValueError(
-            "The kernel matrix is not positive semi-definite (eigenvalue ratio "
-            f"{worst / top if top > 0 else -np.inf:.2g}). Alignment and other hand-made kernels "
-            "need not be: repair the spectrum (clip, flip or shift) first."
-        )
-    keep = eigenvalues > rtol * top
+    refuse_negative(eigenvalues, rtol=max(INDEFINITE_TOLERANCE, 10 * rtol))
+    keep = eigenvalues > rtol * max(float(eigenvalues[0]), 0.0)
     return eigenvalues[keep], vectors[:, keep]
 
 
@@ -100,7 +125,18 @@ def _dense_pairs(K: Array, n_pairs: int | None) -> tuple[Array, Array]:
         eigenvalues, U = positive_part(*linalg.eigh(K, check_finite=False))
         return eigenvalues[:n_pairs], U[:, :n_pairs]
     subset = [n - n_pairs, n - 1]
+    _refuse_unseen(K)
     return positive_part(*linalg.eigh(K, subset_by_index=subset, check_finite=False))
+
+
+def _refuse_unseen(K: Array) -> None:
+    """Refuse negative eigenvalues that the leading pairs do not show, at a third of n³ flops."""
+    largest = max(float(K.diagonal().max()), float(K.sum()) / len(K), np.finfo(K.dtype).tiny)
+    A = np.array(K, order="F")
+    A.flat[:: len(A) + 1] += indefinite_tolerance(K.dtype) * largest
+    factor = lapack.spotrf if K.dtype == np.float32 else lapack.dpotrf
+    if factor(A, lower=1, clean=0, overwrite_a=1)[1]:
+        refuse_negative(linalg.eigvalsh(K, check_finite=False))
 
 
 def _pairs_holding_share(K: Array, share: float, tol: float) -> tuple[Array, Array]:
@@ -155,6 +191,9 @@ def _block_krylov(
             # ‖Ku - θu‖ = ‖R y‖, y the last rows: what K sends out of the basis.
             residual = np.linalg.norm(R @ Y[-width:], axis=0).max()
             if residual <= tol * abs(theta[-1]):
+                # Values of K on the basis lie between its eigenvalues, and reach both ends first.
+                ends = linalg.eigvalsh(S[:m, :m], subset_by_index=[0, 0])
+                refuse_negative(np.append(ends, theta[-1]))
                 return positive_part(theta, basis @ Y)
             if m + width > n_max:
                 return None

@@ -23,7 +23,6 @@ from isthmus.features.kernel_pca.decomposition import (
 )
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.definiteness import check_gram
-from isthmus.kernels.definiteness import check_gram
 from isthmus.kernels.expansion import Expansion
 from isthmus.kernels.objects import check_objects, concatenate, n_objects
 from isthmus.kernels.points import axes_and_origin, residual_norms
@@ -200,7 +199,14 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         if self.preimage is not None:
             self._require_objects("pre-image of its own")
             coordinates = self._coordinates(X) if self._is_nystroem else self.coordinates_
-            self.preimage_ = clone(self.preimage).fit(X, self, coordinates)
+            self.preimage_ = clone(self.preimage).fit(X, self._without_preimage(), coordinates)
+
+    def _without_preimage(self) -> "KernelPCA":
+        """A copy for the pre-image to hold: a model file cannot have two refer to each other."""
+        alone = copy.copy(self)
+        for solver in ("preimage_", "_default_preimage"):
+            alone.__dict__.pop(solver, None)
+        return alone
 
     def _exact_axes(self, kernel: Kernel, X: Any) -> PrincipalAxes:
         n_pairs, share = self._wanted()
@@ -358,7 +364,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
             from isthmus.preimage.default import default_preimage
 
             self._require_objects("inverse_transform")
-            self._default_preimage = default_preimage(self.kernel_).fit(self.objects_, self)
+            solver = default_preimage(self.kernel_)
+            self._default_preimage = solver.fit(self.objects_, self._without_preimage())
         return self._default_preimage.solve(coordinates)
 
     def _require_objects(self, what: str) -> None:

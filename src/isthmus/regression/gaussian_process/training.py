@@ -7,6 +7,7 @@ import numpy as np
 from scipy import linalg
 
 from isthmus.kernels.base import Kernel
+from isthmus.kernels.definiteness import check_sample, symmetric
 from isthmus.kernels.objects import take
 from isthmus.regression.gaussian_process.formulas import (
     CRITERIA,
@@ -127,6 +128,8 @@ def fit_process(
     report: Callable[[float], None],
 ) -> ProcessFit:
     """Search for the parameters of ``model`` and condition on the rows; ``Y`` is centred."""
+    if not kernel.pairwise:
+        check_sample(kernel, X, model)
     at = SearchCoordinates(
         kernel,
         learn_kernel=bool(model.learn_kernel),
@@ -162,6 +165,7 @@ def fit_process(
     gram = None
     if not at.n_kernel and not approximation.in_parts:
         gram = rows_at(kernel, X, Y, None, None).covariance(kernel)
+        gram = symmetric(gram, model)
         refuse_indefinite(gram)
     n_members = min(approximation.n_members, n) if approximation.in_parts else 1
     members = [some(n, gram)]

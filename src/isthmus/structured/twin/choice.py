@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from isthmus._checks import refusal
 from isthmus.blocks.sampling import sample_rows
 from isthmus.kernels.base import Kernel
+from isthmus.kernels.definiteness import check_sample
 from isthmus.kernels.objects import n_objects, take
 from isthmus.kernels.resolve import as_kernel
 from isthmus.kernels.vectors.gaussian import Gaussian
@@ -67,7 +68,11 @@ def make_sides(model: Any, X: Any, Y: Any, settings: Mapping[str, Any]) -> tuple
 def make_bridge(model: Any, sides: TwinSides, X: Any, Y: Any) -> Any:
     """All pairs, landmarks, or neighbours, as the parameters say."""
     n = n_objects(X)
-    if model.n_neighbors is not None and model.n_neighbors < n:
+    local = model.n_neighbors is not None and model.n_neighbors < n
+    if local or model.criterion == "hsic":
+        check_sample(sides.x_kernel, X, "the inputs")
+        check_sample(sides.y_kernel, Y, "the outputs")
+    if local:
         return NeighborBridge(sides, model.criterion, X, Y, model.n_neighbors)
     if model.criterion == "hsic":
         return hsic_bridge(sides, X, Y)
