@@ -94,7 +94,7 @@ def test_works_in_a_pipeline_with_names(signals):
     [
         ({"algorithm": "lars"}, ValueError, "one of 'auto', 'feature_sign'"),
         ({"alpha": -1.0}, ValueError, r"'alpha' parameter of SparseCoder.*Got -1.0"),
-        ({"dictionary": "dft"}, ValueError, "or 'dct'. Got 'dft'"),
+        ({"dictionary": "dft"}, ValueError, "must be 'dct' or an array .* Got 'dft'"),
         ({"dictionary": np.ones((3, 4))}, ValueError, "as many features as X. Got 4 and 10"),
         ({"n_nonzero": 2, "positive": True}, ValueError, "cannot keep coefficients positive"),
         (

@@ -268,7 +268,7 @@ REFUSED = [
     ({"solver": "extrapolated"}, ValueError, "'auto' or one of 'hals', 'anls', 'multiplicative'"),
     ({"solver": "hals", "divergence": "kullback-leibler"}, ValueError, "or one of 'extrapolated'"),
     ({"sparsity": "lasso"}, ValueError, "'sparsity' parameter of NonnegativeFactorization"),
-    ({"sparsity": 1.5}, ValueError, r"a float in \[0.0, 1.0\]"),
+    ({"sparsity": 1.5}, ValueError, r"a float in \[0, 1\]"),
     ({"sparsity": 0.5, "divergence": "kullback-leibler"}, ValueError, "must be None with"),
     ({"sparsity": 0.5, "alpha_W": 0.1}, ValueError, "either a Hoyer constraint or penalties"),
     ({"sparsity": ParkSparsity(beta=-1.0)}, ValueError, "'beta' parameter of ParkSparsity"),

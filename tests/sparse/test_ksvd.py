@@ -265,10 +265,10 @@ def test_constant_and_zero_data_do_no_harm():
 @pytest.mark.parametrize(
     ("parameters", "error", "message"),
     [
-        ({"n_atoms": 0}, ValueError, r"'n_atoms' parameter of KSVD must be an int in \[1"),
+        ({"n_atoms": 0}, ValueError, r"'n_atoms' parameter of KSVD must be None or an int in \[1"),
         ({"n_nonzero": 1.5}, TypeError, r"'n_nonzero' parameter of KSVD"),
-        ({"tol": -1.0}, ValueError, r"'tol' parameter of KSVD must be a float in \[0"),
-        ({"update": "svd"}, ValueError, r"one of 'power', 'exact'. Got 'svd'"),
+        ({"tol": -1.0}, ValueError, r"'tol' parameter of KSVD must be None or a float in \[0"),
+        ({"update": "svd"}, ValueError, r"one of 'power', 'exact' or .* Got 'svd'"),
         ({"rule": "best"}, ValueError, r"one of 'residual', 'correlation'. Got 'best'"),
         ({"update": 3}, TypeError, r"'update' parameter of KSVD"),
         (

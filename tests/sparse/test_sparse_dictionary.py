@@ -183,8 +183,14 @@ def test_nothing_depends_on_the_unit_of_the_signals(rng):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"n_atoms": 0}, r"'n_atoms' parameter of SparseDictionary must be an int in \[1, inf\)"),
-        ({"alpha": 0.0}, r"'alpha' parameter of SparseDictionary must be a float in \(0.0, inf\)"),
+        (
+            {"n_atoms": 0},
+            r"'n_atoms' parameter of SparseDictionary must be None or an int in \[1, inf\)",
+        ),
+        (
+            {"alpha": 0.0},
+            r"'alpha' parameter of SparseDictionary must be None or a float in \(0, inf\)",
+        ),
         ({"batch_size": 0}, "'batch_size' parameter of SparseDictionary"),
         ({"forgetting_power": -1.0}, "'forgetting_power' parameter of SparseDictionary"),
         ({"n_atoms": 3, "init": np.ones((2, 12))}, r"shape \(3, 12\).* Got \(2, 12\)"),

@@ -1,14 +1,14 @@
 """Time windows: delay embedding as a transformer with an inverse."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from isthmus._checks import check_choice, check_int
 from isthmus._estimator import Estimator
+from isthmus._parameters import Constraint, choice, integer, none
 from isthmus.series.collection import as_series
 from isthmus.typing import Array, IntArray
 
@@ -54,6 +54,13 @@ class TimeWindows(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
 
     __module__ = "isthmus.series"
 
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "length": integer(1),
+        "stride": integer(1),
+        "lag": integer(1) | choice("auto"),
+        "pad": choice("edge") | none,
+    }
+
     def __init__(self, length: int = 10, *, stride: int = 1, lag: Any = 1, pad: Any = "edge"):
         self.length = length
         self.stride = stride
@@ -67,18 +74,9 @@ class TimeWindows(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
 
     def fit(self, X: Any, y: Any = None) -> "TimeWindows":
         """Learn the number of channels, and the lag; return self."""
-        length = check_int(self.length, "length", self, low=1)
-        check_int(self.stride, "stride", self, low=1)
-        check_choice(self.pad, "pad", self, ("edge", None))
-        lag = self.lag
-        if isinstance(lag, str):
-            check_choice(self.lag, "lag", self, ("auto",))
-        else:
-            lag = check_int(self.lag, "lag", self, low=1)
+        length, lag = int(self.length), self.lag
         X = validate_data(self, X, dtype=[np.float64, np.float32])
-        if lag == "auto":
-            lag = decorrelation_lag(X[:, 0])
-        self.lag_ = lag
+        self.lag_ = decorrelation_lag(X[:, 0]) if lag == "auto" else int(lag)
         self._n_features_out = length * X.shape[1]
         return self
 

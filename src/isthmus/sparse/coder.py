@@ -1,6 +1,6 @@
 """Sparse codes over a given dictionary, as a transformer."""
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -9,15 +9,12 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from isthmus._checks import (
-    check_bool,
-    check_choice,
     check_float,
-    check_int,
-    check_jobs,
     check_scale,
     check_table,
 )
 from isthmus._estimator import Estimator
+from isthmus._parameters import Constraint, boolean, choice, integer, jobs, none, numbers, real
 from isthmus._warnings import warn
 from isthmus.sparse.l1.feature_sign import sign_search
 from isthmus.sparse.pursuit.matching import code_in_blocks, orthogonal_matching_pursuit
@@ -123,6 +120,16 @@ class SparseCoder(CodesMixin, Estimator):
 
     __module__ = "isthmus.sparse"
 
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "dictionary": choice("dct") | numbers(2),
+        "algorithm": choice("auto", "feature_sign", "coordinate_descent", "pursuit"),
+        "alpha": none | real(0, include_low=False),
+        "n_nonzero": none | integer(1),
+        "tol": none | real(0),
+        "positive": boolean,
+        "n_jobs": jobs,
+    }
+
     def __init__(
         self,
         dictionary: Any = "dct",
@@ -153,25 +160,14 @@ class SparseCoder(CodesMixin, Estimator):
         return self
 
     def _check_parameters(self) -> str:
-        """The algorithm; parameters of the others are checked too."""
-        algorithm: str = check_choice(
-            self.algorithm,
-            "algorithm",
-            self,
-            ("auto", "feature_sign", "coordinate_descent", "pursuit"),
-        )
-        if self.alpha is not None:
-            check_float(self.alpha, "alpha", self, include_low=False)
-        if self.n_nonzero is not None:
-            check_int(self.n_nonzero, "n_nonzero", self, low=1)
-        if self.tol is not None:
-            check_float(self.tol, "tol", self, include_low=algorithm != "coordinate_descent")
-        check_jobs(self.n_jobs, "n_jobs", self)
-        positive = check_bool(self.positive, "positive", self)
+        """The algorithm that the parameters ask for."""
+        algorithm = str(self.algorithm)
+        if self.tol is not None and algorithm == "coordinate_descent":
+            check_float(self.tol, "tol", self, include_low=False)
         if algorithm == "auto":
             counted = self.n_nonzero is not None or self.tol is not None
             algorithm = "pursuit" if counted else "feature_sign"
-        if algorithm == "pursuit" and positive:
+        if algorithm == "pursuit" and self.positive:
             raise ValueError(
                 "SparseCoder(algorithm='pursuit') cannot keep coefficients positive. "
                 "Take algorithm='feature_sign'."

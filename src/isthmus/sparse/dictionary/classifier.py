@@ -1,20 +1,18 @@
 """Classification by the dictionary that represents a signal best."""
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from isthmus._checks import (
-    check_float,
-    check_int,
-    check_jobs,
     check_scale,
-    check_seed,
 )
 from isthmus._estimator import Estimator
+from isthmus._parameters import Constraint, integer, jobs, none, real, seed, verbosity
 from isthmus._progress import ProgressLine
 from isthmus.sparse.dictionary.classifier_formulas import class_codes, competition, descent
 from isthmus.sparse.dictionary.ksvd.estimator import KSVD
@@ -82,6 +80,17 @@ class DictionaryClassifier(ClassifierMixin, Estimator):
 
     __module__ = "isthmus.sparse"
 
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "n_atoms": none | integer(1),
+        "n_nonzero": none | integer(1),
+        "discrimination": real(0),
+        "max_iter": integer(1),
+        "max_iter_competition": integer(1),
+        "n_jobs": jobs,
+        "random_state": seed,
+        "verbose": verbosity,
+    }
+
     def __init__(
         self,
         n_atoms: int | None = None,
@@ -111,15 +120,8 @@ class DictionaryClassifier(ClassifierMixin, Estimator):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn a dictionary of each class; return self."""
-        if self.n_atoms is not None:
-            check_int(self.n_atoms, "n_atoms", self, low=1)
-        if self.n_nonzero is not None:
-            check_int(self.n_nonzero, "n_nonzero", self, low=1)
-        check_int(self.max_iter, "max_iter", self, low=1)
-        check_int(self.max_iter_competition, "max_iter_competition", self, low=1)
-        check_jobs(self.n_jobs, "n_jobs", self)
-        rng = check_seed(self.random_state, "random_state", self)
-        strength = check_float(self.discrimination, "discrimination", self)
+        rng = check_random_state(self.random_state)
+        strength = float(self.discrimination)
         X, y = validate_data(self, X, y, dtype=np.float64, order="C")
         check_scale(self, X)
         check_classification_targets(y)

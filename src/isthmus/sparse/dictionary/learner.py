@@ -1,10 +1,10 @@
 """Dictionaries for exact L1 codes."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from isthmus._checks import check_bool, check_float, check_jobs
+from isthmus._parameters import Constraint, boolean, jobs, none, real
 from isthmus.sparse.coder import penalty
 from isthmus.sparse.dictionary.moments import MomentDictionary
 from isthmus.sparse.l1.feature_sign import sign_search
@@ -97,6 +97,12 @@ class SparseDictionary(MomentDictionary):
 
     __module__ = "isthmus.sparse"
 
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "alpha": none | real(0, include_low=False),
+        "positive": boolean,
+        "n_jobs": jobs,
+    }
+
     def __init__(
         self,
         n_atoms: int | None = None,
@@ -123,13 +129,6 @@ class SparseDictionary(MomentDictionary):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if self.alpha is not None:
-            check_float(self.alpha, "alpha", self, include_low=False)
-        check_bool(self.positive, "positive", self)
-        check_jobs(self.n_jobs, "n_jobs", self)
 
     def _set_scale(self, X: Array) -> None:
         self.alpha_ = penalty(self, X)

@@ -1,20 +1,18 @@
 """What dictionaries share that are learned from sums over signals and codes."""
 
 from abc import ABC, abstractmethod
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from sklearn.utils import gen_batches
+from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from isthmus._checks import (
-    check_float,
-    check_int,
     check_scale,
-    check_seed,
     check_table,
 )
 from isthmus._estimator import Estimator
+from isthmus._parameters import Constraint, integer, none, numbers, real, seed, verbosity
 from isthmus._progress import ProgressLine
 from isthmus.sparse.coder import CodesMixin, double_rows
 from isthmus.sparse.dictionary.ksvd.formulas import initial_atoms
@@ -50,6 +48,17 @@ class MomentDictionary(CodesMixin, Estimator, ABC):
     the squared error alone, with lengths of at most one.
     """
 
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "n_atoms": none | integer(1),
+        "max_iter": integer(1),
+        "tol": real(0),
+        "batch_size": none | integer(1),
+        "forgetting_power": real(0),
+        "init": none | numbers(2),
+        "random_state": seed,
+        "verbose": verbosity,
+    }
+
     n_atoms: int | None
     max_iter: int
     tol: float
@@ -84,8 +93,7 @@ class MomentDictionary(CodesMixin, Estimator, ABC):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the dictionary from the rows of ``X``; return self."""
-        self._check_parameters()
-        rng = check_seed(self.random_state, "random_state", self)
+        rng = check_random_state(self.random_state)
         X = validate_data(self, X, dtype=np.float64, order="C", ensure_min_samples=2)
         check_scale(self, X)
         state = DictionaryState(self._first_atoms(X, rng), None, None, 0)
@@ -101,12 +109,11 @@ class MomentDictionary(CodesMixin, Estimator, ABC):
         from it.
         """
         first = not hasattr(self, "components_")
-        self._check_parameters()
         X = validate_data(self, X, dtype=np.float64, order="C", reset=first)
         check_scale(self, X)
         if first:
             state = DictionaryState(
-                self._first_atoms(X, check_seed(self.random_state, "random_state", self)),
+                self._first_atoms(X, check_random_state(self.random_state)),
                 None,
                 None,
                 0,
@@ -190,15 +197,6 @@ class MomentDictionary(CodesMixin, Estimator, ABC):
                 f"the dictionary. Got {D.shape} instead."
             )
         return unit_rows(D)[0]
-
-    def _check_parameters(self) -> None:
-        if self.n_atoms is not None:
-            check_int(self.n_atoms, "n_atoms", self, low=1)
-        if self.batch_size is not None:
-            check_int(self.batch_size, "batch_size", self, low=1)
-        check_int(self.max_iter, "max_iter", self, low=1)
-        check_float(self.tol, "tol", self)
-        check_float(self.forgetting_power, "forgetting_power", self)
 
     # Use ---------------------------------------------------------------------------------
 

@@ -1,12 +1,12 @@
 """Sparse coding by probabilistic modelling: dictionaries under smooth sparse priors."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import linalg
 
-from isthmus._checks import check_choice, check_float
+from isthmus._parameters import Constraint, choice, real
 from isthmus.optimize.batched_lbfgs import minimize_rows
 from isthmus.sparse.dictionary.lagrange_dual import CodeMoments
 from isthmus.sparse.dictionary.moments import DictionaryState, MomentDictionary
@@ -107,6 +107,13 @@ class SparseNet(MomentDictionary):
 
     __module__ = "isthmus.sparse"
 
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "prior": choice(*PRIORS),
+        "alpha": real(0, include_low=False),
+        "solver": choice("moments", "published"),
+        "learning_rate": real(0, include_low=False),
+    }
+
     def __init__(
         self,
         n_atoms: int | None = None,
@@ -135,13 +142,6 @@ class SparseNet(MomentDictionary):
         self.init = init
         self.random_state = random_state
         self.verbose = verbose
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice(self.prior, "prior", self, tuple(PRIORS))
-        check_choice(self.solver, "solver", self, ("moments", "published"))
-        check_float(self.alpha, "alpha", self, include_low=False)
-        check_float(self.learning_rate, "learning_rate", self, include_low=False)
 
     def _set_scale(self, X: Array) -> None:
         self.scale_ = float(X.std()) or 1.0

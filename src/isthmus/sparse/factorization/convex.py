@@ -1,23 +1,21 @@
 """Factorisation by mixtures of samples: archetypes, and convex non-negative factorisation."""
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.sparse import csr_array
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from isthmus._checks import (
-    check_choice,
-    check_float,
     check_int,
     check_scale,
-    check_seed,
 )
 from isthmus._estimator import Estimator
+from isthmus._parameters import Constraint, choice, integer, real, seed, verbosity
 from isthmus._progress import ProgressLine
 from isthmus._warnings import warn
 from isthmus.sparse.factorization.convex_formulas import (
@@ -106,6 +104,19 @@ class ConvexFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
 
     __module__ = "isthmus.sparse"
 
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "n_components": integer(1),
+        "constraint": choice("simplex", "cone"),
+        "candidates": choice("all", "hull"),
+        "n_axes": integer(1),
+        "solver": choice("auto", "multiplicative"),
+        "n_init": integer(1),
+        "tol": real(0),
+        "max_iter": integer(1),
+        "random_state": seed,
+        "verbose": verbosity,
+    }
+
     def __init__(
         self,
         n_components: int = 3,
@@ -146,7 +157,7 @@ class ConvexFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
         X = validate_data(self, X, dtype=[np.float64, np.float32])
         check_scale(self, X)
         self._check_parameters(len(X))
-        random = check_seed(self.random_state, "random_state", self)
+        random = check_random_state(self.random_state)
         simplex = self.constraint == "simplex"
         # Weights that sum to one do not see the origin: without it no digits are lost.
         offset = X.mean(axis=0, dtype=np.float64) if simplex else np.zeros(X.shape[1])
@@ -197,13 +208,6 @@ class ConvexFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
         check_int(
             self.n_components, "n_components", self, low=1, high=n, why="the number of samples"
         )
-        check_choice(self.constraint, "constraint", self, ("simplex", "cone"))
-        check_choice(self.candidates, "candidates", self, ("all", "hull"))
-        check_choice(self.solver, "solver", self, ("auto", "multiplicative"))
-        check_int(self.n_axes, "n_axes", self, low=1)
-        check_int(self.n_init, "n_init", self, low=1)
-        check_int(self.max_iter, "max_iter", self, low=1)
-        check_float(self.tol, "tol", self)
         if self.constraint == "simplex" and self.solver == "multiplicative":
             raise ValueError(
                 f"The 'solver' parameter of {type(self).__name__} must be 'auto' with "

@@ -1,6 +1,6 @@
 """Non-negative matrix factorisation: Euclidean and other losses, sparse parts, missing entries."""
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -10,6 +10,19 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from isthmus._checks import check_scale
 from isthmus._estimator import Estimator
+from isthmus._parameters import (
+    Constraint,
+    choice,
+    condition,
+    instance,
+    integer,
+    none,
+    numbers,
+    real,
+    seed,
+    several,
+    verbosity,
+)
 from isthmus._progress import ProgressLine
 from isthmus._warnings import warn
 from isthmus.sparse.factorization.divergence import Divergence
@@ -29,17 +42,23 @@ from isthmus.sparse.factorization.hoyer_solver import (
 )
 from isthmus.sparse.factorization.observed import Observed
 from isthmus.sparse.factorization.options import (
+    DIVERGENCES,
+    SOLVERS,
     check_sparsity,
     choose_penalties,
     choose_solver,
     starts,
     takes_gaps,
 )
-from isthmus.sparse.factorization.penalties import Penalty
+from isthmus.sparse.factorization.penalties import ParkSparsity, Penalty
 from isthmus.sparse.factorization.precision import descend_in_two_precisions
 from isthmus.sparse.factorization.quadratic import Quadratic
 from isthmus.sparse.factorization.tables import FactorizationTable
 from isthmus.typing import Array
+
+A_PAIR = condition(
+    "a pair (W, H) of arrays of finite numbers", several(numbers(2), length=2).accepts
+)
 
 
 class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
@@ -134,6 +153,26 @@ class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     """
 
     __module__ = "isthmus.sparse"
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "n_components": integer(1) | none,
+        "divergence": choice(*DIVERGENCES),
+        "solver": choice(*SOLVERS),
+        "sparsity": none
+        | real(0, 1)
+        | choice("hoyer", "park")
+        | instance(HoyerSparseness, ParkSparsity),
+        "alpha_W": real(0),
+        "alpha_H": real(0) | choice("same"),
+        "l1_ratio": real(0, 1),
+        "missing": choice("nan", "unstored"),
+        "init": choice("auto", "svd", "random") | A_PAIR,
+        "n_init": integer(1),
+        "tol": real(0),
+        "max_iter": integer(1),
+        "random_state": seed,
+        "verbose": verbosity,
+    }
 
     def __init__(
         self,

@@ -1,11 +1,11 @@
 """Sparseness of vectors after Hoyer, and the nearest vector of a given sparseness."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from isthmus._checks import check_choice, check_float
+from isthmus._parameters import Constraint, check_parameters, choice, none, real
 from isthmus._piece import Piece
 from isthmus.typing import Array
 
@@ -35,16 +35,19 @@ class HoyerSparseness(Piece):
 
     __module__ = "isthmus.sparse"
 
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "components": none | real(0, 1),
+        "codes": none | real(0, 1),
+        "codes_axis": choice("component", "sample"),
+    }
+
     components: float | None = 0.6
     codes: float | None = None
     codes_axis: str = "component"
 
     def targets(self) -> tuple[float | None, float | None]:
         """Sparseness of codes and of components, after a check."""
-        check_choice(self.codes_axis, "codes_axis", self, ("component", "sample"))
-        for name in ("components", "codes"):
-            if getattr(self, name) is not None:
-                check_float(getattr(self, name), name, self, high=1.0)
+        check_parameters(self)
         return self.codes, self.components
 
 

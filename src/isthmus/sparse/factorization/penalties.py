@@ -1,10 +1,11 @@
 """What keeps factors small or sparse."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from isthmus._checks import check_choice, check_float
+from isthmus._parameters import Constraint, check_parameters, choice, real
 from isthmus._piece import Piece
 from isthmus.typing import Array
 
@@ -64,15 +65,19 @@ class ParkSparsity(Piece):
 
     __module__ = "isthmus.sparse"
 
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "beta": real(0),
+        "eta": real(0) | choice("auto"),
+        "side": choice("codes", "components"),
+    }
+
     beta: float = 0.01
     eta: float | str = "auto"
     side: str = "codes"
 
     def penalties(self, largest: float) -> tuple[Penalty, Penalty]:
         """Penalties of codes and components where the largest entry of the data is given."""
-        beta = check_float(self.beta, "beta", self)
-        auto = isinstance(self.eta, str) and self.eta == "auto"
-        eta = largest**2 if auto else check_float(self.eta, "eta", self)
-        pair = Penalty(squared_l1=beta), Penalty(l2=eta)
-        side = check_choice(self.side, "side", self, ("codes", "components"))
-        return pair if side == "codes" else (pair[1], pair[0])
+        check_parameters(self)
+        eta = largest**2 if isinstance(self.eta, str) else float(self.eta)
+        pair = Penalty(squared_l1=float(self.beta)), Penalty(l2=eta)
+        return pair if self.side == "codes" else (pair[1], pair[0])

@@ -1,22 +1,29 @@
 """K-SVD, in memory, in mini-batches and on streams."""
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils import gen_batches
+from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from isthmus._checks import (
-    check_bool,
-    check_choice,
-    check_float,
-    check_int,
-    check_jobs,
     check_scale,
-    check_seed,
     check_table,
 )
 from isthmus._estimator import Estimator
+from isthmus._parameters import (
+    Constraint,
+    boolean,
+    choice,
+    instance,
+    integer,
+    jobs,
+    none,
+    numbers,
+    real,
+    seed,
+    verbosity,
+)
 from isthmus._progress import ProgressLine
 from isthmus.sparse.coder import CodesMixin, double_rows
 from isthmus.sparse.dictionary.ksvd.formulas import (
@@ -35,7 +42,7 @@ from isthmus.sparse.dictionary.ksvd.stream import (
     map_block,
     merge,
 )
-from isthmus.sparse.dictionary.ksvd.update import as_atom_update
+from isthmus.sparse.dictionary.ksvd.update import AtomUpdate, as_atom_update
 from isthmus.sparse.pursuit.matching import as_dense, count_limit, pursue, residual_goals, unit_rows
 from isthmus.typing import Array
 
@@ -130,6 +137,22 @@ class KSVD(CodesMixin, Estimator):
 
     __module__ = "isthmus.sparse"
 
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "n_atoms": none | integer(1),
+        "n_nonzero": none | integer(1),
+        "tol": none | real(0),
+        "max_iter": integer(1),
+        "update": choice("power", "exact") | instance(AtomUpdate),
+        "rule": choice("residual", "correlation"),
+        "monotone": boolean,
+        "batch_size": none | integer(1),
+        "forgetting_power": real(0),
+        "init": none | numbers(2),
+        "n_jobs": jobs,
+        "random_state": seed,
+        "verbose": verbosity,
+    }
+
     _rng: np.random.RandomState
 
     def __init__(
@@ -167,8 +190,7 @@ class KSVD(CodesMixin, Estimator):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the dictionary from the rows of ``X``; return self."""
-        self._check_parameters()
-        rng = check_seed(self.random_state, "random_state", self)
+        rng = check_random_state(self.random_state)
         X = validate_data(self, X, dtype=np.float64, order="C", ensure_min_samples=2)
         check_scale(self, X)
         D = self._first_atoms(X, rng)
@@ -184,8 +206,7 @@ class KSVD(CodesMixin, Estimator):
         The first block should hold a few times as many signals as there are atoms.
         """
         first = not hasattr(self, "components_")
-        self._check_parameters()
-        rng = check_seed(self.random_state, "random_state", self) if first else self._rng
+        rng = check_random_state(self.random_state) if first else self._rng
         X = validate_data(self, X, dtype=np.float64, order="C", reset=first)
         check_scale(self, X)
         D = self._first_atoms(X, rng) if first else self.components_.copy()
@@ -311,22 +332,6 @@ class KSVD(CodesMixin, Estimator):
     def _limits(self, X: Array, n_atoms: int) -> tuple[int, Array]:
         n_nonzero = count_limit("KSVD", self.n_nonzero, self.tol, n_atoms, X.shape[1])
         return n_nonzero, residual_goals("KSVD", self.tol, len(X))
-
-    def _check_parameters(self) -> None:
-        if self.n_atoms is not None:
-            check_int(self.n_atoms, "n_atoms", self, low=1)
-        if self.n_nonzero is not None:
-            check_int(self.n_nonzero, "n_nonzero", self, low=1)
-        if self.tol is not None:
-            check_float(self.tol, "tol", self)
-        check_int(self.max_iter, "max_iter", self, low=1)
-        check_float(self.forgetting_power, "forgetting_power", self, low=0.0)
-        as_atom_update(self.update, self)
-        check_choice(self.rule, "rule", self, ("residual", "correlation"))
-        if self.batch_size is not None:
-            check_int(self.batch_size, "batch_size", self, low=1)
-        check_bool(self.monotone, "monotone", self)
-        check_jobs(self.n_jobs, "n_jobs", self)
 
     # Use ----------------------------------------------------------------------------
 

@@ -1,9 +1,10 @@
 """How K-SVD improves and replaces atoms, as a piece."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
-from isthmus._checks import check_choice, check_float, check_int, refusal
+from isthmus._checks import check_choice, refusal
+from isthmus._parameters import Constraint, check_parameters, choice, integer, real
 from isthmus._piece import Piece
 
 
@@ -36,6 +37,13 @@ class AtomUpdate(Piece):
 
     __module__ = "isthmus.sparse"
 
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "method": choice("power", "exact"),
+        "n_power": integer(1),
+        "min_usage": integer(0),
+        "max_coherence": real(0, 1),
+    }
+
     method: str = "power"
     n_power: int = 3
     min_usage: int = 4
@@ -43,10 +51,7 @@ class AtomUpdate(Piece):
 
     def check(self) -> None:
         """Refuse what cannot be used, by name."""
-        check_choice(self.method, "method", self, ("power", "exact"))
-        check_int(self.n_power, "n_power", self, low=1)
-        check_int(self.min_usage, "min_usage", self, low=0)
-        check_float(self.max_coherence, "max_coherence", self, low=0.0, high=1.0)
+        check_parameters(self)
 
 
 def as_atom_update(update: Any, owner: Any) -> AtomUpdate:
