@@ -12,6 +12,8 @@ from sklearn.base import BaseEstimator
 from isthmus._door import check_arguments, reword
 from isthmus._parameters import Constraint, check_parameters
 
+# How the names of methods begin that learn something.
+LEARNING = ("fit", "partial_fit")
 # Methods that are given data and learn nothing.
 ANSWERS = frozenset(
     {"predict", "predict_proba", "predict_coordinates", "decision_function", "score"}
@@ -60,17 +62,17 @@ class Estimator(BaseEstimator):
     _constraints: ClassVar[dict[str, Constraint]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        for name, method in list(vars(cls).items()):
-            if name.startswith(("fit", "partial_fit")):
-                guard = all_or_nothing
-            elif name in ANSWERS:
-                guard = _with_door
-            else:
-                continue
-            if inspect.isfunction(method):
+        ours = [c for c in cls.__mro__ if c is cls or not issubclass(c, Estimator)]
+        names = {name for c in ours if c.__module__.startswith("isthmus") for name in vars(c)}
+        for name in sorted(names & ANSWERS | {n for n in names if n.startswith(LEARNING)}):
+            guard = all_or_nothing if name.startswith(LEARNING) else _with_door
+            method = inspect.getattr_static(cls, name)
+            if inspect.isfunction(method) and not hasattr(method, "guards"):
                 setattr(cls, name, guard(method))
-            elif inspect.isfunction(getattr(method, "fn", None)):  # behind ``available_if``
-                method.fn = guard(method.fn)
+            # Behind ``available_if``.
+            function = getattr(method, "fn", None)
+            if inspect.isfunction(function) and not hasattr(function, "guards"):
+                method.fn = guard(function)
         super().__init_subclass__(**kwargs)
 
 
@@ -99,17 +101,22 @@ def all_or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
         finally:
             running.discard(id(self))
 
+    guarded.guards = True  # type: ignore[attr-defined]
     return guarded
 
 
 def _with_door(method: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(method)
     def guarded(self: Any, *args: Any, **kwargs: Any) -> Any:
-        check_arguments(
-            self, method, args, kwargs, smallest=0.0
-        )  # zero but for rounding is an answer
-        return method(self, *args, **kwargs)
+        # Coordinates may be zero but for rounding.
+        check_arguments(self, method, args, kwargs, smallest=0.0)
+        try:
+            return method(self, *args, **kwargs)
+        except (TypeError, ValueError) as error:
+            reword(self, error)
+            raise
 
+    guarded.guards = True  # type: ignore[attr-defined]
     return guarded
 
 

@@ -13,10 +13,11 @@ from isthmus.preimage import BasePreimage
 from isthmus.testing import all_estimators
 from tests.test_contract import REQUIRED, VARIANTS
 
-# Pre-images of sequences and graphs are attacked by the tests of their own family.
-OF_OBJECTS = {"SequencePreimage", "GraphPreimage"}
+# Pre-images of sequences and graphs, and of weights instead of coordinates, are attacked by the
+# tests of their own family.
+ELSEWHERE = {"SequencePreimage", "GraphPreimage", "MinimumRiskPreimage"}
 # What it takes to answer, in order of preference.
-ANSWERS = ("predict", "transform", "score_samples", "decision_function", "project")
+ANSWERS = ("predict", "transform", "score_samples", "decision_function", "distances")
 
 
 @dataclass
@@ -35,28 +36,31 @@ class Subject:
     def fit(self, model: Any, X: Any, y: Any) -> Any:
         """Fit as a user would."""
         if isinstance(model, BasePreimage):
-            return model.fit(X, _map_of(self.X))
+            return model.fit(X, self.map())
         return model.fit(X) if y is None else model.fit(X, y)
 
     def answer(self, model: Any, X: Any) -> Any:
         """What the fitted model says about rows."""
         if isinstance(model, BasePreimage):
-            return model.solve(_map_of(self.X).transform(X))
+            return model.solve(self.map().transform(X))
         return self.ask(model)(X)
+
+    def map(self) -> KernelPCA:
+        """The feature map whose points a pre-image is asked for."""
+        linear = "Analytic" in self.name  # it has no other
+        return KernelPCA(kernel="linear" if linear else Gaussian(0.5)).fit(self.X)
 
     def ask(self, model: Any) -> Callable[[Any], Any]:
         """The method that answers."""
-        name = next(name for name in ANSWERS if hasattr(model, name))
+        name = next((name for name in ANSWERS if hasattr(model, name)), "score")
+        if name == "score":  # a learner of kernels only tells how well they fit
+            return lambda X: model.score(X, self.y)
         return getattr(model, name)
 
     @property
     def takes_labels(self) -> bool:
         """Whether the outputs are classes."""
         return self.y is not None and self.y.dtype.kind in "iU"
-
-
-def _map_of(X: np.ndarray) -> KernelPCA:
-    return KernelPCA(kernel=Gaussian(0.5)).fit(X)
 
 
 def table(n: int = 24, d: int = 3, seed: int = 0) -> np.ndarray:
@@ -71,7 +75,7 @@ def table(n: int = 24, d: int = 3, seed: int = 0) -> np.ndarray:
 def subjects(*, variants: bool = True) -> list[Subject]:
     """Every public estimator at its defaults, and settings with a path of their own."""
     built = [
-        cls(**REQUIRED.get(name, {})) for _, name, cls in all_estimators() if name not in OF_OBJECTS
+        cls(**REQUIRED.get(name, {})) for _, name, cls in all_estimators() if name not in ELSEWHERE
     ]
     chosen = [e for e in built if isinstance(e, BasePreimage) or _takes_tables(e)]
     return [_subject(e) for e in chosen + (list(VARIANTS) if variants else [])]
