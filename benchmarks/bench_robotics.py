@@ -7,7 +7,7 @@ user of theirs writes.
 import numpy as np
 
 from benchmarks._harness import Contest, Unavailable, benchmark
-from isthmus.robotics import inverse_kinematics, pa10
+from isthmus.robotics import KinematicChain, inverse_kinematics, pa10
 
 ARM = pa10(unit=1000.0)  # metres, as the peers have it
 TOL = 1e-6  # metres and radians
@@ -141,3 +141,82 @@ def inverse(n):
         return {"reached": float(good.mean()), "median error (m)": float(np.median(away))}
 
     return Contest(ours, peer, quality)
+
+
+def _model(name):
+    """One of the toolbox's own arms, with its limits, as our chain and as the peer has it."""
+    try:
+        import roboticstoolbox as rtb
+    except ImportError as missing:
+        raise Unavailable("roboticstoolbox-python is not installed") from missing
+    robot = getattr(rtb.models.DH, name)()
+    limits = np.tile([-np.pi, np.pi], (robot.n, 1))  # where the model has none: a full turn
+    own = np.array([link.qlim if link.qlim is not None else (0, 0) for link in robot.links])
+    limits = np.where((own[:, :1] < own[:, 1:]), own, limits)
+    table = [[link.alpha, link.a, link.d, link.offset] for link in robot.links]
+    chain = KinematicChain(table, "modified" if robot.mdh else "standard", limits=limits)
+    kind = rtb.RevoluteMDH if robot.mdh else rtb.RevoluteDH
+    links = [
+        kind(alpha=twist, a=length, d=offset, offset=angle, qlim=list(pair))
+        for (twist, length, offset, angle), pair in zip(table, limits, strict=True)
+    ]
+    return chain, rtb.DHRobot(links).ets()
+
+
+# All its arms of six joints and more that only turn.
+MODELS = ("Ball", "Baxter", "Coil", "Hyper", "Hyper3d", "IRB140", "Jaco", "KR5", "LWR4", "Mico",
+          "Panda", "Puma560", "Sawyer", "UR10", "UR3", "UR5")  # fmt: skip
+
+
+def _reached(chain, poses):
+    def quality(Q):
+        found = chain.forward(Q)
+        away = np.linalg.norm(found[:, :3, 3] - poses[:, :3, 3], axis=1) / chain.reach
+        turned = np.abs(found[:, :3, :3] - poses[:, :3, :3]).max(axis=(1, 2))
+        good = (away < 1e-5) & (turned < 1e-5) & chain.within_limits(Q)
+        return {"reached": float(good.mean())}
+
+    return quality
+
+
+def _model_contest(name, n_init, n_searches, n=200):
+    chain, robot = _model(name)
+    poses = chain.forward(
+        np.random.default_rng(0).uniform(chain.lower, chain.upper, (n, chain.n_joints))
+    )
+    start = chain.center
+
+    def ours():
+        return inverse_kinematics(chain, poses, n_init=n_init, tol=1e-7).q
+
+    def peer():
+        searches = {"q0": start, "slimit": n_searches, "tol": 1e-12}
+        return np.array([robot.ik_LM(T, **searches)[0] for T in poses])
+
+    return Contest(ours, peer, _reached(chain, poses))
+
+
+@benchmark(
+    "kinematics-models-start",
+    work="200 reachable poses of each of the peer's own arms, from the middle of the ranges alone",
+    peer="roboticstoolbox ik_LM, one search",
+    cases=MODELS,
+    quick=("UR5", "Panda"),
+    unit="targets",
+    goal="as many reached on every arm, limits kept",
+)
+def models_start(name):
+    return _model_contest(name, 1, 1)
+
+
+@benchmark(
+    "kinematics-models",
+    work="The same with the default number of starts",
+    peer="roboticstoolbox ik_LM, 100 searches",
+    cases=MODELS,
+    quick=("UR5", "Panda"),
+    unit="targets",
+    goal="as many reached on every arm, limits kept, and faster",
+)
+def models(name):
+    return _model_contest(name, 31, 100)

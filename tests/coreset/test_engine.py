@@ -138,3 +138,42 @@ def test_a_ball_around_another_centre_measures_from_there(cloud):
     np.testing.assert_array_equal(there.center_, cloud[0])
     with pytest.raises(AttributeError, match="with the linear kernel only"):
         MinimumEnclosingBall(kernel=Gaussian(0.5)).fit(cloud).center_  # noqa: B018
+
+
+@pytest.mark.parametrize("shift", [0.0, 1e8])
+@pytest.mark.parametrize("scale", [1e-60, 1e-8, 1.0, 1e8, 1e60])
+def test_a_ball_follows_a_shift_and_a_change_of_units(cloud, scale, shift):
+    here = MinimumEnclosingBall(epsilon=1e-3, random_state=0).fit(cloud)
+    there = MinimumEnclosingBall(epsilon=1e-3, random_state=0).fit(scale * (cloud + shift))
+    rtol = 1e-6 if shift else 1e-9
+    assert there.radius_ == pytest.approx(scale * here.radius_, rel=rtol)
+    assert there.contains(scale * (cloud + shift)).all()
+    far = cloud.copy()
+    far[:, 0] += 10 * here.radius_
+    assert not there.contains(scale * (far + shift)).any()
+
+
+@pytest.mark.parametrize(
+    ("M", "v", "start", "message"),
+    [
+        ([[1.0, np.nan], [0.0, 1.0]], [0, 0], None, "NaN or infinity in M"),
+        (np.eye(2), [0, np.inf], None, "NaN or infinity in v"),
+        (np.eye(2), [0, 0, 0], None, r"v of shape \(2,\)"),
+        (np.ones((2, 3)), [0, 0], None, "a square matrix"),
+        (np.eye(2), [0, 0], [1.0], r"start of shape \(2,\)"),
+        (np.eye(2), [0, 0], [2.0, -1.0], "at least 0 that sum to 1"),
+    ],
+)
+def test_a_program_without_a_meaning_is_refused(M, v, start, message):
+    with pytest.raises(ValueError, match=message):
+        solve_simplex(M, v, start)
+
+
+def test_a_descent_in_parts_ends_where_one_does(rng, monkeypatch):
+    A = rng.normal(size=(40, 60))
+    v = rng.normal(size=40)
+    whole = solve_simplex(A @ A.T, v)
+    monkeypatch.setattr("isthmus.coreset.simplex.NUMBERS", 200)  # five steps at a time
+    parts = solve_simplex(A @ A.T, v)
+    np.testing.assert_array_equal(parts[0], whole[0])
+    assert parts[1] == whole[1]

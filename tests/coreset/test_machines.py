@@ -378,3 +378,18 @@ def test_a_surface_knows_inside_from_outside_in_spite_of_noise(rng):
     inside = np.linalg.norm(new, axis=1) < 1
     surface = ImplicitSurface(random_state=0).fit(cloud)
     assert np.mean((surface.decision_function(new) > 0) == inside) > 0.95
+
+
+def test_the_regressor_and_the_surface_work_in_units_of_the_data(rng):
+    X = rng.uniform(-2, 2, size=(80, 1))
+    y = np.sin(2 * X[:, 0])
+    here = CoreVectorRegressor(random_state=0).fit(X, y).predict(X)
+    for scale in (1e-60, 1e60):
+        there = CoreVectorRegressor(random_state=0).fit(X, scale * y).predict(X)
+        np.testing.assert_allclose(there / scale, here, rtol=1e-6, atol=1e-6)
+    angles = np.linspace(0, 2 * np.pi, 60)
+    circle = np.c_[np.cos(angles), np.sin(angles)]
+    values = ImplicitSurface(random_state=0).fit(circle).decision_function(circle)
+    moved = 1e-60 * circle
+    again = ImplicitSurface(random_state=0).fit(moved).decision_function(moved)
+    np.testing.assert_allclose(again, values, atol=1e-6)

@@ -218,3 +218,24 @@ def test_nan_joint_values_and_units_are_refused():
         pa10(unit=0.0)
     with pytest.raises(ValueError, match="'angles' parameter"):
         pa10().analytic_jacobian(TENTHS, angles="euler")
+
+
+def test_limits_are_given_once_in_either_form():
+    dh = [[0, 1, 0], [0, 1, 0]]
+    rows = KinematicChain(dh, limits=[[-1, 2], [-3, 4]])
+    np.testing.assert_array_equal(rows.lower, [-1, -3])
+    np.testing.assert_array_equal(rows.upper, [2, 4])
+    np.testing.assert_array_equal(KinematicChain(dh, limits=[1, 2]).lower, [-1, -2])
+    with pytest.raises(ValueError, match="takes its limits once"):
+        KinematicChain(dh, limits=[1, 2], lower=[0, 0])
+    with pytest.raises(ValueError, match=r"'limits' parameter of KinematicChain.*Got shape \(3,\)"):
+        KinematicChain(dh, limits=[1, 2, 3])
+
+
+def test_degrees_and_another_order_of_columns_are_noticed():
+    with pytest.raises(ValueError, match="are the angles in degrees"):
+        KinematicChain([[90, 0, 450], [-90, 0, 0]])
+    with pytest.raises(ValueError, match="columns in another order"):
+        KinematicChain([[450, 0, np.pi / 2], [0, 100, 0]])
+    with pytest.warns(UserWarning, match="If the limits are in degrees"):
+        KinematicChain([[0, 1, 0]], limits=[170])

@@ -182,3 +182,46 @@ def test_wrong_input_is_refused(target, options, message):
 def test_counts_must_be_whole():
     with pytest.raises(TypeError, match=r"'max_iter' .* int"):
         inverse_kinematics(ARM, np.zeros(3), max_iter=3.5)
+
+
+UR5 = KinematicChain(
+    [
+        [np.pi / 2, 0.0, 0.0895],
+        [0.0, -0.425, 0.0],
+        [0.0, -0.3922, 0.0],
+        [np.pi / 2, 0.0, 0.1092],
+        [-np.pi / 2, 0.0, 0.0947],
+        [0.0, 0.0, 0.0823],
+    ],
+    "standard",
+    limits=np.full(6, np.pi),
+)
+
+
+def test_a_full_turn_is_no_wall(rng):
+    Q = rng.uniform(UR5.lower, UR5.upper, (200, 6))
+    found = inverse_kinematics(UR5, UR5.forward(Q), n_init=1)
+    assert found.reached.mean() > 0.85  # 0.66 where limits of half a turn are walls
+    assert UR5.within_limits(found.q).all()
+    poses = UR5.forward(found.q[found.reached])
+    np.testing.assert_allclose(poses, UR5.forward(Q[found.reached]), atol=1e-7)
+    assert inverse_kinematics(UR5, UR5.forward(Q)).reached.all()
+
+
+def test_whole_turns_are_taken_off_towards_the_preferred_posture(rng):
+    wide = KinematicChain(UR5.dh, "standard", limits=np.full(6, 2 * np.pi))
+    Q = rng.uniform(-1, 1, (30, 6)) + 4.0
+    found = inverse_kinematics(wide, wide.forward(Q), start=Q, preferred=Q)
+    assert found.reached.all()
+    np.testing.assert_allclose(found.q, Q, atol=1e-6)
+    # From the equal posture a turn below, the answer is brought back near the preferred one.
+    below = inverse_kinematics(wide, wide.forward(Q), start=Q - 2 * np.pi, preferred=Q)
+    np.testing.assert_allclose(below.q, Q, atol=1e-6)
+
+
+def test_a_joint_with_less_than_a_turn_keeps_its_walls(rng):
+    tight = KinematicChain(UR5.dh, "standard", limits=np.full(6, 2.5))
+    Q = rng.uniform(tight.lower, tight.upper, (100, 6))
+    found = inverse_kinematics(tight, tight.forward(Q))
+    assert found.reached.mean() > 0.97
+    assert tight.within_limits(found.q).all()

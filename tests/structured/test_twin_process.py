@@ -109,6 +109,43 @@ def test_kl_values_are_divergences_of_the_bordered_gaussians(pairs, new, rng):
     assert min(added) > 0
 
 
+@pytest.mark.parametrize("n_neighbors", [None, 15])
+def test_the_inverse_criterion_is_the_divergence_that_a_pair_adds(pairs, new, n_neighbors):
+    X, Y = pairs
+    model = fixed(criterion="inverse_kl", n_neighbors=n_neighbors).fit(X, Y)
+    details = model.predict_details(new)
+
+    def divergence(A, B):
+        _, a = np.linalg.slogdet(A)
+        _, b = np.linalg.slogdet(B)
+        return 0.5 * (np.trace(np.linalg.solve(B, A)) - len(A) + b - a)
+
+    for x, y, value in zip(new, details.outputs, details.criterion, strict=True):
+        near = np.argsort(-Gaussian(1.0)(x[None], X)[0])[: n_neighbors or len(X)]
+        K, G = (
+            bordered(k, s, Z[near], z[None])
+            for k, s, Z, z in ((Gaussian(1.0), 0.02, X, x), (Gaussian(0.7), 0.05, Y, y))
+        )
+        added = divergence(K, G) - divergence(K[:-1, :-1], G[:-1, :-1])
+        assert value == pytest.approx(added, abs=1e-8)
+
+
+@pytest.mark.parametrize("n_landmarks", [None, 20])
+@pytest.mark.parametrize("n_neighbors", [None, 15])
+def test_a_shift_of_the_outputs_shifts_the_predictions(pairs, new, n_landmarks, n_neighbors):
+    if n_landmarks and n_neighbors:
+        return
+    X, Y = pairs
+    model = TwinGaussianProcess(
+        tune=None,
+        search=TwinSearch(n_init=1),
+        n_landmarks=n_landmarks,
+        n_neighbors=n_neighbors,
+    )
+    here, there = model.fit(X, Y).predict(new), model.fit(X, Y + 1000.0).predict(new)
+    assert_allclose(there - 1000.0, here, atol=1e-4)
+
+
 def test_inverse_kl_values_are_divergences_but_for_a_constant(pairs, new, rng):
     X, Y = pairs
     bridge = exact_bridge("inverse_kl", SIDES, X, Y)
@@ -203,7 +240,8 @@ def test_without_noise_a_training_input_gives_its_output(criterion, pairs):
 
 def test_the_first_start_is_kernel_ridge_regression(pairs, new):
     X, Y = pairs
-    ridge = KernelRidge(kernel="rbf", gamma=1.0, alpha=0.02).fit(X, Y).predict(new)
+    mean = Y.mean(axis=0)
+    ridge = mean + KernelRidge(kernel="rbf", gamma=1.0, alpha=0.02).fit(X, Y - mean).predict(new)
     assert_allclose(exact_bridge("kl", SIDES, X, Y).query(new).start, ridge, atol=1e-10)
 
 
@@ -474,10 +512,18 @@ def test_bad_parameters_are_named_and_leave_nothing_behind(parameters, error, me
 
 def test_an_output_kernel_that_is_none_is_named(pairs):
     loose = Transformed(Gaussian(4.0), (0.0, 1.0), basis="gegenbauer", lam=0.51, validity="ignore")
-    with pytest.raises(ValueError, match="Gram matrix of the outputs is not positive definite"):
+    with pytest.raises(ValueError, match="matrix of the outputs is not positive"):
         fixed(y_kernel=loose, alpha_y=1e-6).fit(*pairs)
 
 
 def test_too_few_steps_are_warned_of(pairs, new):
     with pytest.warns(ConvergenceWarning, match="have not converged"):
         fixed(search=TwinSearch(max_iter=1, tol=1e-12)).fit(*pairs).predict(new)
+
+
+def test_memory_that_cannot_be_had_is_refused_before_it_is_taken(pairs, monkeypatch):
+    monkeypatch.setattr("isthmus._memory.GIBIBYTE", 1)
+    monkeypatch.setattr("isthmus._memory.available_bytes", lambda: 1000)
+    with pytest.raises(MemoryError, match=r"Gram matrices of 40 pairs.*n_landmarks or n_neighbors"):
+        fixed().fit(*pairs)
+    fixed(n_landmarks=5).fit(*pairs)

@@ -1,12 +1,12 @@
 """The smallest ball around all points, in any feature space."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from isthmus._checks import check_float
+from isthmus._parameters import Constraint, real
 from isthmus.coreset.base import CoreMachine, kernel_columns, single_expansion
 from isthmus.coreset.problems import KernelProblem
 from isthmus.coreset.program import gram_column
@@ -69,6 +69,9 @@ class MinimumEnclosingBall(CoreMachine):
 
     __module__ = "isthmus.coreset"
 
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "epsilon": real(0),
+    }
     _solver_defaults = CoreSetSolver(epsilon=1e-3, stop="radius", batch_size=1, max_core=None)
 
     def __init__(
@@ -97,8 +100,7 @@ class MinimumEnclosingBall(CoreMachine):
         return self.dual_coef_ @ np.asarray(self.objects_)
 
     def _check_solver(self) -> CoreSetSolver:
-        epsilon = check_float(self.epsilon, "epsilon", self, low=0.0)
-        defaults = replace(self._solver_defaults, epsilon=epsilon)
+        defaults = replace(self._solver_defaults, epsilon=float(self.epsilon))
         solver = as_core_solver(self.solver, self, defaults)
         if solver.stop != "radius":
             raise ValueError(
@@ -113,8 +115,15 @@ class MinimumEnclosingBall(CoreMachine):
         X = self._check_objects(X, reset=True)
         kernel = as_kernel(self.kernel).resolve(X)
         n = n_objects(X)
-        lengths = np.asarray(kernel.diag(X), dtype=float)
-        columns = kernel_columns(kernel, X, solver, self)
+        # Around its middle and in its own units a cloud of vectors has the same ball, and digits.
+        unit, inside = _own_units(X) if isinstance(kernel, Linear) else (1.0, X)
+        lengths = np.asarray(kernel.diag(inside), dtype=float)
+        if not np.isfinite(lengths).all():
+            raise ValueError(
+                "MinimumEnclosingBall: k(x, x) is not finite for object "
+                f"{int(np.flatnonzero(~np.isfinite(lengths))[0])}. Scale the data."
+            )
+        columns = kernel_columns(kernel, inside, solver, self)
         problem = KernelProblem(columns, np.ones(n), 0.0, np.zeros(n), -lengths)
         first = int(rng.randint(n))
         from_first = lengths - 2 * gram_column(problem, first)
@@ -123,21 +132,42 @@ class MinimumEnclosingBall(CoreMachine):
         self._judge([found])
         self.expansion_ = single_expansion(kernel, X, found.indices, found.weights)
         self.core_indices_, self.epsilon_ = found.indices, solver.epsilon
-        self.radius_ = float(np.sqrt(found.squared_radius))
-        self.gap_, self.n_core_, self.radii_ = found.gap, found.n_core, found.radii
+        self.radius_ = unit * float(np.sqrt(found.squared_radius))
+        self.gap_, self.n_core_ = unit**2 * found.gap, found.n_core
+        self.radii_ = [unit * radius for radius in found.radii]
         return self
 
     def distances(self, X: Any) -> Array:
         """Return the distances of objects from the centre, (n,)."""
         check_is_fitted(self)
         X = self._check_objects(X, reset=False)
-        inner = self.expansion_(X)[:, 0]
-        lengths = np.asarray(self.kernel_.diag(X), dtype=float)
-        squared = lengths - 2 * inner + self.expansion_.squared_norms()[0]
-        return np.sqrt(np.maximum(squared, 0.0))
+        return np.sqrt(self._squared_distances(X)[0])
 
     def contains(self, X: Any) -> BoolArray:
         """Return whether objects are in the ball of ``1 + epsilon`` radii."""
         check_is_fitted(self)
-        slack = 1e-9 * max(self.radius_, 1.0)  # of rounding
-        return self.distances(X) <= (1 + self.epsilon_) * self.radius_ + slack
+        squared, rounding = self._squared_distances(self._check_objects(X, reset=False))
+        radius = (1 + self.epsilon_) * self.radius_
+        return squared <= radius**2 * (1 + 1e-9) + rounding
+
+    def _squared_distances(self, X: Any) -> tuple[Array, Array]:
+        """Squared distances from the centre, and how far rounding may have moved them."""
+        eps = 64 * np.finfo(float).eps
+        if isinstance(self.kernel_, Linear):
+            center = self.center_
+            apart = np.asarray(X, dtype=float) - center
+            error = eps * np.maximum(np.abs(X).max(axis=1), np.abs(center).max())
+            return np.einsum("ij,ij->i", apart, apart), error**2
+        inner = self.expansion_(X)[:, 0]
+        lengths = np.asarray(self.kernel_.diag(X), dtype=float)
+        center_length = self.expansion_.squared_norms()[0]
+        squared = lengths - 2 * inner + center_length
+        return np.maximum(squared, 0.0), eps * (np.abs(lengths) + center_length)
+
+
+def _own_units(X: Array) -> tuple[float, Array]:
+    """The extent of a cloud, and the cloud around its middle in these units."""
+    Z = np.asarray(X, dtype=float)
+    Z = Z - (Z.min(axis=0) / 2 + Z.max(axis=0) / 2)
+    unit = float(np.abs(Z).max()) or 1.0
+    return unit, Z / unit

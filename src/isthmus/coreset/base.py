@@ -8,6 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from isthmus._checks import check_seed
 from isthmus._estimator import Estimator
+from isthmus._parameters import Constraint, choice, instance, real, resolved_by, seed, verbosity
 from isthmus._progress import ProgressLine
 from isthmus._warnings import warn
 from isthmus.coreset.columns import KernelColumns
@@ -21,6 +22,9 @@ from isthmus.kernels.resolve import as_kernel
 from isthmus.linalg.spectrum import refuse_negative
 from isthmus.typing import Array, IntArray, Objects
 
+A_KERNEL = resolved_by(as_kernel, "a kernel, its name or a callable")
+#: The cost of errors, for all machines that have one.
+COST = real(0, include_low=False)
 KINDS_OF_OBJECTS = frozenset({"vectors", "objects", "sequences", "graphs", "pairwise"})
 
 
@@ -32,6 +36,12 @@ class CoreMachine(Estimator):
     """
 
     expansion_: Expansion
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "kernel": A_KERNEL,
+        "solver": choice("core") | instance(CoreSetSolver),
+        "random_state": seed,
+        "verbose": verbosity,
+    }
     #: What the solver does where it leaves the choice to the machine.
     _solver_defaults: ClassVar[CoreSetSolver]
 

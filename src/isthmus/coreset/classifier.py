@@ -1,6 +1,6 @@
 """Support vector classification on a core set."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -9,8 +9,9 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from isthmus._checks import check_float, check_length
-from isthmus.coreset.base import CoreMachine, kernel_columns
+from isthmus._checks import check_length
+from isthmus._parameters import Constraint, choice, instance, none
+from isthmus.coreset.base import COST, CoreMachine, kernel_columns
 from isthmus.coreset.problems import KernelProblem
 from isthmus.coreset.solver import BallVectorSolver, CoreSetSolver, as_any_solver
 from isthmus.kernels.expansion import Expansion
@@ -80,6 +81,11 @@ class CoreVectorClassifier(ClassifierMixin, CoreMachine):
 
     __module__ = "isthmus.coreset"
 
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "C": COST,
+        "class_weight": choice("balanced") | instance(dict) | none,
+        "solver": choice("core", "ball") | instance(CoreSetSolver, BallVectorSolver),
+    }
     _solver_defaults = CoreSetSolver(epsilon=0.05, stop="relative", batch_size=None, max_core=2000)
 
     @property
@@ -118,7 +124,7 @@ class CoreVectorClassifier(ClassifierMixin, CoreMachine):
             raise ValueError(
                 "CoreVectorClassifier requires y to be passed, but the target y is None."
             )
-        cost = check_float(self.C, "C", self, include_low=False)
+        cost = float(self.C)
         solver, rng = self._check_solver(), self._check_seed()
         X = self._check_objects(X, reset=True)
         classes, labels, weights = self._check_labels(y, n_objects(X))

@@ -1,13 +1,13 @@
 """Outlier detection on a core set."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from isthmus._checks import check_float
-from isthmus.coreset.base import CoreMachine, kernel_columns, single_expansion
+from isthmus._parameters import Constraint, choice, real
+from isthmus.coreset.base import COST, CoreMachine, kernel_columns, single_expansion
 from isthmus.coreset.problems import KernelProblem
 from isthmus.coreset.solver import CoreSetSolver
 from isthmus.kernels.objects import n_objects
@@ -60,6 +60,10 @@ class CoreVectorOutlierDetector(OutlierMixin, CoreMachine):
 
     __module__ = "isthmus.coreset"
 
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "C": COST,
+        "contamination": real(0, 0.5, include_low=False) | choice("auto"),
+    }
     _solver_defaults = CoreSetSolver(epsilon=0.01, stop="relative", batch_size=None, max_core=2000)
 
     def __init__(
@@ -81,12 +85,8 @@ class CoreVectorOutlierDetector(OutlierMixin, CoreMachine):
 
     def fit(self, X: Any, y: Any = None) -> "CoreVectorOutlierDetector":
         """Learn where the objects ``X`` are; return self."""
-        cost = check_float(self.C, "C", self, include_low=False)
+        cost = float(self.C)
         automatic = isinstance(self.contamination, str) and self.contamination == "auto"
-        if not automatic:
-            check_float(
-                self.contamination, "contamination", self, low=0.0, high=0.5, include_low=False
-            )
         solver, rng = self._check_solver(), self._check_seed()
         X = self._check_objects(X, reset=True)
         n = n_objects(X)

@@ -1,14 +1,15 @@
 """Ranking on a core set of pairs."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.stats import kendalltau
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from isthmus._checks import check_float, check_int, check_length
-from isthmus.coreset.base import CoreMachine, kernel_columns, single_expansion
+from isthmus._checks import check_length
+from isthmus._parameters import Constraint, integer
+from isthmus.coreset.base import COST, CoreMachine, kernel_columns, single_expansion
 from isthmus.coreset.problems import PairProblem
 from isthmus.coreset.solver import CoreSetSolver
 from isthmus.kernels.objects import n_objects
@@ -52,6 +53,10 @@ class CoreVectorRanker(CoreMachine):
 
     __module__ = "isthmus.coreset"
 
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "C": COST,
+        "max_pairs": integer(1),
+    }
     _solver_defaults = CoreSetSolver(epsilon=0.05, stop="relative", batch_size=None, max_core=4000)
 
     def __init__(
@@ -80,8 +85,8 @@ class CoreVectorRanker(CoreMachine):
         """Learn an order from grades ``y``; objects of different groups are not compared."""
         if y is None:
             raise ValueError("CoreVectorRanker requires y to be passed, but the target y is None.")
-        cost = check_float(self.C, "C", self, include_low=False)
-        most = check_int(self.max_pairs, "max_pairs", self, low=1)
+        cost = float(self.C)
+        most = int(self.max_pairs)
         solver, rng = self._check_solver(), self._check_seed()
         X = self._check_objects(X, reset=True)
         y = column_or_1d(y, warn=True)

@@ -1,15 +1,16 @@
 """Support vector regression on a core set."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from isthmus._checks import check_float, check_length
-from isthmus.coreset.base import CoreMachine, kernel_columns, single_expansion
+from isthmus._checks import check_length
+from isthmus._parameters import Constraint, boolean, none, real
+from isthmus.coreset.base import COST, CoreMachine, kernel_columns, single_expansion
 from isthmus.coreset.problems import KernelProblem
 from isthmus.coreset.program import CoreSolution
 from isthmus.coreset.solver import CoreSetSolver
@@ -68,6 +69,12 @@ class CoreVectorRegressor(RegressorMixin, CoreMachine):
 
     __module__ = "isthmus.coreset"
 
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "C": COST,
+        "tube": real(0) | none,
+        "weight": real(0, include_low=False),
+        "fit_intercept": boolean,
+    }
     _solver_defaults = CoreSetSolver(epsilon=0.01, stop="relative", batch_size=None, max_core=2000)
 
     def __init__(
@@ -102,7 +109,7 @@ class CoreVectorRegressor(RegressorMixin, CoreMachine):
             raise ValueError(
                 "CoreVectorRegressor requires y to be passed, but the target y is None."
             )
-        cost = check_float(self.C, "C", self, include_low=False)
+        cost = float(self.C)
         solver, rng = self._check_solver(), self._check_seed()
         X = self._check_objects(X, reset=True)
         y = column_or_1d(y, warn=True)
@@ -111,7 +118,8 @@ class CoreVectorRegressor(RegressorMixin, CoreMachine):
         check_length(self, n, len(y), what="targets as objects")
         kernel = as_kernel(self.kernel).resolve(X)
         center = float(y.mean()) if self.fit_intercept else 0.0
-        scale = float(y.std()) or 1.0
+        peak = float(np.abs(y - y.mean()).max()) or 1.0  # so that no square overflows or vanishes
+        scale = peak * float(((y - y.mean()) / peak).std()) or 1.0
         t = (y - center) / scale
         signs = np.repeat([1.0, -1.0], n)
         bias = 1.0 if self.fit_intercept else 0.0
@@ -129,10 +137,10 @@ class CoreVectorRegressor(RegressorMixin, CoreMachine):
             return found, _tube(found, v, weight)
 
         if self.tube is None:
-            weight = check_float(self.weight, "weight", self, include_low=False)
+            weight = float(self.weight)
             found, tube = solve(weight)
         else:
-            weight, found, tube = _find_weight(solve, check_float(self.tube, "tube", self), 1.0)
+            weight, found, tube = _find_weight(solve, float(self.tube), 1.0)
         self._judge([found])
         coefficients = weight * scale * found.weights * signs[found.indices]
         support, where = np.unique(found.indices % n, return_inverse=True)

@@ -6,11 +6,18 @@ component along the :math:`z`, of squared radius
 :math:`\sum_i\alpha_i(\eta-v_i)-\alpha^\top M\alpha`.
 """
 
+from typing import Any
+
 import numpy as np
 
+from isthmus._checks import check_float, check_int
+from isthmus._door import with_door
 from isthmus.typing import Array
 
+NUMBERS = 100_000_000  # entries that a part of the descent looks at
 
+
+@with_door
 def solve_simplex(
     M: Array,
     v: Array,
@@ -41,10 +48,37 @@ def solve_simplex(
     >>> weights.round(6), gap < 1e-9
     (array([0.75, 0.25]), True)
     """
-    n = len(v)
-    alpha = np.full(n, 1.0 / n) if start is None else np.array(start, dtype=float)
-    M = np.ascontiguousarray(M, dtype=float)
+    M, v, alpha = _check_program(M, v, start)
+    check_float(tol, "tol", "solve_simplex")
+    check_int(max_iter, "max_iter", "solve_simplex", low=1)
     return minimize_from(M, v, alpha, tol=tol, max_iter=max_iter)
+
+
+def _check_program(M: Any, v: Any, start: Any) -> tuple[Array, Array, Array]:
+    """The matrix, the linear term and the first weights, or what is wrong with them."""
+    M = np.ascontiguousarray(M, dtype=float)
+    v = np.asarray(v, dtype=float)
+    if M.ndim != 2 or M.shape[0] != M.shape[1] or not len(M):
+        raise ValueError(f"solve_simplex expected a square matrix M. Got shape {M.shape} instead.")
+    n = len(M)
+    alpha = np.full(n, 1.0 / n) if start is None else np.array(start, dtype=float)
+    for name, values in (("v", v), ("start", alpha)):
+        if values.shape != (n,):
+            raise ValueError(
+                f"solve_simplex expected {name} of shape ({n},), one entry per row of M. Got "
+                f"shape {values.shape} instead."
+            )
+    for name, values in (("M", M), ("v", v), ("start", alpha)):
+        if not np.isfinite(values).all():
+            raise ValueError(
+                f"solve_simplex expected finite numbers. Got NaN or infinity in {name}."
+            )
+    if alpha.min() < 0 or abs(alpha.sum() - 1) > 1e-8:
+        raise ValueError(
+            "solve_simplex expected a start with entries of at least 0 that sum to 1. Got a sum of "
+            f"{alpha.sum():g} and a least entry of {alpha.min():g}."
+        )
+    return M, v, alpha
 
 
 def minimize_from(
@@ -59,5 +93,11 @@ def minimize_from(
 
     n = len(alpha)
     gradient = 2.0 * (M[:n, :n] @ alpha) + v
-    gap, _ = descend(M, alpha, gradient, tol, max_iter)
+    # In parts of about half a second, so that an interrupt is answered between two.
+    part, gap = max(1, NUMBERS // n), np.inf
+    while max_iter > 0:
+        gap, done = descend(M, alpha, gradient, tol, min(part, max_iter))
+        if done < min(part, max_iter):
+            break
+        max_iter -= done
     return alpha, float(gap)

@@ -1,11 +1,12 @@
 """How the quadratic program of a machine is solved: two solvers, as pieces."""
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from isthmus._checks import check_choice, check_float, check_int, refusal
+from isthmus._checks import refusal
+from isthmus._parameters import Constraint, check_parameters, choice, integer, none, real
 from isthmus._piece import Piece
 from isthmus._progress import ProgressLine
 from isthmus.coreset.ball_vectors import solve_ball
@@ -65,6 +66,15 @@ class CoreSetSolver(Piece):
 
     __module__ = "isthmus.coreset"
 
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "epsilon": real(0) | choice("auto"),
+        "stop": choice("auto", "relative", "radius"),
+        "search": choice("auto", "exact", "sample"),
+        "batch_size": integer(1) | none | choice("auto"),
+        "max_core": integer(2) | none | choice("auto"),
+        "cache_size": real(0, include_low=False),
+    }
+
     epsilon: Any = "auto"
     stop: str = "auto"
     search: str = "auto"
@@ -76,15 +86,8 @@ class CoreSetSolver(Piece):
         """The solver with the values of ``defaults`` where it says "auto", all checked."""
         names = ("epsilon", "stop", "batch_size", "max_core")
         chosen = {name: getattr(defaults, name) for name in names if _is_auto(self, name)}
-        full = replace(self, **chosen)
-        check_float(full.epsilon, "epsilon", self, low=0.0)
-        check_choice(full.stop, "stop", self, ("relative", "radius"))
-        check_choice(full.search, "search", self, ("auto", "exact", "sample"))
-        for name, low in (("batch_size", 1), ("max_core", 2)):
-            if getattr(full, name) is not None:
-                check_int(getattr(full, name), name, self, low=low)
-        check_float(full.cache_size, "cache_size", self, include_low=False)
-        return full
+        check_parameters(self)
+        return replace(self, **chosen)
 
     def solve(
         self,
@@ -128,6 +131,11 @@ class BallVectorSolver(Piece):
 
     __module__ = "isthmus.coreset"
 
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "epsilon": real(0) | choice("auto"),
+        "max_iter": integer(1),
+    }
+
     epsilon: Any = "auto"
     max_iter: int = 100_000
 
@@ -135,9 +143,7 @@ class BallVectorSolver(Piece):
 
     def checked(self) -> "BallVectorSolver":
         """The solver itself, if its parameters can be used."""
-        if not _is_auto(self, "epsilon"):
-            check_float(self.epsilon, "epsilon", self, low=0.0)
-        check_int(self.max_iter, "max_iter", self, low=1)
+        check_parameters(self)
         return self
 
     def solve(

@@ -1,13 +1,15 @@
 """A surface through points, as the zeros of a function."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from isthmus._checks import check_float
 from isthmus._estimator import Estimator
+from isthmus._parameters import Constraint, choice, instance, real, seed, several
+from isthmus.coreset.base import COST
 from isthmus.coreset.regressor import CoreVectorRegressor
+from isthmus.coreset.solver import CoreSetSolver
 from isthmus.kernels.vectors.gaussian import Gaussian
 from isthmus.typing import Array
 
@@ -35,6 +37,9 @@ class ImplicitSurface(Estimator):
     Attributes
     ----------
     layers_ : list of fitted :class:`CoreVectorRegressor`
+        Functions of points in units of ``extent_`` around ``center_``.
+    center_, extent_ : ndarray and float
+        The mean of the points, and the root of their total variance.
 
     Examples
     --------
@@ -48,6 +53,14 @@ class ImplicitSurface(Estimator):
     """
 
     __module__ = "isthmus.coreset"
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "widths": real(0, include_low=False) | several(real(0, include_low=False)),
+        "C": COST,
+        "tube": real(0, include_low=False),
+        "solver": choice("core") | instance(CoreSetSolver),
+        "random_state": seed,
+    }
 
     def __init__(
         self,
@@ -67,33 +80,35 @@ class ImplicitSurface(Estimator):
     def fit(self, X: Any, y: Any = None) -> "ImplicitSurface":
         """Learn the surface through the points ``X``; return self."""
         widths = np.atleast_1d(np.asarray(self.widths, dtype=float))
-        if not len(widths) or not np.all(widths > 0):
-            raise ValueError(
-                "The 'widths' parameter of ImplicitSurface must be positive floats. Got "
-                f"{self.widths!r} instead."
-            )
-        cost = check_float(self.C, "C", self, include_low=False)
-        tube = check_float(self.tube, "tube", self, include_low=False)
         X = validate_data(self, X, dtype=np.float64)
-        extent = float(np.sqrt(X.var(axis=0).sum())) or 1.0
+        center, extent = X.mean(axis=0), _extent(X)
+        Z = (X - center) / extent
         left = np.ones(len(X))
         layers = []
         for number, width in enumerate(widths):
             layer = CoreVectorRegressor(
-                Gaussian.from_width(width * extent),
-                C=cost,
-                tube=tube if number else 0.05,  # at first of the value 1 itself
+                Gaussian.from_width(float(width)),
+                C=self.C,
+                tube=self.tube if number else 0.05,  # at first of the value 1 itself
                 fit_intercept=False,
                 solver=self.solver,
                 random_state=self.random_state,
-            ).fit(X, left)
-            left = left - layer.predict(X)
+            ).fit(Z, left)
+            left = left - layer.predict(Z)
             layers.append(layer)
-        self.layers_ = layers
+        self.layers_, self.center_, self.extent_ = layers, center, extent
         return self
 
     def decision_function(self, X: Any) -> Array:
         """Return f: zero on the surface."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
-        return np.sum([layer.predict(X) for layer in self.layers_], axis=0) - 1.0
+        Z = (X - self.center_) / self.extent_
+        return np.sum([layer.predict(Z) for layer in self.layers_], axis=0) - 1.0
+
+
+def _extent(X: Array) -> float:
+    """Root of the total variance, in units that cannot overflow; 1 where nothing varies."""
+    apart = X - X.mean(axis=0)
+    peak = float(np.abs(apart).max()) or 1.0
+    return peak * float(np.sqrt((apart / peak).var(axis=0).sum())) or 1.0

@@ -2,7 +2,7 @@
 
 import copy
 import warnings
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -12,8 +12,18 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from isthmus._checks import check_float, check_int, check_length
+from isthmus._checks import check_length
 from isthmus._estimator import Estimator
+from isthmus._parameters import (
+    Constraint,
+    choice,
+    having,
+    integer,
+    none,
+    real,
+    resolved_by,
+    several,
+)
 from isthmus.features.kernel_pca.estimator import KernelPCA
 from isthmus.kernels.expansion import Expansion
 from isthmus.kernels.resolve import as_kernel
@@ -36,6 +46,10 @@ PENALTIES = np.logspace(-4, 0, 9)
 WIDTH = 450.0 / 1030.0
 # Weight of staying close to a known posture, as a share of the mean squared length of components.
 NEARNESS = 0.05
+
+
+A_KERNEL = resolved_by(as_kernel, "a kernel, its name or a callable")
+COMPONENTS = integer(1) | real(0, 1, include_low=False, include_high=False) | none
 
 
 class ImitationModel(MultiOutputMixin, RegressorMixin, Estimator):
@@ -114,6 +128,20 @@ class ImitationModel(MultiOutputMixin, RegressorMixin, Estimator):
 
     __module__ = "isthmus.robotics"
 
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "chain": having("forward", "position_jacobians", text="a KinematicChain") | none,
+        "features": having("fit", "transform", text="a transformer") | none,
+        "x_kernel": A_KERNEL | none,
+        "y_kernel": A_KERNEL | none,
+        "x_components": COMPONENTS,
+        "y_components": COMPONENTS,
+        "rank": integer(1) | none,
+        "alpha": real(0) | several(real(0)) | none,
+        "cv": integer(2),
+        "preimage": choice("nearest") | having("fit", "solve", text="a pre-image") | none,
+        "threshold": real(0) | none,
+    }
+
     def __init__(
         self,
         chain: Any = None,
@@ -153,9 +181,6 @@ class ImitationModel(MultiOutputMixin, RegressorMixin, Estimator):
         """
         if y is None:
             raise ValueError("ImitationModel requires y to be passed, but the target y is None.")
-        check_int(self.cv, "cv", self, low=2)
-        if self.threshold is not None:
-            check_float(self.threshold, "threshold", self)
         Y, flat = self._check_outputs(y)
         features, rows, others = self._fit_features(X, unlabelled)
         check_length(self, len(rows), len(Y), what="postures as pictures")
@@ -184,6 +209,16 @@ class ImitationModel(MultiOutputMixin, RegressorMixin, Estimator):
         self._tree, self._postures = cKDTree(self.preimage_.coordinates_), Y
         self.neutral_ = self._solve(self.regressor_.intercept_[None])[0]
         return self
+
+    # A search tree is quickly grown again, and a model file cannot hold one.
+
+    def __getstate__(self) -> Any:
+        return {name: value for name, value in super().__getstate__().items() if name != "_tree"}
+
+    def __setstate__(self, state: Any) -> None:
+        super().__setstate__(state)
+        if "preimage_" in self.__dict__:
+            self._tree = cKDTree(self.preimage_.coordinates_)
 
     def predict_coordinates(self, X: Any) -> Array:
         """Return the predicted components of the postures, shape (n, n_components)."""
@@ -276,11 +311,6 @@ class ImitationModel(MultiOutputMixin, RegressorMixin, Estimator):
 
     def _output_preimage(self, y_features: KernelPCA) -> Any:
         if isinstance(self.preimage, str):
-            if self.preimage != "nearest":
-                raise ValueError(
-                    "The 'preimage' parameter of ImitationModel must be a pre-image, 'nearest' "
-                    f"or None. Got {self.preimage!r} instead."
-                )
             return CandidatePreimage()
         if self.preimage is not None:
             return clone(self.preimage)

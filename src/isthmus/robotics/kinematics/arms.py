@@ -29,9 +29,10 @@ def pa10(*, unit: float = 1.0, limits: Any = None, base_height: float = 0.0) -> 
     ----------
     unit : float, default=1.0
         Length of the unit in millimetres: 1000 gives metres, 100 decimetres.
-    limits : array-like of shape (7,), default=None
-        Joints keep to [-limit, limit], in radians. None: the commonly quoted 177, 94, 174, 137,
-        255, 165 and 360 degrees. Installations differ: check yours.
+    limits : array-like of shape (7,) or (7, 2), default=None
+        Joints keep to [-limit, limit], or to rows of lower and upper limit, in radians. None: the
+        commonly quoted 177, 94, 174, 137, 255, 165 and 360 degrees. Installations differ: check
+        yours.
     base_height : float, default=0.0
         Height of the shoulder above the floor, in the chosen unit. The real arm stands on a fixed
         column of some 315 mm.
@@ -50,8 +51,7 @@ def pa10(*, unit: float = 1.0, limits: Any = None, base_height: float = 0.0) -> 
            [412.438, 138.485, 889.36 ]])
     """
     check_float(unit, "unit", "pa10", include_low=False)
-    limit = LIMITS if limits is None else np.asarray(limits, dtype=float)
     base = np.eye(4)
     base[2, 3] = base_height
     dh = np.column_stack([TWISTS, np.zeros(7), OFFSETS / unit])
-    return KinematicChain(dh, "modified", lower=-limit, upper=limit, base=base)
+    return KinematicChain(dh, "modified", limits=LIMITS if limits is None else limits, base=base)

@@ -6,10 +6,12 @@ import numpy as np
 from sklearn.utils import gen_batches
 
 from isthmus._checks import check_choice
+from isthmus._warnings import warn
 from isthmus.typing import Array, BoolArray
 
 CONVENTIONS = ("modified", "standard")
 ANGLES = ("rpy", "zyz", "rotation_vector")
+MOST_TURNS = 3  # beyond which a joint limit looks like degrees
 BLOCK = 1024  # postures whose frames stay in the cache until their Jacobians are computed
 
 
@@ -37,6 +39,9 @@ class KinematicChain:
         The convention of the rows.
     lower, upper : array-like of shape (n_joints,), default=None
         Joint limits in radians. None: no limits.
+    limits : array-like of shape (n_joints, 2) or (n_joints,), default=None
+        The same in one table: rows of lower and upper limit, or one number per joint that keeps
+        to [-limit, limit].
     base : array-like of shape (4, 4), default=None
         Pose of the foot of the chain. None: the identity.
 
@@ -76,6 +81,7 @@ class KinematicChain:
         *,
         lower: Any = None,
         upper: Any = None,
+        limits: Any = None,
         base: Any = None,
     ) -> None:
         check_choice(convention, "convention", self, CONVENTIONS)
@@ -86,9 +92,11 @@ class KinematicChain:
                 f"offset) or (twist, length, offset, angle). Got shape {rows.shape} instead."
             )
         _refuse_not_finite("dh", rows)
+        _refuse_degrees(rows)
         self.dh = rows
         self.convention = convention
         self.n_joints = len(rows)
+        lower, upper = self._both_limits(lower, upper, limits)
         self.lower = self._limits("lower", lower, -np.inf)
         self.upper = self._limits("upper", upper, np.inf)
         inverted = np.flatnonzero(~(self.lower < self.upper))
@@ -231,6 +239,25 @@ class KinematicChain:
         _refuse_not_finite("q", Q)
         return np.atleast_2d(Q), Q.ndim == 1
 
+    def _both_limits(self, lower: Any, upper: Any, limits: Any) -> tuple[Any, Any]:
+        """Lower and upper limits, however they were given."""
+        if limits is None:
+            return lower, upper
+        if lower is not None or upper is not None:
+            raise ValueError(
+                "KinematicChain takes its limits once: give 'limits', or 'lower' and 'upper'."
+            )
+        table = np.array(limits, dtype=float)
+        if table.shape == (self.n_joints,):
+            return -table, table
+        if table.shape != (self.n_joints, 2):
+            raise ValueError(
+                f"The 'limits' parameter of KinematicChain must have shape ({self.n_joints}, 2), "
+                f"rows of lower and upper limit, or ({self.n_joints},). Got shape {table.shape} "
+                "instead."
+            )
+        return table[:, 0], table[:, 1]
+
     def _limits(self, name: str, values: Any, missing: float) -> Array:
         if values is None:
             return np.full(self.n_joints, missing)
@@ -240,7 +267,28 @@ class KinematicChain:
                 f"The {name!r} parameter of KinematicChain must hold one limit for each of the "
                 f"{self.n_joints} joints. Got shape {limits.shape} instead."
             )
+        large = np.abs(limits[np.isfinite(limits)])
+        if len(large) and large.max() > MOST_TURNS * 2 * np.pi:
+            warn(
+                f"KinematicChain: a {name} limit of {large.max():g} radians is "
+                f"{large.max() / (2 * np.pi):.0f} turns. If the limits are in degrees, use "
+                "np.radians.",
+                UserWarning,
+            )
         return limits
+
+
+def _refuse_degrees(rows: Array) -> None:
+    """Refuse twists and constant angles that no table in radians and in our order has."""
+    for column, name in ((0, "twist"), (3, "angle"))[: rows.shape[1] - 2]:
+        size = np.abs(rows[:, column])
+        if size.max() > 2 * np.pi * (1 + 1e-9):
+            raise ValueError(
+                f"The 'dh' parameter of KinematicChain must hold rows (twist, length, offset) or "
+                f"(twist, length, offset, angle), angles in radians. Got a {name} of "
+                f"{rows[size.argmax(), column]:g}, which is more than a turn: are the angles in "
+                "degrees (use np.radians), or the columns in another order?"
+            )
 
 
 def _refuse_not_finite(name: str, values: Array) -> None:

@@ -10,6 +10,8 @@ from isthmus._checks import check_float, check_int
 from isthmus.robotics.kinematics.chain import KinematicChain
 from isthmus.typing import Array, BoolArray, IntArray
 
+BATCH = 64  # targets that are solved without a look at the keyboard
+
 
 @dataclass(frozen=True)
 class InverseKinematics:
@@ -58,8 +60,10 @@ def inverse_kinematics(
 
     taken if the error falls. The damping vanishes at the target, where the iteration becomes
     Newton's, and keeps steps short near singular postures. A joint at its limit whose step would
-    leave it is held. If a start does not lead to the target, others are tried, first near it, then
-    anywhere.
+    leave it is held. If that does not lead to the target, the same start is followed once more,
+    with every step taken and without limits, and what it finds is brought back within them; then
+    other starts are tried, first near it, then anywhere. A joint whose limits are a full turn apart
+    or more has none on the way: whole turns are taken off its value at the end.
 
     If the chain has more joints than the target has conditions, many postures reach it. With
     ``preferred`` the posture moves along the solutions to the one closest to it,
@@ -129,19 +133,34 @@ def inverse_kinematics(
     )
     Q, errors = np.empty((n, chain.n_joints)), np.zeros((n, 2))
     reached, steps = np.zeros(n, dtype=bool), np.zeros(n, dtype=np.int64)
-    solve_targets(
-        poses,
-        with_rotation,
-        chain.tables,
-        (chain.lower, chain.upper),
-        starts,
-        others,
-        wanted,
-        (tol, max_iter, preferred is not None),
-        (Q, errors, reached, steps),
-    )
+    turns = chain.upper - chain.lower >= 2 * np.pi * (1 - 1e-9)
+    limits = (np.where(turns, -np.inf, chain.lower), np.where(turns, np.inf, chain.upper))
+    for first in range(0, n, BATCH):  # between two batches an interrupt is answered
+        rows = slice(first, first + BATCH)
+        solve_targets(
+            poses[rows],
+            with_rotation,
+            chain.tables,
+            limits,
+            starts[rows],
+            others,
+            wanted[rows],
+            (tol, max_iter, preferred is not None),
+            (Q[rows], errors[rows], reached[rows], steps[rows]),
+        )
+    _take_off_turns(Q, starts if preferred is None else wanted, chain, turns)
     at: Any = 0 if one else slice(None)
     return InverseKinematics(Q[at], reached[at], errors[at, 0], errors[at, 1], steps[at])
+
+
+def _take_off_turns(Q: Array, near: Array, chain: KinematicChain, turns: BoolArray) -> None:
+    """Bring joints that may turn around within their limits, by whole turns, close to ``near``."""
+    turn = 2 * np.pi
+    for j in np.flatnonzero(turns & np.isfinite(chain.lower) & np.isfinite(chain.upper)):
+        q = Q[:, j] - turn * np.round((Q[:, j] - near[:, j]) / turn)
+        q -= turn * np.ceil(np.maximum(q - chain.upper[j], 0) / turn)
+        q += turn * np.ceil(np.maximum(chain.lower[j] - q, 0) / turn)
+        Q[:, j] = np.clip(q, chain.lower[j], chain.upper[j])  # of rounding
 
 
 def _targets(target: Any) -> tuple[Array, bool, bool]:

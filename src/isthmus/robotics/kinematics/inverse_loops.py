@@ -185,6 +185,37 @@ def approach(q, chain, target, limits, tol_squared, max_iter, patience, work):
 
 
 @njit(nogil=True)
+def wander(q, chain, target, limits, tol_squared, max_iter, work):
+    """Move ``q`` as if there were no limits and every step helped, and bring it back within them.
+
+    A step that is only taken where the error falls ends in the nearest valley, and a wall on the
+    way may hide the target behind it. This one passes over both; where it arrives, whole turns
+    are taken off, and what is then still outside is clipped.
+    """
+    step, _, wish, _, _ = work[9:14]
+    lower, upper = limits
+    for j in range(len(q)):
+        wish[j] = 0.0
+    nowhere, n_iter = work[14], 0
+    for _ in range(max_iter):
+        error = look(q, chain, target, work)
+        if close_enough(work[4], tol_squared) or not step_towards(
+            q, wish, 0.5 * error, nowhere, work, step
+        ):
+            break
+        for j in range(len(q)):
+            q[j] += step[j]
+        n_iter += 1
+    for j in range(len(q)):
+        if lower[j] > -np.inf or upper[j] < np.inf:
+            anchor = lower[j] if lower[j] > -np.inf else upper[j] - 2 * np.pi
+            q[j] = anchor + (q[j] - anchor) % (2 * np.pi)
+            if q[j] > upper[j]:  # to the nearer end, around the circle
+                q[j] = upper[j] if q[j] - upper[j] < lower[j] + 2 * np.pi - q[j] else lower[j]
+    return n_iter
+
+
+@njit(nogil=True)
 def settle(q, chain, target, preferred, limits, max_iter, work):
     """Slide ``q``, which reaches the target, along the postures that do, to ``preferred``.
 
@@ -253,8 +284,10 @@ def solve_targets(targets, with_rotation, chain, limits, starts, others, preferr
         np.empty(n_joints),  # wish
         np.empty(m),  # error at the last posture accepted
         np.empty((m, n_joints)),  # and its Jacobian
+        (np.full(n_joints, -np.inf), np.full(n_joints, np.inf)),  # no limits
     )
-    q = np.empty(n_joints)
+    q, q2 = np.empty(n_joints), np.empty(n_joints)
+    share = 0.0
     n_starts = 1 + len(others)
     for i in range(len(targets)):
         best, far = np.inf, np.inf
@@ -263,6 +296,9 @@ def solve_targets(targets, with_rotation, chain, limits, starts, others, preferr
             last = k == n_starts
             if last and (wanted or not reached[i]):
                 clipped_sum(Q[i], q, 0.0, limits, q)
+                for j in range(n_joints):  # a joint that may turn is brought near by whole turns
+                    if np.isinf(limits[0][j]) and np.isinf(limits[1][j]):
+                        q[j] -= 2 * np.pi * np.round((q[j] - preferred[i, j]) / (2 * np.pi))
                 if reached[i]:
                     far = distance(q, preferred[i])
                     settle(q, chain, targets[i], preferred[i], limits, max_iter, work)
@@ -279,13 +315,27 @@ def solve_targets(targets, with_rotation, chain, limits, starts, others, preferr
                 q, chain, targets[i], limits, tol**2, many, patience, work
             )
             steps[i] += n_iter
+            if not (done or last):
+                # The same start once more, over hill and wall.
+                for j in range(n_joints):
+                    other = others[k - 1, j] if k > 0 else 0.0
+                    q2[j] = (1 - share) * starts[i, j] + share * other
+                steps[i] += wander(q2, chain, targets[i], limits, tol**2, max_iter, work)
+                again, n_iter, done = approach(
+                    q2, chain, targets[i], limits, tol**2, many, patience, work
+                )
+                steps[i] += n_iter
+                if done or again < error:
+                    error = again
+                    clipped_sum(q2, q2, 0.0, limits, q)
             better = (
                 (done and distance(q, preferred[i]) < far) if reached[i] else (done or error < best)
             )
             if better:
                 best = error
                 clipped_sum(q, q, 0.0, limits, Q[i])
-                e = work[12]
+                look(q, chain, targets[i], work)
+                e = work[4]
                 errors[i, 0] = np.sqrt(e[0] ** 2 + e[1] ** 2 + e[2] ** 2) * chain[4]
                 if with_rotation:
                     errors[i, 1] = np.sqrt(e[3] ** 2 + e[4] ** 2 + e[5] ** 2)

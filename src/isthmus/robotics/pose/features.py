@@ -1,6 +1,6 @@
 """Pictures of a person as histograms: shape-context words, and positions of skin."""
 
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -8,8 +8,8 @@ from sklearn.base import TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from isthmus._checks import check_float, check_int
 from isthmus._estimator import Estimator
+from isthmus._parameters import Constraint, boolean, integer, none, numbers, real, seed, verbosity
 from isthmus._progress import ProgressLine
 from isthmus.blocks.sampling import sample_rows
 from isthmus.robotics.pose.codebook import vector_codebook
@@ -29,6 +29,9 @@ class PoseView(NamedTuple):
     skin: BoolArray  # (size, size)
     columns: Array  # (n_color_bins,) skin pixels from left to right in the figure's box
     rows: Array  # and from top to bottom
+
+
+PICTURE = numbers(2, 3)
 
 
 class PoseFeatures(TransformerMixin, Estimator):
@@ -99,6 +102,24 @@ class PoseFeatures(TransformerMixin, Estimator):
 
     __module__ = "isthmus.robotics"
 
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "n_codewords": integer(1),
+        "background": PICTURE | none,
+        "skin_pixels": PICTURE | none,
+        "size": integer(16),
+        "n_edgels": integer(4),
+        "hull_distance": real(0, include_low=False),
+        "n_angles": integer(1),
+        "n_radii": integer(1),
+        "n_color_bins": integer(1),
+        "skin_distance": real(0, include_low=False),
+        "min_contrast": real(0, 1),
+        "normalize": boolean,
+        "max_contexts": integer(1),
+        "random_state": seed,
+        "verbose": verbosity,
+    }
+
     def __init__(
         self,
         n_codewords: int = 80,
@@ -150,7 +171,6 @@ class PoseFeatures(TransformerMixin, Estimator):
 
     def _fit(self, X: Any) -> list[PoseView]:
         images = check_images(self, X)
-        self._check_parameters()
         background, skin = self._background(), self._skin()
         views = self._views(images, background, skin)
         contexts = np.concatenate([view.contexts for view in views])
@@ -224,16 +244,6 @@ class PoseFeatures(TransformerMixin, Estimator):
                 mass = table[:, block].sum(axis=1, keepdims=True)
                 table[:, block] /= np.where(mass > 0, mass, 1.0)
         return table
-
-    def _check_parameters(self) -> None:
-        for name, low in (
-            ("n_codewords", 1), ("size", 16), ("n_edgels", 4), ("n_angles", 1), ("n_radii", 1),
-            ("n_color_bins", 1), ("max_contexts", 1),
-        ):  # fmt: skip
-            check_int(getattr(self, name), name, self, low=low)
-        for name in ("hull_distance", "skin_distance"):
-            check_float(getattr(self, name), name, self, include_low=False)
-        check_float(self.min_contrast, "min_contrast", self, high=1.0)
 
     def _background(self) -> Array | None:
         if self.background is None:

@@ -16,6 +16,7 @@ from scipy import linalg
 from isthmus.blocks.folding import merge_all
 from isthmus.blocks.slices import block_slices
 from isthmus.kernels.base import Kernel
+from isthmus.kernels.definiteness import check_gram
 from isthmus.kernels.objects import n_objects, take
 from isthmus.linalg.spectrum import inverse_root
 from isthmus.structured.twin.formulas import (
@@ -26,6 +27,7 @@ from isthmus.structured.twin.formulas import (
     centred_border,
     hsic_criterion,
     hsic_table,
+    inverse_added_divergence,
     inverse_kl_criterion,
     inverse_kl_table,
     kl_criterion,
@@ -71,10 +73,12 @@ class ExactBridge:
         k_xx = x_kernel.diag(X) + x_noise
         u = linalg.cho_solve(self.factor, k_x.T, check_finite=False).T
         eta = np.maximum(k_xx - np.einsum("ij,ij->i", k_x, u), x_noise)
-        start = u @ self.outputs if y_kernel.vectors else None
+        start = ridge_start(u, self.outputs) if y_kernel.vectors else None
         if self.kind == "inverse_kl":
             judges = shared_inverse_kl(self.Q, self.M, k_x @ self.Q, k_xx, y_noise)
-            return TwinQuery(*judges, start, eta, lambda values: values / 2)
+            return TwinQuery(
+                *judges, start, eta, lambda values: inverse_added_divergence(values, eta)
+            )
 
         def to_nats(values: Array) -> Array:
             uGu = y_noise * np.einsum("ij,ij->i", u, u)
@@ -86,11 +90,17 @@ class ExactBridge:
         return TwinQuery(*shared_kl(self.Q, u, eta, y_noise), start, eta, to_nats)
 
 
+def ridge_start(u: Array, Y: Array) -> Array:
+    """Kernel ridge regression around the mean output, so that a shift of the outputs shifts it."""
+    mean = Y.mean(axis=0)
+    return np.asarray(mean + u @ (Y - mean))
+
+
 def exact_bridge(kind: str, sides: TwinSides, X: Objects, Y: Objects) -> ExactBridge:
     """Factor the Gram matrices of all training pairs."""
-    K = sides.x_kernel.gram(X, X)
+    K = check_gram(sides.x_kernel.gram(X, X), "the inputs")
     K.flat[:: len(K) + 1] += sides.x_noise
-    Q = positive_inverse(sides.y_kernel.gram(Y, Y), sides.y_noise)
+    Q = positive_inverse(check_gram(sides.y_kernel.gram(Y, Y), "the outputs"), sides.y_noise)
     M = Q @ K @ Q if kind == "inverse_kl" else None
     return ExactBridge(sides, kind, X, Y, positive_factor(K, "inputs"), Q, M)
 
@@ -147,18 +157,21 @@ class LandmarkBridge:
     x_rest: Array  # η = k_xx - ψ' x_rest ψ
     Q: Array
     M: Array  # of the inverse criterion; G for u'Gu of the other
-    ridge: Array | None  # start from ψ(x)
+    ridge: Array | None  # start from ψ(x), less the mean output
+    mean: Array | None  # of the outputs, where these are vectors
 
     def query(self, X: Objects) -> TwinQuery:
         x_kernel, _, x_noise, y_noise = self.sides
         psi = x_kernel.gram(X, self.inputs) @ self.x_root
         k_xx = x_kernel.diag(X) + x_noise
         eta = np.maximum(k_xx - np.einsum("ij,ij->i", psi @ self.x_rest, psi), x_noise)
-        start = None if self.ridge is None else psi @ self.ridge
+        start = None if self.ridge is None else psi @ self.ridge + self.mean
         linear = psi @ self.A
         if self.kind == "inverse_kl":
             judges = shared_inverse_kl(self.Q, self.M, linear, k_xx, y_noise)
-            return TwinQuery(*judges, start, eta, lambda values: values / 2)
+            return TwinQuery(
+                *judges, start, eta, lambda values: inverse_added_divergence(values, eta)
+            )
 
         def to_nats(values: Array) -> Array:
             return added_divergence(values, np.einsum("ij,ij->i", psi @ self.M, psi), eta)
@@ -172,7 +185,7 @@ class PairMoments(NamedTuple):
     inputs: Array  # P
     outputs: Array  # S
     cross: Array  # C
-    targets: Array | None  # input features with the outputs themselves, where these are vectors
+    targets: Array | None  # input features with the outputs less their mean, where vectors
 
 
 def _add_moments(a: PairMoments, b: PairMoments) -> PairMoments:
@@ -193,11 +206,13 @@ def landmark_bridge(
     Zx, Zy = x_kernel.reference(X, landmarks), y_kernel.reference(Y, landmarks)
     x_root, y_root = feature_root(x_kernel, Zx), feature_root(y_kernel, Zy)
 
+    mean = np.mean(Y, axis=0) if y_kernel.vectors else None
+
     def map_block(rows: slice) -> PairMoments:
         outputs = take(Y, rows)
         psi = x_kernel.gram(take(X, rows), Zx) @ x_root
         phi = y_kernel.gram(outputs, Zy) @ y_root
-        targets = psi.T @ outputs if y_kernel.vectors else None
+        targets = None if mean is None else psi.T @ (outputs - mean)
         return PairMoments(psi.T @ psi, phi.T @ phi, psi.T @ phi, targets)
 
     blocks = block_slices(n_objects(X), len(landmarks))
@@ -216,7 +231,7 @@ def landmark_bridge(
         PC = Pi @ C
         A = PC @ y_root.T
         M = PC @ PC.T + y_noise * (Pi - x_noise * Pi @ Pi)
-    return LandmarkBridge(sides, kind, Zx, Zy, x_root, A, x_rest, Q, M, ridge)
+    return LandmarkBridge(sides, kind, Zx, Zy, x_root, A, x_rest, Q, M, ridge, mean)
 
 
 def shared_kl(Q: Array, u: Array, eta: Array, floor: float) -> tuple[RowCriterion, CriterionTable]:

@@ -9,6 +9,7 @@ from sklearn.model_selection import KFold
 from sklearn.utils import check_random_state
 
 from isthmus._checks import refusal
+from isthmus._memory import require_memory
 from isthmus.blocks.sampling import sample_rows
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.definiteness import check_sample
@@ -76,6 +77,15 @@ def make_bridge(model: Any, sides: TwinSides, X: Any, Y: Any) -> Any:
         return NeighborBridge(sides, model.criterion, X, Y, model.n_neighbors)
     if model.criterion == "hsic":
         return hsic_bridge(sides, X, Y)
+    landmarks_only = model.n_landmarks is not None and model.n_landmarks < n
+    if not landmarks_only:
+        # K, the inverse of G, and for the inverse criterion their products.
+        require_memory(
+            model,
+            8.0 * n**2 * (5 if model.criterion == "inverse_kl" else 3),
+            what=f"the Gram matrices of {n} pairs",
+            avoid="Set n_landmarks or n_neighbors.",
+        )
     if model.n_landmarks is not None and model.n_landmarks < n:
         landmarks = sample_rows(n, model.n_landmarks, check_random_state(model.random_state))
         return landmark_bridge(model.criterion, sides, X, Y, landmarks)

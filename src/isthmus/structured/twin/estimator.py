@@ -1,17 +1,28 @@
 """Twin Gaussian processes: outputs as similar to each other as their inputs are."""
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from isthmus._checks import check_choice, check_float, check_int
 from isthmus._estimator import Estimator
+from isthmus._parameters import (
+    Constraint,
+    choice,
+    condition,
+    instance,
+    integer,
+    none,
+    real,
+    seed,
+    verbosity,
+)
 from isthmus._warnings import warn
 from isthmus.blocks.slices import block_slices
 from isthmus.kernels.objects import check_collection, n_objects, take
+from isthmus.regression.selection import CRITERIA as CRITERIA_OF_CHOICE
 from isthmus.structured.twin.choice import (
     as_twin_search,
     as_twin_selection,
@@ -20,8 +31,8 @@ from isthmus.structured.twin.choice import (
     make_bridge,
     make_sides,
 )
-from isthmus.structured.twin.learner import TwinKernelLearner, as_double, check_pairs
-from isthmus.structured.twin.search import best_outputs, box_around
+from isthmus.structured.twin.learner import A_KERNEL, TwinKernelLearner, as_double, check_pairs
+from isthmus.structured.twin.search import TwinSearch, best_outputs, box_around
 from isthmus.typing import Array, BoolArray
 
 CRITERIA = ("kl", "hsic", "inverse_kl")
@@ -39,6 +50,14 @@ class TwinPrediction(NamedTuple):
 
 
 TwinPrediction.__module__ = "isthmus.structured"
+
+
+def _are_objects(value: Any) -> bool:
+    return value is None or (
+        hasattr(value, "__len__")
+        and not isinstance(value, (str, bytes, dict, set))
+        and len(value) > 0
+    )
 
 
 class TwinGaussianProcess(MultiOutputMixin, RegressorMixin, Estimator):
@@ -125,6 +144,23 @@ class TwinGaussianProcess(MultiOutputMixin, RegressorMixin, Estimator):
 
     __module__ = "isthmus.structured"
 
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "x_kernel": A_KERNEL | none,
+        "y_kernel": A_KERNEL | none,
+        "criterion": choice(*CRITERIA),
+        "n_neighbors": integer(1) | none,
+        "alpha_x": real(0, include_low=False) | none,
+        "alpha_y": real(0, include_low=False) | none,
+        "learner": instance(TwinKernelLearner) | none,
+        "n_landmarks": integer(1) | none,
+        "tune": choice("cv", "ml") | none,
+        "cv": CRITERIA_OF_CHOICE | none,
+        "candidates": condition("objects, or None", _are_objects),
+        "search": instance(TwinSearch) | none,
+        "random_state": seed,
+        "verbose": verbosity,
+    }
+
     def __init__(
         self,
         *,
@@ -201,7 +237,7 @@ class TwinGaussianProcess(MultiOutputMixin, RegressorMixin, Estimator):
         TwinPrediction
             ``outputs``; ``criterion``, smaller where input and output agree better: under
             ``"kl"`` the divergence in nats that the pair adds, never negative, under
-            ``"inverse_kl"`` the same in the opposite direction up to a constant, under ``"hsic"``
+            ``"inverse_kl"`` the same in the opposite direction, under ``"hsic"``
             minus the dependence it adds; ``input_variance``, the part of the input's kernel
             value that the training inputs do not explain, large for unusual inputs; ``converged``;
             ``on_border``, whether the prediction lies on the border of the box it is kept in.
@@ -229,7 +265,8 @@ class TwinGaussianProcess(MultiOutputMixin, RegressorMixin, Estimator):
         converged = np.concatenate([found.converged for found in parts])
         border: Any = np.zeros(n, dtype=bool)
         if box is not None:
-            outside = (outputs <= box.low) | (outputs >= box.high)
+            slack = 1e-9 * (box.high - box.low)
+            outside = (outputs <= box.low + slack) | (outputs >= box.high - slack)
             border = (outside & (box.low < box.high)).any(axis=1)
         if not converged.all():
             warn(
@@ -255,24 +292,10 @@ class TwinGaussianProcess(MultiOutputMixin, RegressorMixin, Estimator):
         return float(np.average(right, weights=sample_weight))
 
     def _check_parameters(self) -> None:
-        check_choice(self.criterion, "criterion", self, CRITERIA)
-        check_choice(self.tune, "tune", self, ("cv", "ml", None))
         as_twin_selection(self)
-        as_twin_search(self)
-        for name in ("n_neighbors", "n_landmarks"):
-            if getattr(self, name) is not None:
-                check_int(getattr(self, name), name, self, low=1)
-        for name in ("alpha_x", "alpha_y"):
-            if getattr(self, name) is not None:
-                check_float(getattr(self, name), name, self, include_low=False)
         if self.n_landmarks is not None and (self.criterion == "hsic" or self.n_neighbors):
             what = 'criterion="hsic"' if self.criterion == "hsic" else "n_neighbors"
             raise ValueError(
                 f"The 'n_landmarks' parameter of TwinGaussianProcess must be None with {what}. "
                 f"Got {self.n_landmarks!r} instead."
-            )
-        if self.learner is not None and not isinstance(self.learner, TwinKernelLearner):
-            raise TypeError(
-                "The 'learner' parameter of TwinGaussianProcess must be a TwinKernelLearner or "
-                f"None. Got {self.learner!r:.80} instead."
             )

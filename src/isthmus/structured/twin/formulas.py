@@ -100,6 +100,17 @@ def added_divergence(values: Array, uGu: Array, eta: Array) -> Array:
     return np.asarray(np.maximum(0.5 * ((values + uGu) / eta - 1 + np.log(eta)), 0))
 
 
+def inverse_added_divergence(values: Array, eta: Array) -> Array:
+    r"""What the pairs add to the inverse divergence, in nats, from values of its criterion.
+
+    .. math:: \tfrac12[L-1-\log\eta]
+       =\tfrac12\Big[\frac{k_{xx}-2v^\top g+g^\top Mg}s-1-\log\frac\eta s\Big]\ge0,
+
+    with :math:`\eta` of the input, so that queries can be compared with each other.
+    """
+    return np.asarray(np.maximum(0.5 * (values - 1 - np.log(eta)), 0))
+
+
 # The same criteria of the same trial outputs for all queries: g is (C, m), the result (B, C).
 
 

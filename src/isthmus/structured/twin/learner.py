@@ -1,17 +1,26 @@
 """Kernels of both sides learned together, so that they depend most."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.model_selection import KFold
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from isthmus._checks import check_choice, check_float, check_int, check_length
+from isthmus._checks import check_length
 from isthmus._estimator import Estimator
+from isthmus._parameters import (
+    Constraint,
+    boolean,
+    choice,
+    integer,
+    real,
+    resolved_by,
+    seed,
+    several,
+)
 from isthmus._warnings import warn
 from isthmus.blocks.sampling import sample_rows
 from isthmus.kernels.algebra.polynomials import gegenbauer_at_one
@@ -29,6 +38,10 @@ from isthmus.structured.twin.learner_formulas import (
 from isthmus.typing import Array
 
 PUBLISHED_INDICES = (0.51, 0.52)
+
+
+DEGREES = integer(1) | several(integer(1))
+A_KERNEL = resolved_by(as_kernel, "a kernel, its name or a callable")
 
 
 class TwinKernelLearner(Estimator):
@@ -98,6 +111,23 @@ class TwinKernelLearner(Estimator):
 
     __module__ = "isthmus.structured"
 
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "x_degree": DEGREES,
+        "y_degree": DEGREES,
+        "basis": choice("monomial", "gegenbauer"),
+        "x_kernel": A_KERNEL,
+        "y_kernel": A_KERNEL,
+        "criterion": choice("hsic", "alignment"),
+        "solver": choice("auto", "svd", "power"),
+        "lam": real(0) | several(real(0), length=2),
+        "scaling": choice("unit", "raw"),
+        "normalize": boolean,
+        "validity": choice("auto", "refuse", "clip", "ignore"),
+        "max_rows": integer(2),
+        "cv": integer(2),
+        "random_state": seed,
+    }
+
     def __init__(
         self,
         *,
@@ -142,16 +172,11 @@ class TwinKernelLearner(Estimator):
 
     def fit(self, X: Any, y: Any) -> "TwinKernelLearner":
         """Learn both polynomials from pairs of objects; return self."""
-        check_choice(self.basis, "basis", self, ("monomial", "gegenbauer"))
-        check_choice(self.criterion, "criterion", self, ("hsic", "alignment"))
-        check_choice(self.solver, "solver", self, ("auto", "svd", "power"))
-        check_choice(self.validity, "validity", self, ("auto", "refuse", "clip", "ignore"))
         x_kernel, y_kernel = as_kernel(self.x_kernel), as_kernel(self.y_kernel)
         X, Y = check_pairs(self, X, y, x_kernel, y_kernel)
         x_kernel, y_kernel = x_kernel.resolve(X), y_kernel.resolve(Y)
         x_degrees, y_degrees = degrees_of(self, "x_degree"), degrees_of(self, "y_degree")
-        most = check_int(self.max_rows, "max_rows", self, low=2)
-        rows = sample_rows(n_objects(X), most, check_random_state(self.random_state))
+        rows = sample_rows(n_objects(X), self.max_rows, check_random_state(self.random_state))
         K = x_kernel(take(X, rows))
         G = y_kernel(take(Y, rows))
         dx, dy = x_degrees[0], y_degrees[0]
@@ -186,13 +211,8 @@ class TwinKernelLearner(Estimator):
     def _indices(self) -> tuple[float | None, float | None]:
         if self.basis == "monomial":
             return None, None
-        pair = self.lam if isinstance(self.lam, Sequence) else (self.lam, self.lam)
-        if len(pair) != 2:
-            raise ValueError(
-                "The 'lam' parameter of TwinKernelLearner must be a float or a pair of float. "
-                f"Got {self.lam!r} instead."
-            )
-        return check_float(pair[0], "lam", self), check_float(pair[1], "lam", self)
+        pair = (self.lam, self.lam) if np.isscalar(self.lam) else self.lam
+        return float(pair[0]), float(pair[1])
 
     def _transformed(self, kernel: Kernel, coefficients: Array, side: int, X: Any) -> Kernel:
         learned = Transformed(
@@ -247,7 +267,7 @@ class TwinKernelLearner(Estimator):
     ) -> tuple[int, int]:
         """The pair of degrees with the largest mean alignment on left-out folds."""
         top_x, top_y = max(x_degrees), max(y_degrees)
-        folds = KFold(check_int(self.cv, "cv", self, low=2), shuffle=True, random_state=0)
+        folds = KFold(self.cv, shuffle=True, random_state=0)
         scores = np.zeros((len(x_degrees), len(y_degrees)))
         for train, test in folds.split(K):
             known, new = (
@@ -294,17 +314,4 @@ def degrees_of(estimator: Any, name: str) -> list[int]:
     """The degrees that a parameter offers."""
     value = getattr(estimator, name)
     values = [value] if isinstance(value, (Integral, np.integer)) else value
-    if (
-        isinstance(values, (str, bytes))
-        or not isinstance(values, (Sequence, np.ndarray))
-        or not len(values)
-        or not all(
-            isinstance(v, (Integral, np.integer)) and not isinstance(v, bool) and int(v) >= 1
-            for v in values
-        )
-    ):
-        raise ValueError(
-            f"The {name!r} parameter of {type(estimator).__name__} must be an int in [1, inf) or a "
-            f"sequence of them. Got {value!r} instead."
-        )
     return [int(v) for v in values]

@@ -12,11 +12,13 @@ from isthmus.structured.twin.bridge import (
     hsic_query,
     positive_factor,
     positive_inverse,
+    ridge_start,
 )
 from isthmus.structured.twin.formulas import (
     CriterionValues,
     added_divergence,
     centred_border,
+    inverse_added_divergence,
     inverse_kl_criterion,
     inverse_kl_table,
     kl_criterion,
@@ -67,7 +69,7 @@ class NeighborBridge:
             uGu[i] = u @ (G @ u) + y_noise * (u @ u)
             linear[i] = Q @ k_x[i] if self.kind == "inverse_kl" else u
             if start is not None:
-                start[i] = u @ local_y
+                start[i] = ridge_start(u, local_y)
 
         def products(matrices: list[Array], g: Array, rows: IntArray) -> Array:
             return np.array([matrices[r] @ g[j] for j, r in enumerate(rows)])
@@ -94,7 +96,9 @@ class NeighborBridge:
             return kl_table(g, g_yy, Qg, linear[one], eta[one], y_noise)[0]
 
         def to_nats(values: Array) -> Array:
-            return values / 2 if self.kind == "inverse_kl" else added_divergence(values, uGu, eta)
+            if self.kind == "inverse_kl":
+                return inverse_added_divergence(values, eta)
+            return added_divergence(values, uGu, eta)
 
         return TwinQuery(judge, table, start, eta, to_nats)
 

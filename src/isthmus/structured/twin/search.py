@@ -1,11 +1,11 @@
 """The search for the output that agrees best with a new input."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, cast
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 
-from isthmus._checks import check_float, check_int
+from isthmus._parameters import Constraint, check_parameters, integer, real
 from isthmus._piece import Piece
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.objects import object_array, take
@@ -48,6 +48,13 @@ class TwinSearch(Piece):
 
     __module__ = "isthmus.structured"
 
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "n_init": integer(1),
+        "margin": real(0),
+        "tol": real(0, include_low=False),
+        "max_iter": integer(1),
+    }
+
     n_init: int = 2
     margin: float = 0.2
     tol: float = 1e-5
@@ -55,10 +62,7 @@ class TwinSearch(Piece):
 
     def check(self) -> None:
         """Refuse what cannot be used, by name."""
-        check_int(self.n_init, "n_init", self, low=1)
-        check_float(self.margin, "margin", self)
-        check_float(self.tol, "tol", self, include_low=False)
-        check_int(self.max_iter, "max_iter", self, low=1)
+        check_parameters(self)
 
 
 class FoundOutputs(NamedTuple):
@@ -119,10 +123,11 @@ def search_outputs(
     starts = [np.asarray(query.start)]
     if search.n_init > 1:
         starts += _distinct_starts(query, kernel, reference, noise, search.n_init - 1)
-    bounds = cast(Any, (box.low / box.unit, box.high / box.unit))
+    middle = (box.low + box.high) / 2
+    bounds = cast(Any, ((box.low - middle) / box.unit, (box.high - middle) / box.unit))
 
     def value_and_gradient(V: Array, rows: IntArray) -> tuple[Array, Array]:
-        Y = V * box.unit
+        Y = middle + V * box.unit
         g = kernel.gram(Y, reference)
         found = query.criterion(g, kernel.diag(Y) + noise, rows)
         slope = kernel.weighted_gradient(Y, reference, found.by_row, g)
@@ -133,14 +138,15 @@ def search_outputs(
     for start in starts:
         result = minimize_rows(
             value_and_gradient,
-            start / box.unit,
+            (start - middle) / box.unit,
             bounds=bounds,
             tol=search.tol,
             max_iter=search.max_iter,
             scale=1.0,  # values are of the size of kernel values, whatever the batch
             verbose=verbose,
         )
-        found = FoundOutputs(result.x * box.unit, result.value, result.converged)
+        outputs = np.clip(middle + result.x * box.unit, box.low, box.high)
+        found = FoundOutputs(outputs, result.value, result.converged)
         best = found if best is None else _better(best, found)
     assert best is not None
     return best
