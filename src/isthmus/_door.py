@@ -1,5 +1,6 @@
 """What no estimator can learn from, refused before anything is done."""
 
+import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -11,6 +12,14 @@ from isthmus._checks import LARGEST, name_of
 
 # Squares and fourth powers of smaller numbers vanish, those of larger ones overflow.
 SMALLEST = 1 / LARGEST
+# What NumPy says of things that are no numbers.
+CONVERSION = (
+    "could not convert string to float",
+    "must be a string or a real number",
+    "inhomogeneous shape",
+    "setting an array element with a sequence",
+    "Cannot cast array data",
+)
 
 
 def check_arguments(
@@ -28,16 +37,28 @@ def check_arguments(
         _check(owner, method, name, value, smallest)
 
 
+def with_door(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A public function of arrays that refuses at the door what an estimator would."""
+
+    @functools.wraps(function)
+    def guarded(*args: Any, **kwargs: Any) -> Any:
+        owner = function.__name__
+        check_arguments(owner, function, args, kwargs, smallest=0.0)
+        try:
+            return function(*args, **kwargs)
+        except (TypeError, ValueError) as error:
+            reword(owner, error)
+            raise
+
+    return guarded
+
+
 def reword(owner: Any, error: Exception) -> None:
-    """Raise anew, with the owner's name, what the conversion to an array has complained about."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    module = trace.tb_frame.f_globals.get("__name__", "") if trace is not None else ""
-    if module == "sklearn.utils._array_api":
+    """Raise anew, with the owner's name, what a conversion to an array has complained about."""
+    text = " ".join(str(error).split())
+    if name_of(owner) not in text and any(words in text for words in CONVERSION):
         kind = TypeError if isinstance(error, TypeError) else ValueError
-        text = " ".join(str(error).split())[:200]
-        raise kind(f"{name_of(owner)} expected an array of numbers. Got: {text}") from error
+        raise kind(f"{name_of(owner)} expected an array of numbers. Got: {text[:200]}") from error
 
 
 def _check(
@@ -49,6 +70,10 @@ def _check(
             f"array as {_argument(method, place)}. Got one with {np.ma.count_masked(value)} masked "
             "entries. Drop or fill them (X.filled(np.nan) where NaN is taken)."
         )
+    if isinstance(value, (list, tuple)) and any(isinstance(v, np.ndarray) for v in value):
+        for part in value:  # series, say
+            _check(owner, method, place, part, 0.0)
+        return
     if isinstance(value, np.ndarray) and value.dtype.kind == "c":
         raise ValueError(
             f"Complex data not supported: {name_of(owner)} needs real numbers in "

@@ -4,6 +4,7 @@ import argparse
 import sys
 import time
 
+from tests.campaign import functions
 from tests.campaign.outcomes import Tally
 from tests.campaign.parts import PARTS
 from tests.campaign.subjects import subjects
@@ -20,7 +21,8 @@ def main() -> int:
     tallies = []
     for part in options.parts or PARTS:
         tally, start = Tally(part), time.perf_counter()
-        for subject in chosen:
+        attacked = functions.functions() if part == "functions" else chosen
+        for subject in attacked:
             found = len(tally.defects)
             try:
                 for case, outcome in PARTS[part](subject):

@@ -137,14 +137,13 @@ def bad_questions(X: np.ndarray) -> dict[str, Any]:
 
 def cases(subject: Subject) -> Iterator[tuple[str, str]]:
     """Every case of one subject: its name, and what it came to."""
-    before = None
     for name, rows in bad_rows(subject.X).items():
         n = len(rows) if isinstance(rows, (np.ndarray, list, tuple)) and np.ndim(X0(rows)) else 0
         y = subject.y if subject.y is None or n in (0, len(subject.X)) else subject.y[:n]
-        yield f"X {name}", _refit(subject, name, rows, y)
+        yield f"X {name}", refit(subject, name, rows, y)
     if subject.y is not None:
         for name, outputs in bad_outputs(subject.y).items():
-            yield f"y {name}", _refit(subject, name, subject.X, outputs, given=True)
+            yield f"y {name}", refit(subject, name, subject.X, outputs, given=True)
     model = subject.fit(subject.build(), subject.X, subject.y)
     before = state_of(model)
     for name, rows in bad_questions(subject.X).items():
@@ -159,13 +158,13 @@ def X0(rows: Any) -> Any:
     return [0] if isinstance(rows, (list, tuple)) else rows
 
 
-def _refit(subject: Subject, name: str, rows: Any, y: Any, *, given: bool = False) -> str:
+def refit(subject: Subject, name: str, rows: Any, y: Any, *, given: bool = False) -> str:
+    """What comes of fitting a model that was fitted before with bad data."""
     model = subject.fit(subject.build(), subject.X, subject.y)
     before, copy = state_of(model), _copy(rows)
 
     def call() -> Any:
         if given:
-            subject.estimator.fit  # noqa: B018  a subject with outputs has a fit of two arguments
             model.fit(rows, y)
         else:
             subject.fit(model, rows, y)

@@ -41,12 +41,13 @@ def cases(subject: Subject) -> Iterator[tuple[str, str]]:
     before = state_of(good)
     for parameter in sorted(subject.estimator.get_params(deep=False)):
         for name, value in BAD.items():
-            yield f"{parameter}={name}", _outcome(subject, parameter, value, table)
+            yield f"{parameter}={name}", outcome(subject, parameter, value, table)
     if state_of(good) != before:
         yield "parameters", "a refused parameter changed another model"
 
 
-def _outcome(subject: Subject, parameter: str, value: Any, table: dict[str, Any]) -> str:
+def outcome(subject: Subject, parameter: str, value: Any, table: dict[str, Any]) -> str:
+    """What comes of one parameter with one value."""
     if parameter not in table:
         return "no line in the table of parameters"
     model = subject.build()

@@ -16,15 +16,20 @@ from tests.campaign.outcomes import state_of
 from tests.campaign.subjects import Subject
 
 
-def cases(subject: Subject) -> Iterator[tuple[str, str]]:
-    """Every invariant of one subject."""
+def cases(subject: Subject, *, only: tuple[str, ...] = ()) -> Iterator[tuple[str, str]]:
+    """Every invariant of one subject, or some of them."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = subject.fit(subject.build(), subject.X, subject.y)
         expected = _numbers(subject.answer(model, subject.X))
         for name, other in _others(subject, model).items():
+            if only and name not in only:
+                continue
             try:
-                same = np.array_equal(_numbers(other()), expected, equal_nan=True)
+                given = _numbers(other())
+                same = np.array_equal(given, expected, equal_nan=True)
+                if name == "Fortran" and given.dtype.kind == "f":  # sums in another order
+                    same = np.allclose(given, expected, rtol=1e-4, atol=1e-4 * np.std(expected))
             except Exception as error:
                 yield name, f"{type(error).__name__}: {error}"
                 continue

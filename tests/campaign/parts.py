@@ -1,14 +1,15 @@
-"""The parts of the campaign by name: each yields the cases of a subject with their outcomes."""
+"""The parts of the campaign by name: each yields cases and their outcomes."""
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
-from tests.campaign import bad_inputs, bad_parameters, interrupts, invariants, scales
-from tests.campaign.subjects import Subject
+from tests.campaign import bad_inputs, bad_parameters, functions, interrupts, invariants, scales
 
-PARTS: dict[str, Callable[[Subject], Iterator[tuple[str, str]]]] = {
+PARTS: dict[str, Callable[[Any], Iterator[tuple[str, str]]]] = {
     "inputs": bad_inputs.cases,
     "parameters": bad_parameters.cases,
     "invariants": invariants.cases,
     "scales": scales.cases,
+    "functions": functions.cases,
     "interrupts": interrupts.cases,
 }

@@ -5,11 +5,13 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigvalsh, lapack
 
+from isthmus._door import with_door
 from isthmus.blocks.slices import block_slices
 from isthmus.dependence.sides import Side, check_pair, kernel_side
 from isthmus.typing import Array, Objects
 
 
+@with_door
 def coco(
     X: Objects,
     Y: Objects,

@@ -2,12 +2,14 @@
 
 import numpy as np
 
+from isthmus._door import with_door
 from isthmus.dependence.gram_sums import finish, gram_sums
 from isthmus.dependence.measures import correlations, covariances, signed_root
 from isthmus.dependence.sides import Side, check_pair, distance_side
 from isthmus.typing import Array, Objects
 
 
+@with_door
 def distance_covariance(
     X: Objects,
     Y: Objects,
@@ -71,6 +73,7 @@ def distance_covariance(
     return float(value if squared else signed_root(value))
 
 
+@with_door
 def distance_correlation(
     X: Objects,
     Y: Objects,
@@ -118,6 +121,7 @@ def distance_correlation(
     return float(value if squared else signed_root(value))
 
 
+@with_door
 def partial_distance_correlation(
     X: Objects,
     Y: Objects,

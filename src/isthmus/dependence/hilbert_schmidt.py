@@ -3,12 +3,14 @@
 from typing import Any
 
 from isthmus._checks import check_choice
+from isthmus._door import with_door
 from isthmus.dependence.gram_sums import finish, gram_sums
 from isthmus.dependence.measures import correlations, covariances
 from isthmus.dependence.sides import check_pair, kernel_side
 from isthmus.typing import Objects
 
 
+@with_door
 def hsic(
     X: Objects,
     Y: Objects,
@@ -77,6 +79,7 @@ def hsic(
     return max(value, 0.0) * (n / (n - 1)) ** (2 if norm == "n-1" else 0)
 
 
+@with_door
 def cka(
     X: Objects,
     Y: Objects,

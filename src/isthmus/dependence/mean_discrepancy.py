@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from isthmus._door import with_door
 from isthmus.blocks.slices import block_slices
 from isthmus.dependence.measures import signed_root
 from isthmus.dependence.sides import Side, as_table, distance_side, kernel_side
@@ -11,6 +12,7 @@ from isthmus.kernels.resolve import as_kernel
 from isthmus.typing import Array, BoolArray, Objects
 
 
+@with_door
 def mmd(
     X: Objects,
     Z: Objects,

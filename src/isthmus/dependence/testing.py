@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from isthmus._checks import check_choice, check_int
+from isthmus._door import with_door
 from isthmus.dependence.constrained_covariance import centered_factor, largest_singular_value
 from isthmus.dependence.gram_sums import finish, gram_sums
 from isthmus.dependence.mean_discrepancy import (
@@ -56,6 +57,7 @@ class DependenceTest:
     method: str
 
 
+@with_door
 def independence_test(
     X: Objects,
     Y: Objects,
@@ -151,6 +153,7 @@ def independence_test(
     return _result(observed, pvalue, None, statistic, method)
 
 
+@with_door
 def two_sample_test(
     X: Objects,
     Z: Objects,

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.utils import gen_even_slices
 
 from isthmus._checks import check_choice, check_float, check_int
+from isthmus._door import with_door
 from isthmus.reduction.gram import DenseGram, Gram, as_gram, check_coefficients
 from isthmus.reduction.penalties import l0_support, l1_support, support_of_size
 from isthmus.reduction.pursuit import PursuitPath, backfit, pursue
@@ -66,6 +67,7 @@ class ReducedExpansion:
         )
 
 
+@with_door
 def reduce_expansion(
     K: Any,
     coefficients: Any,

@@ -10,6 +10,7 @@ from scipy.special import ndtr
 from sklearn.utils import check_random_state
 
 from isthmus._checks import check_int, refusal
+from isthmus._door import with_door
 from isthmus.blocks.slices import block_slices
 from isthmus.sensing.matrices import as_dense_matrix
 from isthmus.typing import Array, IntArray
@@ -17,6 +18,7 @@ from isthmus.typing import Array, IntArray
 _ENTRIES = 1e8  # of a Gram matrix that is still written out
 
 
+@with_door
 def mutual_coherence(A: Any, B: Any = None) -> float:
     r"""Largest similarity of two different columns, or of the columns of two bases.
 
@@ -88,6 +90,7 @@ class RestrictedIsometry:
         return self.lower == self.upper
 
 
+@with_door
 def restricted_isometry(
     A: Any,
     n_nonzero: int,

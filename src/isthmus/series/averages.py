@@ -4,12 +4,14 @@ from typing import Any
 
 import numpy as np
 
+from isthmus._door import with_door
 from isthmus._progress import ProgressLine
 from isthmus.series.collection import as_series, pack
 from isthmus.series.warping import Step, dtw_matrix, dtw_path
 from isthmus.typing import Array, Objects
 
 
+@with_door
 def barycenter(
     X: Objects,
     *,

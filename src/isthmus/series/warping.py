@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from isthmus._door import with_door
 from isthmus.series.bands import check_feasible, window_code
 from isthmus.series.collection import Packed, as_series, pack_both
 from isthmus.series.pairs import n_lanes, pair_matrix
@@ -20,6 +21,7 @@ STEPS: dict[str, tuple[float, float, float]] = {
 LOCALS = ("sqeuclidean", "euclidean")
 
 
+@with_door
 def dtw(
     x: Any, y: Any, *, window: Any = None, step: Step = "symmetric1", local: Local = "sqeuclidean"
 ) -> float:
@@ -69,6 +71,7 @@ def dtw(
     return float(one_distance(a, b, low, high, weights, root, np.inf))
 
 
+@with_door
 def dtw_path(
     x: Any, y: Any, *, window: Any = None, step: Step = "symmetric1", local: Local = "sqeuclidean"
 ) -> tuple[float, IntArray]:
@@ -100,6 +103,7 @@ def dtw_path(
     return distance, np.array(path[::-1])
 
 
+@with_door
 def dtw_matrix(
     X: Objects,
     Z: Objects = None,

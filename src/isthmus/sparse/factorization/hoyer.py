@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from isthmus._door import with_door
 from isthmus._parameters import Constraint, check_parameters, choice, none, real
 from isthmus._piece import Piece
 from isthmus.typing import Array
@@ -72,6 +73,7 @@ def hoyer_sparseness(X: Any) -> Any:
         return (root - flatness) / (root - 1)
 
 
+@with_door
 def hoyer_projection(X: Any, sparseness: float, *, norm: Any = None) -> Array:
     r"""Return the nearest non-negative rows of a given sparseness.
 

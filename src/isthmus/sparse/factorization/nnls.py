@@ -4,11 +4,13 @@ from typing import Any
 
 import numpy as np
 
+from isthmus._door import with_door
 from isthmus.typing import Array
 
 __all__ = ["nonnegative_least_squares", "simplex_least_squares"]
 
 
+@with_door
 def nonnegative_least_squares(X: Any, D: Any, *, l1: float = 0.0, l2: float = 0.0) -> Array:
     r"""Return the non-negative codes of rows in a dictionary.
 
@@ -51,6 +53,7 @@ def nonnegative_least_squares(X: Any, D: Any, *, l1: float = 0.0, l2: float = 0.
     return C
 
 
+@with_door
 def simplex_least_squares(X: Any, D: Any) -> Array:
     r"""Return the weights of the points of a convex hull that are next to given rows.
 

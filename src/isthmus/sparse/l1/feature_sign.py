@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from isthmus._checks import check_choice, check_float
+from isthmus._door import with_door
 from isthmus._warnings import warn
 from isthmus.sparse.pursuit.matching import check_signals, code_in_blocks
 from isthmus.typing import Array, BoolArray, IntArray
@@ -36,6 +37,7 @@ class CodeCertificate(NamedTuple):
 CodeCertificate.__module__ = "isthmus.sparse"
 
 
+@with_door
 def feature_sign_search(
     X: Any,
     D: Any,
@@ -147,6 +149,7 @@ def feature_sign_search(
     return found, proof
 
 
+@with_door
 def feature_sign_path(
     X: Any,
     D: Any,

@@ -9,6 +9,7 @@ from scipy.sparse import csr_array
 from sklearn.utils import check_array
 
 from isthmus._checks import check_choice, check_int
+from isthmus._door import with_door
 from isthmus.typing import Array, IntArray
 
 # Signals are coded in blocks of this many, whatever the number of threads, so that products of
@@ -16,6 +17,7 @@ from isthmus.typing import Array, IntArray
 _BLOCK = 512
 
 
+@with_door
 def orthogonal_matching_pursuit(
     X: Any,
     D: Any,
@@ -94,6 +96,7 @@ def orthogonal_matching_pursuit(
     return as_sparse(support, coef, len(D)) if sparse_output else as_dense(support, coef, len(D))
 
 
+@with_door
 def matching_pursuit(
     X: Any, D: Any, *, max_iter: int | None = None, tol: Any = None, n_jobs: int | None = None
 ) -> Array:
