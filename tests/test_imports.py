@@ -19,6 +19,7 @@ LAYERS = [
     {"features", "sparse", "sensing", "regression", "preimage", "reduction", "coreset"},
     {"structured", "manifold"},
     {"robotics"},
+    {"files"},
     {"explorer", "cli"},
 ]
 LEVEL = {family: i for i, layer in enumerate(LAYERS) for family in layer}

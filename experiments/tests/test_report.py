@@ -78,8 +78,24 @@ def test_pictures_are_png_files_inside_the_page(report):
 
 def test_markdown_has_one_line_a_finding_with_bars_escaped(report):
     lines = (report / "results.md").read_text().splitlines()
-    assert r"| T-2 | error \| rate | 0.26 | 0.2507 | agrees | lower <than> published |" in lines
+    assert (
+        r"| T-2 | error \| rate | 0.26 | 0.2507 | agrees | lower &lt;than&gt; published |" in lines
+    )
     assert any(line.startswith("| T-10 |") and "ZeroDivisionError" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a\n| b |\n", r"a \| b \|"),
+        ("<img src=x onerror=alert(1)>", "&lt;img src=x onerror=alert(1)&gt;"),
+        ("![x](http://a) `c` *d* _e_ n_init", r"!\[x\](http://a) \`c\` \*d\* \_e\_ n_init"),
+        ("\x1b[31mred", "\N{REPLACEMENT CHARACTER}\\[31mred"),
+        ("back\\slash & co", "back\\\\slash &amp; co"),
+    ],
+)
+def test_a_cell_of_the_markdown_shows_its_text_and_nothing_else(text, shown):
+    assert _report._line(text) == f"| {shown} |"
 
 
 def test_without_matplotlib_the_report_says_how_to_get_pictures(toys, quiet, tmp_path, monkeypatch):

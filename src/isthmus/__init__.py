@@ -21,6 +21,7 @@ _FAMILIES = (
     "datasets",
     "dependence",
     "features",
+    "files",
     "kernels",
     "linalg",
     "losses",
@@ -39,12 +40,17 @@ _FAMILIES = (
     "testing",
 )
 
-__all__ = ["__version__", *_FAMILIES]
+# Functions that need no family's name, with the modules that define them.
+_FUNCTIONS = {"load": "isthmus.files.store", "save": "isthmus.files.store"}
+
+__all__ = ["__version__", *_FAMILIES, *_FUNCTIONS]
 
 
 def __getattr__(name: str) -> Any:
     if name in _FAMILIES:
         return import_module(f"isthmus.{name}")
+    if name in _FUNCTIONS:
+        return getattr(import_module(_FUNCTIONS[name]), name)
     raise AttributeError(
         f"module 'isthmus' has no attribute {name!r}; it has {', '.join(_FAMILIES)}"
     )

@@ -109,7 +109,7 @@ def test_an_unexpected_error_is_one_line_and_debug_shows_where(model, table, ist
     def broken(path):
         raise ZeroDivisionError("oh\nno")
 
-    monkeypatch.setattr("isthmus.cli.commands.load_model", broken)
+    monkeypatch.setattr("isthmus.cli.work.load_model", broken)
     result = isthmus("score", model, table)
     assert result.exit_code == 2
     assert_one_line(result.stderr, "ZeroDivisionError: oh no (run isthmus --debug")

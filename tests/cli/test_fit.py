@@ -41,7 +41,7 @@ def test_a_fitted_estimator_predicts_the_same_after_saving(table, tmp_path, isth
         kept["model"], n_rows = _compare.fit_candidate(*args, **kwargs)
         return kept["model"], n_rows
 
-    monkeypatch.setattr("isthmus.cli.commands.fit_candidate", fit_candidate)
+    monkeypatch.setattr("isthmus.cli.work.fit_candidate", fit_candidate)
     path = tmp_path / "m.isthmus"
     assert isthmus("fit", table, "--outputs", "v", "--model", path, "--quick").exit_code == 0
     loaded = load_model(path)
@@ -107,7 +107,7 @@ def test_every_estimator_for_labels_and_numbers_survives_the_file(table, isthmus
 
 
 def test_large_tables_are_subsampled_and_it_is_said(table, isthmus, tmp_path, monkeypatch):
-    monkeypatch.setattr("isthmus.cli.commands.QUICK_ROWS", 60)
+    monkeypatch.setattr("isthmus.cli.work.QUICK_ROWS", 60)
     monkeypatch.setattr("isthmus.cli.candidates.KERNEL_ROWS", 70)
     path = tmp_path / "m.isthmus"
     result = isthmus("fit", table, "--outputs", "u,v", "--model", path, "--quick")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -42,7 +43,7 @@ def _markdown(results: Sequence[Result], facts: dict[str, str], quick: bool) -> 
     lines = [
         f"# Published and ours ({'quick' if quick else 'full'} settings)",
         "",
-        ", ".join(f"{name} {value}" for name, value in facts.items()),
+        _escape(", ".join(f"{name} {value}" for name, value in facts.items())),
         "",
         "| id | quantity | published | ours | finding | verdict |",
         "|---|---|---|---|---|---|",
@@ -70,4 +71,12 @@ def _markdown(results: Sequence[Result], facts: dict[str, str], quick: bool) -> 
 
 
 def _line(*cells: object) -> str:
-    return "| " + " | ".join(str(c).replace("|", "\\|") for c in cells) + " |"
+    return "| " + " | ".join(map(_escape, cells)) + " |"
+
+
+def _escape(cell: object) -> str:
+    """Return a cell as Markdown that shows just this text: an error may hold anything."""
+    text = " ".join(str(cell).split())
+    text = re.sub(r"[\x00-\x1f\x7f-\x9f]", "\N{REPLACEMENT CHARACTER}", text)
+    text = re.sub(r"([\\`*\[\]|]|(?<!\w)_|_(?!\w))", r"\\\1", text)
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

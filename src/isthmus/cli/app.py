@@ -1,26 +1,21 @@
-"""The command line: arguments and options. What a command does is loaded when it runs."""
+"""The command line: its commands, and every error in one line."""
 
+import os
 import sys
 import traceback
 import warnings
-from pathlib import Path
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from typer.core import TyperGroup
 
 from isthmus import __version__
 from isthmus.cli.errors import UserError, one_line
+from isthmus.files.atomic import CannotWriteError
+from isthmus.files.contents import ModelFileError
 
-Table = Annotated[
-    Path, typer.Argument(metavar="TABLE", help="Named columns in csv, csv.gz, parquet or npz.")
-]
-ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="File written by isthmus fit.")]
-Report = Annotated[
-    Path | None, typer.Option(metavar="DIR", help="Folder for an HTML page and a Markdown table.")
-]
-Quick = Annotated[bool, typer.Option("--quick", help="Small settings that end in seconds.")]
+COMMANDS = ("fit", "predict", "score", "reproduce", "demo", "warmup")
 
 
 class _OneLineErrors(TyperGroup):
@@ -33,19 +28,45 @@ class _OneLineErrors(TyperGroup):
             warnings.showwarning = _one_line_warning
             try:
                 code = super().main(args=args, prog_name="isthmus", **extra)
+                sys.stdout.flush()  # a full disk behind a redirection shows here at the latest
+            except BrokenPipeError:  # the reader, such as head, has seen enough
+                _silence_stdout()
+                code = 0
             except Exception as error:
                 if "--debug" in args:
                     traceback.print_exc()
                 print(f"isthmus: error: {_describe(error)}", file=sys.stderr)
+                _silence_stdout(only_if_broken=True)
                 code = 2
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def _silence_stdout(*, only_if_broken: bool = False) -> None:
+    """Let the interpreter not complain a second time when it closes standard output."""
+    try:
+        sys.stdout.flush()
+        if only_if_broken:
+            return
+    except OSError:
+        pass
+    except ValueError:
+        return
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):
+        return
+
+
+_EXPECTED = (UserError, ModelFileError, CannotWriteError, MemoryError)
 
 
 def _describe(error: Exception) -> str:
     if hasattr(error, "format_message"):  # a wrong option or argument
         return one_line(error.format_message())
-    if isinstance(error, UserError):
-        return one_line(error)
+    if isinstance(error, _EXPECTED):
+        return one_line(error) or "there is not enough memory"
+    if isinstance(error, OSError) and error.filename is None and error.strerror:
+        return f"cannot write the result: {one_line(error.strerror)}"
     hint = "run isthmus --debug COMMAND for the traceback"
     return f"{type(error).__name__}: {one_line(error)} ({hint})"
 
@@ -56,8 +77,8 @@ def _one_line_warning(message, category, filename, lineno, file=None, line=None)
 
 app = typer.Typer(
     cls=_OneLineErrors,
-    help="Learn maps between any two spaces, from tables or from the source documents.",
-    add_completion=False,
+    help="Learn maps between any two spaces from tables.",
+    add_completion=True,
 )
 
 
@@ -80,92 +101,5 @@ def _options(
         print(context.get_help())
 
 
-@app.command()
-def fit(
-    table: Table,
-    outputs: Annotated[
-        str, typer.Option(metavar="A,B", help="Output columns; Y stands for Y_0, Y_1, … too.")
-    ],
-    model: Annotated[Path, typer.Option(metavar="FILE", help="Where to save the best model.")],
-    inputs: Annotated[
-        str | None, typer.Option(metavar="C,D", help="Input columns; default: all others.")
-    ] = None,
-    cv: Annotated[int, typer.Option(help="Folds of the cross-validation.")] = 5,
-    seed: Annotated[int, typer.Option(help="Seed of the folds.", min=0)] = 0,
-    quick: Quick = False,
-) -> None:
-    """Compare estimators on a table by cross-validation and save the best."""
-    from isthmus.cli import commands as _commands
-
-    _commands.fit(
-        table,
-        outputs=_names(outputs, "--outputs"),
-        inputs=None if inputs is None else _names(inputs, "--inputs"),
-        model_file=model,
-        cv=cv,
-        seed=seed,
-        quick=quick,
-        console=Console(),
-    )
-
-
-@app.command()
-def predict(
-    model: ModelFile,
-    table: Table,
-    output: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Table to write; default: csv to the screen."),
-    ] = None,
-) -> None:
-    """Predict the outputs for the rows of a table."""
-    from isthmus.cli import commands as _commands
-
-    _commands.predict(model, table, output=output)
-
-
-@app.command()
-def score(model: ModelFile, table: Table) -> None:
-    """Show the errors of a model on a table that also has the outputs."""
-    from isthmus.cli import commands as _commands
-
-    _commands.score(model, table, console=Console())
-
-
-@app.command()
-def reproduce(
-    ids: Annotated[
-        list[str] | None, typer.Argument(metavar="[ID]...", help="Experiments; default: all.")
-    ] = None,
-    list_only: Annotated[
-        bool, typer.Option("--list", help="List the experiments instead of running them.")
-    ] = False,
-    quick: Quick = False,
-    report: Report = None,
-) -> None:
-    """Run the experiments of the source documents and compare with what they report."""
-    from isthmus.cli.reproduce import reproduce as run_experiments
-
-    code = run_experiments(
-        ids or [], list_only=list_only, quick=quick, report=report, console=Console()
-    )
-    raise typer.Exit(code)
-
-
-@app.command()
-def demo(
-    report: Annotated[
-        Path, typer.Option(metavar="DIR", help="Folder for the report, the tables and the model.")
-    ],
-) -> None:
-    """Run quick reproductions of each family and one fit on a generated table."""
-    from isthmus.cli.demo import demo as run_demo
-
-    raise typer.Exit(run_demo(report, console=Console()))
-
-
-def _names(text: str, option: str) -> list[str]:
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    if not names:
-        raise UserError(f"{option} names no column")
-    return names
+for _name in COMMANDS:
+    app.command(_name)(getattr(import_module(f"isthmus.cli.commands.{_name}"), _name))

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from rich.console import Console
 
-from isthmus.cli import commands as _commands
+from isthmus.cli import work as _work
 from isthmus.cli.errors import UserError
 from isthmus.cli.model import Model
 from isthmus.cli.reproduce import reproduce
@@ -64,7 +64,7 @@ def demo(report: Path, *, console: Console) -> int:
     write_table(frame[_N_TRAIN:], test)
     model_file = report / "digits.isthmus"
     _say(console, f"isthmus fit {train} --outputs bottom --model {model_file} --cv 3")
-    model = _commands.fit(
+    model = _work.fit(
         train,
         outputs=["bottom"],
         inputs=None,
@@ -105,7 +105,7 @@ def _completions(model: Model, digits, frame: pd.DataFrame) -> bytes:
 
     shown = frame[_N_TRAIN : _N_TRAIN + _N_SHOWN].reset_index(drop=True)
     truth = digits.images[_N_TRAIN : _N_TRAIN + _N_SHOWN]
-    predicted = _commands.predicted_frame(model, shown[model.columns.inputs])
+    predicted = _work.predicted_frame(model, shown[model.columns.inputs])
     completed = truth.copy()
     flat = completed.reshape(len(completed), -1)
     flat[:, 32:] = 0.0

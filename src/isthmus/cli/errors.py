@@ -1,42 +1,37 @@
-"""Errors that the user can fix, and files that are written completely or not at all."""
+"""Errors that the user can fix, and text that is safe to show on a terminal."""
 
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
+import re
+
+from isthmus.files.atomic import replacing, writable_target
+
+__all__ = ["UserError", "check_target", "one_line", "printable", "replacing"]
+
+MAX_LINE = 400
+# Escape sequences could rewrite what stands on the screen; NUL ends a string elsewhere.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 class UserError(Exception):
     """An error that the user can fix; the command line shows it as one line."""
 
 
+def printable(text: object) -> str:
+    """Return the text without control characters, which a terminal would obey."""
+    shown = _CONTROL.sub(
+        lambda found: " " if found[0].isspace() else "\N{REPLACEMENT CHARACTER}", str(text)
+    )
+    return _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", shown)
+
+
 def one_line(message: object) -> str:
-    """Return the message without line breaks."""
-    return " ".join(str(message).split())
+    """Return the message without line breaks or control characters, cut to a line's length."""
+    line = " ".join(printable(str(message)[: 20 * MAX_LINE]).split())
+    if len(line) <= MAX_LINE:
+        return line
+    # What is long is a name or a cell; the beginning says where, the end what to do.
+    half = MAX_LINE // 2
+    return f"{line[:half]} … {line[-half:]}"
 
 
-def check_folder_of(path: Path) -> None:
-    """Refuse a file that could not be written, before the work whose result it would hold."""
-    folder = path.absolute().parent
-    if not folder.is_dir():
-        raise UserError(f"cannot write {path}: the folder {folder} does not exist")
-    if not os.access(folder, os.W_OK):
-        raise UserError(f"cannot write {path}: the folder {folder} is not writable")
-    if path.is_dir():
-        raise UserError(f"cannot write {path}: it is a folder, expected a file name")
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary name; after success it becomes ``path`` in one step.
-
-    A crash or a full disk leaves the old file as it was.
-    """
-    check_folder_of(path)
-    # The suffix stays last, because writers choose the format by it.
-    temporary = path.with_name(f".{os.getpid()}.tmp.{path.name}")
-    try:
-        yield temporary
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+check_target = writable_target

@@ -1,38 +1,14 @@
-"""Model files: an estimator and its columns in the safe format of skops."""
+"""Model files of the command line: an estimator, its columns and what is known of it."""
 
-import zipfile
-from dataclasses import asdict, dataclass
-from importlib import import_module
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from packaging.version import Version
-
 from isthmus import __version__
 from isthmus.cli.columns import TaskColumns
-from isthmus.cli.errors import UserError, one_line, replacing
 from isthmus.cli.scores import Scores
-
-_FORMAT = "isthmus model 1"
-
-# Families whose objects can be part of an estimator.
-_FAMILIES = (
-    "blocks",
-    "coreset",
-    "features",
-    "kernels",
-    "linalg",
-    "losses",
-    "manifold",
-    "preimage",
-    "reduction",
-    "regression",
-    "robotics",
-    "series",
-    "smoothers",
-    "sparse",
-    "structured",
-)
+from isthmus.files.contents import ModelFileError
+from isthmus.files.store import read_model, save
 
 
 @dataclass(frozen=True)
@@ -45,83 +21,71 @@ class Model:
     scores: Scores
     n_rows: int
     version: str = __version__
+    card: dict[str, Any] = field(default_factory=dict)
 
 
 def save_model(model: Model, path: Path) -> None:
     """Write ``model``; an existing file is replaced only once the new one is complete."""
-    import skops.io
-
-    content = {
-        "format": _FORMAT,
-        "version": model.version,
+    card = {
+        **model.card,
         "name": model.name,
         "columns": asdict(model.columns),
         "scores": asdict(model.scores),
         "n_rows": model.n_rows,
-        "estimator": model.estimator,
     }
-    with replacing(path) as temporary:
-        skops.io.dump(content, temporary, compression=zipfile.ZIP_DEFLATED)
+    save(model.estimator, path, card=card)
 
 
 def load_model(path: Path) -> Model:
-    """Read a model file after checking that it contains only known types."""
-    import skops.io
-
-    if not path.is_file():
-        raise UserError(f"model {path}: there is no such file")
-    # A damaged file can fail in any way, so every failure to read means the same.
+    """Read a model file; one that ``isthmus.save`` wrote tells its columns by itself."""
+    estimator, contents = read_model(path)
+    card = contents.card
+    if "columns" not in card:
+        columns = _columns_of(estimator, path)
+        return Model(estimator, type(estimator).__name__, columns, Scores([], [], float("nan")), 0)
     try:
-        unknown = skops.io.get_untrusted_types(file=path)
-    except Exception as error:
-        raise _damage_error(path, error) from error
-    trusted = [name for name in unknown if _is_ours(name)]
-    foreign = sorted(set(unknown) - set(trusted))
-    if foreign:
-        raise UserError(
-            f"model {path}: refused, it holds {foreign[0]!r}, which is not a part of an Isthmus "
-            "model and could run foreign code"
+        return Model(
+            estimator=estimator,
+            name=str(card["name"]),
+            columns=columns_from(card["columns"]),
+            scores=_checked(Scores, card["scores"]),
+            n_rows=int(card["n_rows"]),
+            version=contents.version,
+            card=card,
         )
-    try:
-        content = skops.io.load(path, trusted=trusted)
-    except Exception as error:
-        raise _damage_error(path, error) from error
-    if not isinstance(content, dict) or content.get("format") != _FORMAT:
-        raise UserError(f"model {path}: not written by isthmus fit, expected format {_FORMAT!r}")
-    return Model(
-        estimator=content["estimator"],
-        name=content["name"],
-        columns=TaskColumns(**content["columns"]),
-        scores=Scores(**content["scores"]),
-        n_rows=content["n_rows"],
-        version=content["version"],
-    )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise ModelFileError(f"model {path}: damaged, its card is not complete ({reason})") from (
+            error
+        )
 
 
-def is_newer_than_library(model: Model) -> bool:
-    """Whether the model was written by a later version than this library."""
-    return Version(model.version) > Version(__version__)
+def columns_from(card: Any) -> TaskColumns:
+    """Return the columns that a card describes, which may have been written by anybody."""
+    columns = _checked(TaskColumns, card)
+    for name in ("inputs", "outputs", "classes"):
+        value = getattr(columns, name)
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            raise TypeError(f"{name} is not a list of names")
+    if not isinstance(columns.categories, dict):
+        raise TypeError("categories is not a table")
+    return columns
 
 
-def _is_ours(name: str) -> bool:
-    """Whether ``name`` is a class that Isthmus itself defines as a part of estimators.
-
-    skops trusts by itself the estimators of scikit-learn and what holds data in
-    NumPy and SciPy. A function, or a name that one of our modules only imports,
-    is not trusted: it could be made to run foreign code.
-    """
-    module, _, attribute = name.rpartition(".")
-    package, _, rest = module.partition(".")
-    if package != "isthmus" or rest.split(".")[0] not in _FAMILIES:
-        return False
-    try:
-        found = getattr(import_module(module), attribute, None)
-    except ImportError:
-        return False
-    return isinstance(found, type) and found.__module__ == module
+def _checked(cls: type, card: Any) -> Any:
+    known = {f.name for f in fields(cls)}
+    if not isinstance(card, dict) or not set(card) <= known:
+        raise TypeError(f"{cls.__name__.lower()} has unknown entries")
+    return cls(**card)
 
 
-def _damage_error(path, error):
-    return UserError(
-        f"model {path}: damaged or not a model file ({type(error).__name__}: {one_line(error)})"
-    )
+def _columns_of(estimator: Any, path: Path) -> TaskColumns:
+    """Return the columns of a model that was fitted in Python, from the names that it has seen."""
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is None or not hasattr(estimator, "predict"):
+        kind = type(estimator).__name__
+        raise ModelFileError(
+            f"model {path}: {kind} was not fitted on a table with named columns and cannot be "
+            "applied to one; fit it on a DataFrame or use isthmus fit"
+        )
+    return TaskColumns([str(name) for name in names], ["prediction"])

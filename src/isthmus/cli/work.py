@@ -1,7 +1,4 @@
-"""What fit, predict and score do, behind the thin shell of :mod:`isthmus.cli.app`.
-
-Loaded only when a command runs, so that ``isthmus --help`` stays fast.
-"""
+"""What fit, predict and score do."""
 
 import sys
 from pathlib import Path
@@ -9,7 +6,6 @@ from pathlib import Path
 import pandas as pd
 from rich.console import Console
 
-from isthmus import __version__
 from isthmus.blocks.sampling import sample_rows
 from isthmus.cli.candidates import candidates
 from isthmus.cli.columns import find_task
@@ -23,8 +19,8 @@ from isthmus.cli.compare import (
     fit_candidate,
     predictions,
 )
-from isthmus.cli.errors import check_folder_of
-from isthmus.cli.model import Model, is_newer_than_library, load_model, save_model
+from isthmus.cli.errors import check_target
+from isthmus.cli.model import Model, load_model, save_model
 from isthmus.cli.scores import scores
 from isthmus.cli.tables import read_table, write_table
 from isthmus.cli.views import comparison_table, fold_progress, note, score_table
@@ -42,7 +38,7 @@ def fit(
     console: Console,
 ) -> Model:
     """Compare estimators on a table, print the comparison, save the best and return it."""
-    check_folder_of(model_file)
+    check_target(model_file)
     frame = read_table(table)
     n_folds = min(cv, 3) if quick else cv
     rows = sample_rows(len(frame), QUICK_ROWS if quick else COMPARED_ROWS, seed)
@@ -72,7 +68,7 @@ def fit(
 
 def predict(model_file: Path, table: Path, *, output: Path | None) -> None:
     """Predict the outputs of a table: csv on standard output, or a file."""
-    model = _model(model_file)
+    model = load_model(model_file)
     frame = read_table(table)
     predicted = predicted_frame(model, model.columns.X(frame, table))
     if output is None:
@@ -89,17 +85,7 @@ def predicted_frame(model: Model, X: pd.DataFrame) -> pd.DataFrame:
 
 def score(model_file: Path, table: Path, *, console: Console) -> None:
     """Print the errors of a model on a table that also has the outputs."""
-    model = _model(model_file)
+    model = load_model(model_file)
     frame = read_table(table)
     X, Y = model.columns.X(frame, table), model.columns.Y(frame, table)
     console.print(score_table(scores(Y, predictions(model.estimator, X)), model.columns, len(X)))
-
-
-def _model(path: Path) -> Model:
-    model = load_model(path)
-    if is_newer_than_library(model):
-        note(
-            f"warning: model {path} was written by isthmus {model.version}, "
-            f"this is {__version__}: predictions may differ"
-        )
-    return model
