@@ -63,7 +63,8 @@ class Estimator(BaseEstimator):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         ours = [c for c in cls.__mro__ if c is cls or not issubclass(c, Estimator)]
-        names = {name for c in ours if c.__module__.startswith("isthmus") for name in vars(c)}
+        # Mixins of scikit-learn call what is guarded here.
+        names = {n for c in ours if c is cls or c.__module__.startswith("isthmus") for n in vars(c)}
         for name in sorted(names & ANSWERS | {n for n in names if n.startswith(LEARNING)}):
             guard = all_or_nothing if name.startswith(LEARNING) else _with_door
             method = inspect.getattr_static(cls, name)

@@ -138,12 +138,13 @@ def bad_questions(X: np.ndarray) -> dict[str, Any]:
 def cases(subject: Subject) -> Iterator[tuple[str, str]]:
     """Every case of one subject: its name, and what it came to."""
     for name, rows in bad_rows(subject.X).items():
-        n = len(rows) if isinstance(rows, (np.ndarray, list, tuple)) and np.ndim(X0(rows)) else 0
-        y = subject.y if subject.y is None or n in (0, len(subject.X)) else subject.y[:n]
-        yield f"X {name}", refit(subject, name, rows, y)
+        yield f"X {name}", refit(subject, name, rows, outputs_for(subject, rows))
     if subject.y is not None:
         for name, outputs in bad_outputs(subject.y).items():
-            yield f"y {name}", refit(subject, name, subject.X, outputs, given=True)
+            outcome = refit(subject, name, subject.X, outputs, given=True)
+            words_are_classes = subject.takes_labels and name == "text"
+            well = words_are_classes and outcome.startswith("answered what")
+            yield f"y {name}", "answered" if well else outcome
     model = subject.fit(subject.build(), subject.X, subject.y)
     before = state_of(model)
     for name, rows in bad_questions(subject.X).items():
@@ -153,9 +154,11 @@ def cases(subject: Subject) -> Iterator[tuple[str, str]]:
         yield "questions", "changed what was fitted"
 
 
-def X0(rows: Any) -> Any:
-    """Rows that have a length."""
-    return [0] if isinstance(rows, (list, tuple)) else rows
+def outputs_for(subject: Subject, rows: Any) -> Any:
+    """As many outputs as there are rows, so that only the rows are bad."""
+    has_length = isinstance(rows, (list, tuple)) or (isinstance(rows, np.ndarray) and rows.ndim > 0)
+    n = len(rows) if has_length else 0
+    return subject.y if subject.y is None or n in (0, len(subject.X)) else subject.y[:n]
 
 
 def refit(subject: Subject, name: str, rows: Any, y: Any, *, given: bool = False) -> str:

@@ -3,4 +3,25 @@
 A key is a change of units, or ``"X"`` and ``"y"`` for all changes of one side.
 """
 
-DOCUMENTED: dict[str, dict[str, str]] = {}
+CODES = dict.fromkeys(
+    ("X plus 1e8", "X plus 100"),
+    "a row is a sum of atoms: its distance from the origin is part of what is coded",
+)
+
+DOCUMENTED: dict[str, dict[str, str]] = {
+    "KSVD": CODES,
+    "NonnegativeFactorization": CODES,
+    "SparseCoder": CODES,
+    "SparseDictionary": CODES,
+    "SparseNet": CODES,
+    "DictionaryClassifier": CODES,
+    "UnsupervisedKernelRegression": {
+        "X": "rounding decides between local minima of equal error: the latent coordinates differ, "
+        "the reconstruction error does not"
+    },
+    "ImplicitSurface": {
+        "X": "the core set is drawn at random among points that rounding puts in another order"
+    },
+    "CoreVectorRanker": {"X": "the core set ends within its tolerance, not at the optimum"},
+    "BayesianStiefelRegression": {"X": "a chain of random steps, whose end rounding changes"},
+}

@@ -1,5 +1,6 @@
 """What is attacked: every public estimator, with data that it takes."""
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -85,13 +86,19 @@ def _takes_tables(estimator: Any) -> bool:
     return estimator.__sklearn_tags__().input_tags.two_d_array
 
 
+def _needs_outputs(estimator: Any) -> bool:
+    y = inspect.signature(estimator.fit).parameters.get("y")
+    without = y is not None and y.default is y.empty
+    return without or estimator.__sklearn_tags__().target_tags.required
+
+
 def _subject(estimator: Any) -> Subject:
     X = table()
     tags = estimator.__sklearn_tags__()
     y: Any = None
     if tags.estimator_type == "classifier" or getattr(estimator, "graph", None) == "classes":
         y = np.repeat([0, 1], len(X) // 2)
-    elif tags.target_tags.required or getattr(estimator, "graph", None) == "target":
+    elif _needs_outputs(estimator) or getattr(estimator, "graph", None) == "target":
         y = X[:, 0] + X[:, 1] ** 2
     if "random_state" in estimator.get_params(deep=False):
         estimator = clone(estimator).set_params(random_state=0)

@@ -15,8 +15,9 @@ NUMBERS = st.floats(-100, 100, width=32)
 quick = settings(max_examples=40, deadline=None, derandomize=True)
 
 
-def tables(n=st.integers(2, 12), d=st.integers(1, 3)):
-    return st.tuples(n, d).flatmap(lambda shape: arrays(np.float64, shape, elements=NUMBERS))
+def tables():
+    shapes = st.tuples(st.integers(2, 12), st.integers(1, 3))
+    return shapes.flatmap(lambda shape: arrays(np.float64, shape, elements=NUMBERS))
 
 
 def distances(X):
@@ -68,7 +69,7 @@ def test_dtw(x, m, random):
         for j in range(m):
             step = min(best[i, j], best[i, j + 1], best[i + 1, j])
             best[i + 1, j + 1] = (x[i] - y[j]) ** 2 + step
-    assert np.isclose(dtw(x, y), np.sqrt(best[-1, -1]), rtol=1e-9, atol=1e-9)
+    assert np.isclose(dtw(x, y), best[-1, -1], rtol=1e-9, atol=1e-9)
 
 
 @quick
