@@ -307,3 +307,16 @@ def test_bad_tables_are_named():
         NonnegativeFactorization(2, divergence="itakura-saito").fit(np.where(X > 1, X, 0))
     with pytest.raises(ValueError, match="one column for each of its 2 components"):
         fitted(X, 2).inverse_transform(np.ones((1, 3)))
+
+
+@pytest.mark.parametrize("divergence", ["euclidean", "kullback-leibler"])
+def test_table_without_a_known_entry_is_refused(divergence):
+    with pytest.raises(ValueError, match="at least one known entry"):
+        NonnegativeFactorization(2, divergence=divergence).fit(np.full((4, 3), np.nan))
+
+
+def test_none_is_no_missing_entry():
+    X = np.ones((4, 3), dtype=object)
+    X[0, 0] = None
+    with pytest.raises(ValueError, match="takes NaN for a missing entry"):
+        NonnegativeFactorization(2).fit(X)

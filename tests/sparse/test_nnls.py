@@ -83,3 +83,10 @@ def test_unequal_columns_are_named(solve):
         solve([[1.0, 2.0]], [[1.0, 2.0, 3.0]])
     with pytest.raises(ValueError, match="finite"):
         solve([[np.nan]], [[1.0]])
+
+
+@pytest.mark.parametrize("solve", [nonnegative_least_squares, simplex_least_squares])
+@pytest.mark.parametrize("scale", [1e200, 1e-200])
+def test_numbers_whose_products_are_none_are_refused(solve, scale):
+    with pytest.raises(ValueError, match=r"magnitude 1e-70 to 1e\+70 in X.*rescale"):
+        solve([[scale, 0.0]], np.eye(2))

@@ -7,7 +7,8 @@ from scipy.interpolate import griddata
 from sklearn.datasets import load_sample_image
 
 from isthmus.sparse import dct_dictionary, denoise_image, inpaint_image
-from isthmus.sparse.patches import _average_patches, noise_level
+from isthmus.sparse.noise import detail_level, noise_level
+from isthmus.sparse.patches import _average_patches
 
 
 def picture(size=64):
@@ -149,3 +150,24 @@ def test_a_picture_without_pixels_and_gaps_where_none_may_be_are_refused():
         inpaint_image(np.full((20, 20), np.nan))
     with pytest.raises(ValueError, match="NaN"):
         denoise_image(np.full((20, 20), np.nan))
+
+
+def textured(n=160):
+    """A picture that is half smooth, half texture of the finest detail, like grass."""
+    rng = np.random.default_rng(3)
+    y, x = np.mgrid[:n, :n]
+    smooth = 100 + 50 * np.sin(x / 30) * np.cos(y / 40)
+    return smooth + 30 * rng.normal(size=(n, n)) * (x > n // 2)
+
+
+@pytest.mark.parametrize("sigma", [2.0, 5.0, 15.0])
+def test_texture_is_not_taken_for_noise(sigma):
+    noisy = textured() + sigma * np.random.default_rng(0).normal(size=(160, 160))
+    assert_allclose(noise_level(noisy), sigma, rtol=0.1)
+    assert detail_level(noisy) > 1.2 * sigma
+
+
+def test_noise_level_follows_the_unit_and_is_zero_without_noise():
+    noisy = textured() + np.random.default_rng(0).normal(size=(160, 160))
+    assert_allclose(noise_level(1e-6 * noisy), 1e-6 * noise_level(noisy), rtol=1e-6)
+    assert noise_level(np.ones((40, 40))) == 0

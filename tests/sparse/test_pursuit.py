@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import hadamard
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import orthogonal_mp_gram
 
 from isthmus.sparse import matching_pursuit, orthogonal_matching_pursuit
@@ -144,6 +145,9 @@ def test_lengths_of_atoms_do_not_change_the_reconstruction(rng):
         assert_allclose(unit, scaled * scales.T, atol=1e-10)
 
 
+@pytest.mark.filterwarnings(
+    "ignore::RuntimeWarning", "ignore::sklearn.exceptions.ConvergenceWarning"
+)
 def test_dependent_and_zero_atoms_are_never_chosen_twice(rng):
     D = dictionary(rng, 6, 12)
     both = np.vstack([D, D, np.zeros((1, 12))])
@@ -248,9 +252,37 @@ def test_bad_shapes_and_kinds_are_named(rng):
         ValueError, match=r"X.shape=\(3, 5\) and D.shape=\(24, 12\); atoms are rows"
     ):
         orthogonal_matching_pursuit(np.ones((3, 5)), D)
-    with pytest.raises(TypeError, match=r"must be an int in \[1, inf\). Got 1.5"):
+    with pytest.raises(TypeError, match=r"must be an int in \[1, 24\] .* Got 1.5"):
         orthogonal_matching_pursuit(np.ones((3, 12)), D, n_nonzero=1.5)
     with pytest.raises(ValueError, match="'max_iter' parameter of matching_pursuit"):
         matching_pursuit(np.ones((3, 12)), D, max_iter=0)
     with pytest.raises(ValueError, match=r"gaps .* rule='correlation' only"):
         orthogonal_matching_pursuit(np.full((3, 12), np.nan), D, rule="residual")
+
+
+def test_goal_out_of_reach_is_told():
+    D = np.eye(4)[:2]
+    X = np.array([[1.0, 1.0, 0.0, 0.0], [1.0, 1.0, 2.0, 0.0]])
+    with pytest.warns(ConvergenceWarning, match=r"1 of 2 signals: .*signal 1 is 2, .*at most 0.1"):
+        codes = orthogonal_matching_pursuit(X, D, tol=0.1)
+    assert_allclose(codes, [[1, 1], [1, 1]])
+    # A number of atoms that the caller chose may end where it does.
+    orthogonal_matching_pursuit(X, D, tol=0.1, n_nonzero=1)
+
+
+def test_dictionary_that_runs_out_of_atoms_is_told():
+    D = np.array([[1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0]])
+    with pytest.warns(ConvergenceWarning, match="above its goal for 1 of 1"):
+        orthogonal_matching_pursuit([[1.0, 2.0, 3.0]], D, n_nonzero=3)
+
+
+@pytest.mark.parametrize("pursuit", [orthogonal_matching_pursuit, matching_pursuit])
+def test_equal_atoms_are_told(pursuit):
+    D = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, -2.0]])
+    with pytest.warns(RuntimeWarning, match="Atoms 1 and 2 of the dictionary are equal"):
+        pursuit([[1.0, 1.0]], D)
+
+
+def test_more_nonzeros_than_atoms_are_refused():
+    with pytest.raises(ValueError, match=r"'n_nonzero' .* int in \[1, 2\] \(the number of atoms\)"):
+        orthogonal_matching_pursuit([[1.0, 2.0]], np.eye(2), n_nonzero=3)

@@ -9,6 +9,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from sklearn.utils import check_array, check_random_state
 
 from isthmus.sparse.dictionary.ksvd.estimator import KSVD
+from isthmus.sparse.noise import noise_level
 from isthmus.sparse.pursuit.matching import orthogonal_matching_pursuit
 from isthmus.typing import Array
 
@@ -83,7 +84,8 @@ def denoise_image(
     image : array of shape (height, width) or (height, width, n_channels)
         In any units; channels are treated one by one.
     sigma : float or None, default=None
-        Standard deviation of the noise, in the units of the picture; None estimates it.
+        Standard deviation of the noise, in the units of the picture; None estimates it from the
+        patches of weakest texture [Liu2013]_.
     dictionary : "ksvd", "dct" or array of shape (n_atoms, patch_size**2), default="ksvd"
         Learned from the noisy patches themselves, fixed waves, or given.
     patch_size : int, default=8
@@ -242,21 +244,6 @@ def inpaint_image(
         reached = gaps & (weight > 0)
         filled = np.where(reached, total / np.where(weight > 0, weight, 1.0), filled)
     return filled
-
-
-def noise_level(image: Array) -> float:
-    r"""Standard deviation of white noise in a picture, from its finest diagonal details.
-
-    :math:`\operatorname{median}|h|/0.6745` over :math:`h=(y_{00}-y_{01}-y_{10}+y_{11})/2`, which
-    smooth parts of a picture hardly reach [Donoho1995]_.
-
-    >>> import numpy as np
-    >>> noise = 3 * np.random.default_rng(0).normal(size=(200, 200))
-    >>> round(noise_level(noise + np.arange(200.0)), 1)
-    3.0
-    """
-    details = image[:-1, :-1] - image[1:, :-1] - image[:-1, 1:] + image[1:, 1:]
-    return float(np.median(np.abs(details)) / 2 / 0.6745)
 
 
 def _filled_patches(

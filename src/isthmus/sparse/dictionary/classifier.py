@@ -126,7 +126,8 @@ class DictionaryClassifier(ClassifierMixin, Estimator):
         check_scale(self, X)
         check_classification_targets(y)
         d = X.shape[1]
-        n_nonzero = count_limit(type(self).__name__, self.n_nonzero, None, d, d)
+        given = None if self.n_nonzero is None else min(self.n_nonzero, d)
+        n_nonzero = count_limit(type(self).__name__, given, None, d, d)
         classes, labels = np.unique(y, return_inverse=True)
         if len(classes) < 2:
             raise ValueError(

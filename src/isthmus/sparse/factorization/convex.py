@@ -154,7 +154,7 @@ class ConvexFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Find components of the rows of ``X``; return the codes of the rows."""
-        X = validate_data(self, X, dtype=[np.float64, np.float32])
+        X = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
         check_scale(self, X)
         self._check_parameters(len(X))
         random = check_random_state(self.random_state)
@@ -190,7 +190,7 @@ class ConvexFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
     def transform(self, X: Any) -> Array:
         """Return the codes of rows that are best for ``components_``."""
         check_is_fitted(self, "components_")
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        X = validate_data(self, X, dtype=[np.float64, np.float32], order="C", reset=False)
         return self._codes(X).astype(X.dtype, copy=False)
 
     def inverse_transform(self, X: Any) -> Array:

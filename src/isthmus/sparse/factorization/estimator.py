@@ -271,11 +271,14 @@ class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         return codes @ self.components_
 
     def _validate(self, X: Any, *, reset: bool) -> Any:
+        if getattr(getattr(X, "dtype", None), "kind", "") == "O" and np.equal(X, None).any():
+            raise ValueError(f"{type(self).__name__} takes NaN for a missing entry. Got None in X.")
         X = validate_data(
             self,
             X,
             accept_sparse="csr",
             dtype=[np.float64, np.float32],
+            order="C",
             ensure_all_finite="allow-nan" if takes_gaps(self) else True,
             reset=reset,
         )

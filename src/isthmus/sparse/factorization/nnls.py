@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from isthmus._checks import LARGEST
 from isthmus._door import with_door
 from isthmus.typing import Array
 
@@ -98,4 +99,11 @@ def _check_rows(owner: str, X: Any, D: Any) -> tuple[Array, Array]:
         )
     if not (np.isfinite(X).all() and np.isfinite(D).all()):
         raise ValueError(f"{owner} needs finite numbers. Got NaN or infinity.")
+    for name, values in (("X", X), ("D", D)):
+        peak = float(np.abs(values).max(initial=0.0))
+        if peak > LARGEST or 0 < peak < 1 / LARGEST:
+            raise ValueError(
+                f"{owner} needs numbers of magnitude {1 / LARGEST:g} to {LARGEST:g} in {name}: "
+                f"their products overflow or vanish. Got {peak:.3g} as the largest; rescale them."
+            )
     return X, D

@@ -53,6 +53,11 @@ class FactorizationTable:
         unknown = np.isnan(X)
         if not unknown.any():
             return cls(X)
+        if unknown.all():
+            raise ValueError(
+                f"{owner} needs at least one known entry. Got a table of shape {X.shape} in which "
+                "all entries are missing (NaN)."
+            )
         return cls(np.where(unknown, 0.0, X).astype(np.float64), (~unknown).astype(np.float64))
 
     @property

@@ -51,10 +51,12 @@ def descend_block(G, B, squares, alpha, tol, max_iter, positive, codes, n_sweeps
     products = np.zeros(G.shape[0])
     for i in range(B.shape[0]):
         c = codes[i]
-        products[:] = B[i]
+        for j in range(products.shape[0]):
+            products[j] = B[i, j]
         for j in range(c.shape[0]):
             if c[j] != 0.0:
-                products -= c[j] * G[j]
+                for k in range(products.shape[0]):
+                    products[k] -= c[j] * G[j, k]
         while n_sweeps[i] < max_iter:
             change = _sweep(G, c, products, alpha, positive, True)
             n_sweeps[i] += 1

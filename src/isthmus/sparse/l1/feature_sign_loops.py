@@ -246,7 +246,10 @@ def code_one(G, b, alpha, tol, max_iter, positive, share, code, R, active, is_ac
     Return the number of systems solved, and whether the minimum was reached.
     """
     a, signs, target, direction = vectors[0], vectors[1], vectors[2], vectors[3]
-    limit = alpha + tol * np.abs(b).max()
+    largest = 0.0
+    for j in range(b.shape[0]):
+        largest = max(largest, abs(b[j]))
+    limit = alpha + tol * largest
     m = 0
     for j in range(b.shape[0]):
         if code[j] != 0.0:

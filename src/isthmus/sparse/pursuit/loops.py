@@ -27,6 +27,13 @@ def dot(a, b):
     return total
 
 
+@njit(nogil=True)
+def copy(source, out):
+    """A loop: the assignment of a slice checks shapes, and compiles three times as long."""
+    for j in range(out.shape[0]):
+        out[j] = source[j]
+
+
 @njit(nogil=True, fastmath=SUMS)
 def subtract(out, weight, row):
     for j in range(out.shape[0]):
@@ -89,7 +96,7 @@ def _refresh(x, D, U, c, chosen, count, a, r, alpha):
     """
     for turn in range(2):
         _coefficients(U, c, chosen, count, a)
-        r[:] = x
+        copy(x, r)
         for t in range(count):
             subtract(r, a[t], D[chosen[t]])
         if turn == 1:
@@ -112,7 +119,7 @@ def _refresh(x, D, U, c, chosen, count, a, r, alpha):
 def _new_row(U, G, count, new):
     """Write row ``count`` of ``U``, for an atom that is to be chosen; return its squared pivot."""
     u = U[count]
-    u[:] = G[new]
+    copy(G[new], u)
     pivot = G[new, new]
     s = 0
     while s + 3 < count:

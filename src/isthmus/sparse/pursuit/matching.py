@@ -6,10 +6,12 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from scipy.sparse import csr_array
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 
 from isthmus._checks import check_choice, check_int
 from isthmus._door import with_door
+from isthmus._warnings import warn
 from isthmus.typing import Array, IntArray
 
 # Signals are coded in blocks of this many, whatever the number of threads, so that products of
@@ -47,10 +49,12 @@ def orthogonal_matching_pursuit(
     D : array of shape (n_atoms, n_features)
         Dictionary, one atom per row, of any lengths.
     n_nonzero : int or None, default=None
-        Maximum number of non-zeros. None with ``tol`` sets no limit but the number of features;
-        None without ``tol`` takes a tenth of the features, at least one.
+        Maximum number of non-zeros, no more than there are atoms. None with ``tol`` sets no limit
+        but the number of features; None without ``tol`` takes a tenth of the features, at least
+        one.
     tol : float, array of shape (n_signals,) or None, default=None
-        Stop when the norm (not its square) of the residual is no larger.
+        Stop when the norm (not its square) of the residual is no larger. A warning tells where
+        that cannot be reached.
     rule : {"correlation", "residual"}, default="correlation"
         The next atom: the one that correlates most with the residual, or the one after which
         the re-fitted residual is smallest (order-recursive pursuit, orthogonal least squares),
@@ -87,10 +91,14 @@ def orthogonal_matching_pursuit(
     """
     X, D = check_signals(X, D, "orthogonal_matching_pursuit")
     check_choice(rule, "rule", "orthogonal_matching_pursuit", ("correlation", "residual"))
-    n_nonzero = count_limit("orthogonal_matching_pursuit", n_nonzero, tol, *D.shape)
+    limit = count_limit("orthogonal_matching_pursuit", n_nonzero, tol, *D.shape)
     goals = residual_goals("orthogonal_matching_pursuit", tol, len(X))
     atoms, lengths = unit_rows(D)
-    support, coef = pursue(X, atoms, n_nonzero, goals, rule=rule, n_jobs=n_jobs)
+    gram = atoms @ atoms.T
+    warn_of_equal_atoms(gram)
+    support, coef = pursue(X, atoms, limit, goals, gram=gram, rule=rule, n_jobs=n_jobs)
+    limited = n_nonzero is not None or tol is None
+    warn_of_short_codes(X, atoms, support, coef, goals, limited=limited)
     # Unused places point to atom -1, whose length must not matter.
     coef /= np.where(lengths > 0, lengths, 1.0)[support]
     return as_sparse(support, coef, len(D)) if sparse_output else as_dense(support, coef, len(D))
@@ -143,6 +151,7 @@ def matching_pursuit(
     goals = residual_goals("matching_pursuit", tol, len(X))
     atoms, lengths = unit_rows(D)
     G = atoms @ atoms.T
+    warn_of_equal_atoms(G)
     codes = np.zeros((len(X), len(D)))
 
     def code(rows: slice) -> None:
@@ -205,6 +214,46 @@ def pursue(
     return support, coef
 
 
+def warn_of_short_codes(
+    X: Array, atoms: Array, support: IntArray, coef: Array, goals: Array, *, limited: bool
+) -> None:
+    """Warn where a code ended above its goal although it was allowed more atoms.
+
+    ``limited`` says that the number of non-zeros was limited, which may well end above a goal.
+    """
+    used = support >= 0
+    short = ~used.all(axis=1) if limited else np.ones(len(X), dtype=bool)
+    rows = np.flatnonzero(short)
+    if not len(rows):
+        return
+    residual = X[rows] - as_sparse(support[rows], coef[rows], len(atoms)) @ atoms
+    residual = np.nan_to_num(residual)  # what was not observed is not missed
+    norms = np.linalg.norm(np.nan_to_num(X[rows]), axis=1)
+    errors = np.linalg.norm(residual, axis=1)
+    above = errors > np.maximum(goals[rows] * (1 + 1e-6), 1e-6 * norms)
+    if above.any():
+        worst = int(np.argmax(np.where(above, errors, 0.0)))
+        warn(
+            f"Orthogonal matching pursuit ended above its goal for {int(above.sum())} of {len(X)} "
+            f"signals: the residual of signal {rows[worst]} is {errors[worst]:.3g}, expected at "
+            f"most {goals[rows[worst]]:.3g}. The atoms left are spanned by those in use; raise "
+            "tol, or take a dictionary that spans the signals.",
+            ConvergenceWarning,
+        )
+
+
+def warn_of_equal_atoms(G: Array) -> None:
+    """Warn of two atoms that agree up to sign and length, of which either could be used."""
+    likeness = np.abs(G - np.diag(np.diag(G)))
+    i, j = np.unravel_index(int(np.argmax(likeness)), likeness.shape)
+    if likeness[i, j] > 1 - 1e-12:
+        warn(
+            f"Atoms {min(i, j)} and {max(i, j)} of the dictionary are equal up to their length: "
+            "which of them a code uses means nothing. Drop one of them.",
+            RuntimeWarning,
+        )
+
+
 def code_in_blocks(code: Callable[[slice], None], n: int, n_jobs: int | None) -> None:
     blocks = [slice(start, min(start + _BLOCK, n)) for start in range(0, n, _BLOCK)]
     if effective_n_jobs(n_jobs) == 1 or len(blocks) == 1:
@@ -249,7 +298,10 @@ def count_limit(owner: str, n_nonzero: int | None, tol: Any, n_atoms: int, n_fea
     if n_nonzero is None:
         return most if tol is not None else min(most, max(1, n_features // 10))
     # More cannot be independent.
-    return min(check_int(n_nonzero, "n_nonzero", owner, low=1), most)
+    checked = check_int(
+        n_nonzero, "n_nonzero", owner, low=1, high=n_atoms, why="the number of atoms"
+    )
+    return min(checked, most)
 
 
 def residual_goals(owner: str, tol: Any, n_signals: int) -> Array:

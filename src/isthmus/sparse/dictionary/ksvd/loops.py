@@ -4,7 +4,7 @@ import numpy as np
 
 from isthmus._compiled import njit
 from isthmus.linalg.cholesky_loops import append_row, cholesky_solve
-from isthmus.sparse.pursuit.loops import PIVOT, SUMS, dot, subtract
+from isthmus.sparse.pursuit.loops import PIVOT, SUMS, copy, dot, subtract
 
 
 @njit(nogil=True)
@@ -12,7 +12,7 @@ def residuals(X, D, support, coef, out):
     """Fill ``out`` with X - C D for codes given by their supports."""
     for i in range(X.shape[0]):
         r = out[i]
-        r[:] = X[i]
+        copy(X[i], r)
         for t in range(support.shape[1]):
             if support[i, t] < 0:
                 break
@@ -95,7 +95,7 @@ def power_sweep(R, D, coef, order, starts, places, n_power):
             _add(r, flat[mine[m]], old)
             subtract(r, a[m], d)
             flat[mine[m]] = a[m]
-        old[:] = d
+        copy(d, old)
 
 
 @njit(nogil=True)
