@@ -106,14 +106,14 @@ class MinimumRiskPreimage(Estimator):
         check_is_fitted(self)
         W = self._check_weights(weights)
         found = [self._decode(W[rows]) for rows in block_slices(W.shape[0], 4 * W.shape[1])]
-        return _joined(found)
+        return join_decoded(found)
 
     def decode_columns(self, values: Array) -> Decoded:
         """The answers for expected values of the loss's columns, see :attr:`by_columns`."""
         check_is_fitted(self)
         loss: Any = self.loss_
         blocks = block_slices(len(values), 16 * values.shape[1])
-        return _joined([loss.decode_columns(values[rows], self.prepared_) for rows in blocks])
+        return join_decoded([loss.decode_columns(values[rows], self.prepared_) for rows in blocks])
 
     def objective(self, coordinates: Any, objects: Objects) -> Array:
         """The risk that is minimised, for each pair of a row of weights and an object."""
@@ -166,7 +166,8 @@ def clipped(W: Any) -> Any:
     return positive / sums
 
 
-def _joined(found: list[Decoded]) -> Decoded:
+def join_decoded(found: list[Decoded]) -> Decoded:
+    """The answers of several batches, one after the other."""
     return Decoded(
         join_outputs([part.outputs for part in found]),
         np.concatenate([part.risk for part in found]),

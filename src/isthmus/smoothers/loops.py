@@ -46,7 +46,8 @@ def pairs_within(Xe, C, order, axis, support, most):
         if at + high - low > room:
             room = 2 * room + n
             grown, grown_squared = np.empty(room, np.int32), np.empty(room)
-            grown[:at], grown_squared[:at] = indices[:at], squared[:at]
+            for p in range(at):
+                grown[p], grown_squared[p] = indices[p], squared[p]
             indices, squared = grown, grown_squared
         for i in range(low, high):
             # Written always and kept if near: no branch to guess wrong.

@@ -6,9 +6,9 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
-from isthmus.kernels.objects import n_objects, take
+from isthmus.kernels.objects import concatenate, n_objects, take
 from isthmus.regression.left_out import flat
-from isthmus.typing import Array, Objects
+from isthmus.typing import Array, Objects, provides
 
 
 def left_out_inputs(x_features: Any, X: Objects, targets: Array, n_folds: int) -> Array:
@@ -37,3 +37,37 @@ def enough_rows(X: Objects, n_folds: int) -> bool:
 def with_constant(Z: Array) -> Array:
     """The coordinates with a column of ones."""
     return np.column_stack([Z, np.ones(len(Z))])
+
+
+def fit_inputs(
+    x_features: Any, X: Objects, more_X: Objects, targets: Array, n_folds: int | None
+) -> tuple[Any, Any]:
+    """Coordinates for T to learn from, and the rows they belong to; φ is fitted.
+
+    A supervised φ is given the targets; T learns from left-out coordinates in ``n_folds`` folds.
+    """
+    everything: Any = slice(None)
+    if x_features is None:
+        return X, everything
+    words = provides(x_features)
+    if "supervised" not in words:
+        if more_X is None:
+            return np.asarray(fit_transform(x_features, X, flat(targets))), everything
+        return np.asarray(x_features.fit(concatenate(X, more_X)).transform(X)), everything
+    if n_folds is None:
+        x_features.fit(X, flat(targets))
+        if "embedding" in words:
+            return x_features.embedding_, x_features.rows_
+        return np.asarray(x_features.transform(X)), everything
+    if "crossfit" in words:
+        x_features.set_params(crossfit=n_folds)
+        return np.asarray(x_features.fit_transform(X, flat(targets))), everything
+    x_features.fit(X, flat(targets))
+    return left_out_inputs(x_features, X, targets, n_folds), everything
+
+
+def fit_transform(features: Any, X: Any, y: Any = None) -> Any:
+    """What ``fit_transform`` gives where there is one: a fitted, frozen map has none."""
+    if callable(getattr(features, "fit_transform", None)):
+        return features.fit_transform(X, y)
+    return features.fit(X, y).transform(X)

@@ -13,9 +13,14 @@ from isthmus._estimator import Estimator
 from isthmus.kernels.expansion import Expansion
 from isthmus.kernels.objects import check_collection, concatenate, n_objects
 from isthmus.kernels.resolve import as_kernel
+from isthmus.losses.tasks.base import Decoded
+from isthmus.preimage.minimum_risk import MinimumRiskPreimage
 from isthmus.regression.expansion import ExpansionRegressor
 from isthmus.regression.left_out import flat, left_out_predictions
-from isthmus.structured.crossfit import enough_rows, left_out_inputs
+from isthmus.regression.selection import as_selection
+from isthmus.structured.by_loss import fit_loss_map, mean_costs, refuse_slots
+from isthmus.structured.crossfit import enough_rows, fit_inputs, fit_transform
+from isthmus.structured.loss_inputs import check_loss_inputs
 from isthmus.structured.slots import (
     for_outputs,
     input_arrows,
@@ -40,6 +45,11 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, Estimator):
     Any piece fits any slot that asks for no more than it provides (see :mod:`isthmus.typing`), and
     every slot has a default: ``DependencyEstimator()`` on arrays is multi-output kernel ridge
     regression with its penalty chosen by leave-one-out; for other objects, name the kernels.
+
+    Or name the loss: with ``loss="f1"`` the answer is the label set of largest expected F1, and
+    kernel, width and penalty are those of the smallest loss on rows left out. A loss takes the
+    place of ``y_features`` and ``preimage``: :math:`T` says how much each training output counts,
+    :math:`\Gamma` is :class:`~isthmus.preimage.MinimumRiskPreimage`.
 
     Parameters
     ----------
@@ -69,12 +79,21 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, Estimator):
         supervised ``x_features``, and a learned pre-image, which will be given predictions and so
         learns what to undo. None fits both on the coordinates at hand, as published; that is
         cheaper, and worse where the map keeps few components or follows its outputs closely.
+    loss : name, TaskLoss, function of two objects or None, default=None
+        What an answer costs, see :mod:`isthmus.losses`: ``"f1"``, ``"hamming"``, ``"jaccard"`` and
+        ``"zero_one"`` for label sets, ``"absolute"``, ``Quantile(0.9)`` and ``"interval"`` for
+        vectors, ``"kendall"`` for rankings, ``"edit"`` for sequences.
+    cv : Selection, "loo", int or splitter, default="loo"
+        Which rows are left out to choose kernel and penalty where a loss is named.
 
     Attributes
     ----------
     x_features_, y_features_ : fitted transformers, or None where the data pass as they are.
     regressor_ : the fitted regressor.
     preimage_ : the fitted pre-image, or None where ``y_features_`` inverts itself.
+    left_out_loss_ : float or None
+        Mean loss of the answers for training rows that were left out, where a loss is named and
+        the regression was chosen by it.
 
     Examples
     --------
@@ -90,6 +109,11 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, Estimator):
     >>> words = ["low" if x < 0.5 else "high" for x in X[:, 0]]
     >>> DependencyEstimator(y_features="delta").fit(X, words).predict([[0.1], [0.9]])
     array(['low', 'high'], dtype=object)
+
+    Or a loss.
+
+    >>> DependencyEstimator(loss="zero_one").fit(X, words).predict([[0.1], [0.9]])
+    array(['low', 'high'], dtype=object)
     """
 
     __module__ = "isthmus.structured"
@@ -102,16 +126,22 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, Estimator):
         regressor: Any = None,
         preimage: Any = None,
         crossfit: int | None = 5,
+        loss: Any = None,
+        cv: Any = "loo",
     ):
         self.x_features = x_features
         self.y_features = y_features
         self.regressor = regressor
         self.preimage = preimage
         self.crossfit = crossfit
+        self.loss = loss
+        self.cv = cv
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = "pairwise" in self._input_kinds()
+        named = isinstance(self.x_features, (list, tuple))  # kernels to choose from
+        tags.input_tags.pairwise = not named and "pairwise" in self._input_kinds()
+        tags.input_tags.sparse = self.loss is not None and self.regressor is None
         return tags
 
     def fit(
@@ -131,6 +161,8 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, Estimator):
             raise ValueError(
                 "DependencyEstimator requires y to be passed, but the target y is None."
             )
+        if self.loss is not None:
+            return self._fit_by_loss(X, y, unlabelled, unlabelled_outputs)
         x_features, regressor = input_arrows(self.x_features, self.regressor)
         y_features = output_features(self.y_features)
         X = self._check_inputs(X, reset=True)
@@ -145,7 +177,7 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, Estimator):
         # The square: coordinates of outputs, coordinates of inputs, T between them, and back.
         targets = _output_coordinates(y_features, Y, more_Y)
         with learning_from(x_features, targets.shape[1]):
-            inputs, rows = self._fit_inputs(x_features, X, more_X, targets)
+            inputs, rows = fit_inputs(x_features, X, more_X, targets, self._n_folds(X))
         regressor = for_outputs(regressor, targets.shape[1])
         regressor = regressor.fit(inputs, self._for_regressor(regressor, targets[rows]))
         if preimage is not None:
@@ -156,6 +188,7 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, Estimator):
 
         self.x_features_, self.y_features_ = x_features, y_features
         self.regressor_, self.preimage_ = regressor, preimage
+        self.left_out_loss_, self._map = None, None
         self._flat = "vectors" in kinds and np.asarray(y).ndim == 1
         return self
 
@@ -164,8 +197,21 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, Estimator):
         inputs = self._input_coordinates(X)
         return np.asarray(self.regressor_.predict(inputs)).reshape(n_objects(inputs), -1)
 
+    def decode(self, X: Any) -> Decoded:
+        """Return the answers for a named loss, their risk and whether each is proved best."""
+        inputs = self._input_coordinates(X)
+        if self._map is None:
+            raise TypeError(
+                "DependencyEstimator.decode needs a loss: DependencyEstimator(loss=...)."
+            )
+        found: Decoded = self._map.decode(inputs)
+        return found
+
     def predict(self, X: Any) -> Any:
         """Return the predicted outputs: an array of vectors, or a 1-D array of objects."""
+        check_is_fitted(self)
+        if self._map is not None:
+            return self.decode(X).outputs
         if self._by_weights:
             smoother: Smoother = self.regressor_
             Y = self.preimage_.solve(smoother.weights(self._input_coordinates(X)))
@@ -194,8 +240,13 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, Estimator):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R² of the predictions; for outputs that are not vectors, of their coordinates.
 
-        The two can rank models differently: see :meth:`score_coordinates`.
+        The two can rank models differently: see :meth:`score_coordinates`. Where a loss is named,
+        it is the mean loss with a minus sign.
         """
+        check_is_fitted(self)
+        if self._map is not None:
+            costs = mean_costs(self, self._map, X, y)
+            return -float(np.average(costs, weights=sample_weight))
         Y, kinds = self._check_pairs(X, y)
         if "vectors" not in kinds:
             return self.score_coordinates(X, y, sample_weight)
@@ -252,31 +303,24 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, Estimator):
             model.x_features_ = self.x_features_.with_expansion(expansion)
         return model
 
-    # Steps of fit -----------------------------------------------------------------------
+    # A loss in place of output features ---------------------------------------------------
 
-    def _fit_inputs(
-        self, x_features: Any, X: Any, more_X: Any, targets: np.ndarray
-    ) -> tuple[Any, Any]:
-        """Coordinates for T to learn from, and the rows they belong to; φ is fitted."""
-        everything: Any = slice(None)
-        if x_features is None:
-            return X, everything
-        words = provides(x_features)
-        if "supervised" not in words:
-            if more_X is None:
-                return np.asarray(_fit_transform(x_features, X, flat(targets))), everything
-            return np.asarray(x_features.fit(concatenate(X, more_X)).transform(X)), everything
-        n_folds = self._n_folds(X)
-        if n_folds is None:
-            x_features.fit(X, flat(targets))
-            if "embedding" in words:
-                return x_features.embedding_, x_features.rows_
-            return np.asarray(x_features.transform(X)), everything
-        if "crossfit" in words:
-            x_features.set_params(crossfit=n_folds)
-            return np.asarray(x_features.fit_transform(X, flat(targets))), everything
-        x_features.fit(X, flat(targets))
-        return left_out_inputs(x_features, X, targets, n_folds), everything
+    def _fit_by_loss(self, X: Any, y: Any, unlabelled: Any, more_outputs: Any) -> Any:
+        refuse_slots(self, more_outputs)
+        X = check_loss_inputs(self, X, reset=True)
+        more_X = None if unlabelled is None else check_loss_inputs(self, unlabelled, reset=False)
+        preimage = MinimumRiskPreimage(self.loss).fit(y)
+        check_length(self, n_objects(X), preimage.n_outputs_, what="outputs as inputs")
+        selection, n_folds = as_selection(self.cv, self), self._n_folds(X)
+        found = fit_loss_map(
+            self.x_features, self.regressor, X, more_X, preimage, selection, n_folds
+        )
+        self.x_features_, self.y_features_, self._map = found.x_features, None, found
+        self.regressor_, self.preimage_ = found.regressor, preimage
+        self.left_out_loss_, self._flat = found.left_out_loss, False
+        return self
+
+    # Steps of fit -----------------------------------------------------------------------
 
     def _coordinates_to_invert(
         self,
@@ -315,6 +359,8 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, Estimator):
         return input_kinds(self.x_features, self.regressor)
 
     def _check_inputs(self, X: Any, *, reset: bool) -> Any:
+        if self.loss is not None:
+            return check_loss_inputs(self, X, reset=reset)
         kernel = input_kernel(self.x_features, self.regressor)
         return check_collection(self, X, kernel, kinds=self._input_kinds(), reset=reset)
 
@@ -344,12 +390,5 @@ def _output_coordinates(y_features: Any, Y: Any, more_Y: Any) -> np.ndarray:
     if y_features is None:
         return np.asarray(Y)
     if more_Y is Y:
-        return np.asarray(_fit_transform(y_features, Y))
+        return np.asarray(fit_transform(y_features, Y))
     return np.asarray(y_features.fit(more_Y).transform(Y))
-
-
-def _fit_transform(features: Any, X: Any, y: Any = None) -> Any:
-    """What ``fit_transform`` gives where there is one: a fitted, frozen map has none."""
-    if callable(getattr(features, "fit_transform", None)):
-        return features.fit_transform(X, y)
-    return features.fit(X, y).transform(X)
