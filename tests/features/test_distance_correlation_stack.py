@@ -98,7 +98,7 @@ def test_settled_copies_repeat_the_fit(problem):
 
 def test_slopes_are_those_of_the_regression(problem):
     X, Y = problem
-    model = KernelRidgeCV().fit(X, Y)
+    model = KernelRidgeCV("gaussian").fit(X, Y)
     G = slopes(model, X, Y).reshape(2, 60, 4)
     step = 1e-5
     for column in range(4):
@@ -111,7 +111,7 @@ def test_slopes_are_those_of_the_regression(problem):
 def test_many_outputs_give_slopes_of_their_leading_combinations(rng):
     X = rng.normal(size=(40, 3))
     Y = np.sin(X[:, :1]) @ rng.normal(size=(1, 12))
-    G = slopes(KernelRidgeCV().fit(X, Y), X, Y)
+    G = slopes(KernelRidgeCV("gaussian").fit(X, Y), X, Y)
     assert G.shape == (directions.MAX_OUTPUTS * 40, 3)
     assert np.argmax(np.abs(slope_directions(G)[:, 0])) == 0
 

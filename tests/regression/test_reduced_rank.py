@@ -7,12 +7,13 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 from sklearn.cross_decomposition import PLSRegression
-from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.linear_model import LinearRegression, Ridge, RidgeCV
 from sklearn.model_selection import KFold, LeaveOneOut
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from isthmus.blocks import merge
-from isthmus.regression import ReducedRankRegression
+from isthmus.regression import ReducedRankRegression, SequentialStiefelRegression
+from isthmus.regression.rank.choice import generalized_errors, ridge_left_out_errors
 from isthmus.regression.rank.reduced_rank_formulas import (
     factors,
     joint_moments,
@@ -76,7 +77,7 @@ def test_full_rank_is_ridge_regression(shape, fit_intercept):
 def test_full_rank_without_penalty_is_least_squares_also_on_collinear_inputs():
     X, Y, _ = planted(d=4, o=3)
     X = np.c_[X, X[:, :2] @ [[1.0, 2.0], [0.5, -1.0]]]
-    ours = ReducedRankRegression(3).fit(X, Y)
+    ours = ReducedRankRegression(3, alpha=0.0).fit(X, Y)
     assert_allclose(ours.coef_, LinearRegression().fit(X, Y).coef_, atol=1e-7)
 
 
@@ -152,14 +153,59 @@ def test_leave_one_out_error_is_exact(shape, fit_intercept, weighted):
     model = ReducedRankRegression(alpha=alphas, cv="loo", fit_intercept=fit_intercept)
     model.fit(X, Y, sample_weight=weights)
     slow = np.zeros((n, 2, model.cv_error_.shape[1]))
-    for i, (train, test) in enumerate(LeaveOneOut().split(X)):
+    for i, (_, test) in enumerate(LeaveOneOut().split(X)):
+        left = np.ones(n) if weights is None else weights.copy()
+        left[i] = max(left[i] - 1, 0)  # one copy of a row that counts more
         for a, alpha in enumerate(alphas):
             part = ReducedRankRegression(1, alpha=alpha, fit_intercept=fit_intercept)
-            part.fit(X[train], Y[train], None if weights is None else weights[train])
+            part.fit(X, Y, left)
             for r in range(slow.shape[2]):
                 error = part.at_rank(r + 1).predict(X[test]) - Y[test]
                 slow[i, a, r] = np.sum(error**2)
     assert_allclose(model.cv_error_, np.average(slow, axis=0, weights=weights), rtol=1e-8)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_left_out_error_of_full_rank_is_the_closed_form_of_all_penalties(fit_intercept, weighted):
+    X, Y, _ = planted(n=15, d=4, o=4, noise=1)
+    weights = np.random.default_rng(2).uniform(0.2, 3, 15) if weighted else None
+    alphas = [0.3, 2.0]
+    model = ReducedRankRegression(alpha=alphas, cv="loo", fit_intercept=fit_intercept)
+    slow = model.fit(X, Y, weights).cv_error_[:, -1]
+    if fit_intercept:
+        X, Y = (A - np.average(A, axis=0, weights=weights) for A in (X, Y))
+    fast = ridge_left_out_errors(X, Y, weights, alphas, fit_intercept=fit_intercept)
+    assert_allclose(fast, slow, rtol=1e-9)
+
+
+def test_generalised_error_is_the_left_out_one_with_mean_leverages():
+    X, Y, _ = planted(n=40, d=5, o=3, noise=1)
+    scatter = scatter_of(joint_moments(X, Y), 5)
+    X, Y = X - X.mean(axis=0), Y - Y.mean(axis=0)
+    for alpha in (0.1, 5.0):
+        H = X @ np.linalg.solve(X.T @ X + alpha * np.eye(5), X.T)
+        expected = np.sum((Y - H @ Y) ** 2) / 40 / (1 - (np.trace(H) + 1) / 40) ** 2
+        assert_allclose(generalized_errors(scatter, 40, [alpha]), [expected], rtol=1e-9)
+
+
+@pytest.mark.parametrize("model", [ReducedRankRegression(), SequentialStiefelRegression(2)])
+def test_the_units_of_the_inputs_do_not_matter(model):
+    X, Y, _ = planted(n=60, d=8, o=4, noise=2)
+    plain = model.fit(X, Y).predict(X)
+    for unit in (1e-8, 1e8):
+        assert_allclose(model.fit(unit * X, Y).predict(unit * X), plain, rtol=1e-6)
+
+
+def test_a_penalty_is_found_where_inputs_are_many_and_alike():
+    rng = np.random.default_rng(0)
+    spectra = rng.normal(size=(3, 200)).cumsum(axis=1)
+    shares = rng.random((90, 3))
+    X = shares @ spectra + 0.3 * rng.normal(size=(90, 200))
+    train, test = slice(60), slice(60, 90)
+    score = ReducedRankRegression().fit(X[train], shares[train]).score(X[test], shares[test])
+    ridge = RidgeCV(np.logspace(-3, 6, 30)).fit(X[train], shares[train])
+    assert score > ridge.score(X[test], shares[test]) - 0.01
 
 
 @pytest.mark.parametrize("cv", [3, KFold(3), KFold(4, shuffle=True, random_state=0)])
@@ -235,12 +281,12 @@ def test_single_precision_comes_back_in_single_precision_and_near():
 @pytest.mark.parametrize(
     ("parameters", "error", "message"),
     [
-        ({"rank": 0}, ValueError, r"int in \[1, 5\] \(the fewer of features and outputs\). Got 0"),
+        ({"rank": 0}, ValueError, r"an int in \[1, inf\), 'cv' or None. Got 0"),
         ({"rank": 6}, ValueError, r"int in \[1, 5\]"),
         ({"rank": 1.5}, TypeError, "must be an int"),
         ({"alpha": -1.0}, ValueError, "'alpha' parameter of ReducedRankRegression"),
-        ({"alpha": []}, ValueError, "sequence of them, not empty"),
-        ({"cv": "two"}, ValueError, "'loo', an int, a splitter, .* Got 'two'"),
+        ({"alpha": []}, ValueError, "a list, not empty"),
+        ({"cv": "two"}, ValueError, "'loo', an int in .*, a splitter, .* Got 'two'"),
         ({"cv": 1}, ValueError, r"int in \[2, inf\)"),
     ],
 )

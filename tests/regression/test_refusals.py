@@ -68,7 +68,9 @@ def test_values_whose_powers_overflow_are_refused(cls):
     for inputs, targets, what in ((X * 1e160, Y, "X"), (X, Y * 1e160, "y")):
         if cls is SupportFeatureMachine:
             inputs, targets, what = X * 1e160, CLASSES, "X"
-        with pytest.raises(ValueError, match=f"{cls.__name__} needs values of .* in {what}: "):
+        with pytest.raises(
+            ValueError, match=f"{cls.__name__} needs numbers of magnitude .* in {what}: "
+        ):
             cls(**MODELS[cls]).fit(inputs, targets)
 
 
@@ -90,7 +92,7 @@ def test_a_refit_that_fails_leaves_the_former_fit(cls):
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
-@pytest.mark.parametrize("rows", [np.ones((24, 3)), np.zeros((24, 3)), X[:1], X * 1e-160])
+@pytest.mark.parametrize("rows", [np.ones((24, 3)), np.zeros((24, 3)), X[:1], X * 1e-60])
 def test_rows_that_do_not_vary_are_learned_without_a_warning(rows, fit_intercept):
     model = BayesianLinearRegression(fit_intercept=fit_intercept).fit(rows, Y[: len(rows)])
     mean, std = model.predict(X, return_std=True)

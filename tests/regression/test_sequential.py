@@ -60,9 +60,11 @@ def test_moments_are_the_batch_solution_whatever_the_blocks_and_their_order(
 @settings(deadline=None, max_examples=30)
 def test_forgetting_weighs_rows_by_age_however_they_are_cut(cuts):
     X, Y, _ = planted()
-    stream = streamed(SequentialStiefelRegression(2, forgetting=0.95), X, Y, sorted(cuts))
+    stream = streamed(
+        SequentialStiefelRegression(2, alpha=0.0, forgetting=0.95), X, Y, sorted(cuts)
+    )
     weights = 0.95 ** np.arange(119, -1, -1.0)
-    batch = ReducedRankRegression(2).fit(X, Y, sample_weight=weights)
+    batch = ReducedRankRegression(2, alpha=0.0).fit(X, Y, sample_weight=weights)
     assert_allclose(stream.coef_, batch.coef_, atol=1e-8)
     assert_allclose(stream.intercept_, batch.intercept_, atol=1e-8)
 
@@ -70,8 +72,8 @@ def test_forgetting_weighs_rows_by_age_however_they_are_cut(cuts):
 def test_weights_are_those_of_the_batch():
     X, Y, _ = planted()
     weights = np.random.default_rng(0).integers(0, 3, 120).astype(float)
-    stream = streamed(SequentialStiefelRegression(2), X, Y, [20, 70], weights)
-    batch = ReducedRankRegression(2).fit(X, Y, sample_weight=weights)
+    stream = streamed(SequentialStiefelRegression(2, alpha=0.0), X, Y, [20, 70], weights)
+    batch = ReducedRankRegression(2, alpha=0.0).fit(X, Y, sample_weight=weights)
     assert_allclose(stream.coef_, batch.coef_, atol=1e-8)
 
 
@@ -89,8 +91,8 @@ def test_forgetting_follows_a_drift():
 
 def test_fit_forgets_what_was_learned_before():
     X, Y, _ = planted()
-    model = SequentialStiefelRegression(2).partial_fit(X, -5 * Y).fit(X, Y)
-    assert_allclose(model.coef_, ReducedRankRegression(2).fit(X, Y).coef_, atol=1e-9)
+    model = SequentialStiefelRegression(2, alpha=0.0).partial_fit(X, -5 * Y).fit(X, Y)
+    assert_allclose(model.coef_, ReducedRankRegression(2, alpha=0.0).fit(X, Y).coef_, atol=1e-9)
     assert model.n_blocks_ == 1
 
 
@@ -109,7 +111,7 @@ def test_proximal_step_is_the_minimum_of_its_objective():
     Xc, Yc = X[100:] - X.mean(axis=0), Y[100:] - Y.mean(axis=0)
     # With F₀ of rank two, an augmented regression: rows √γ I with outputs √γ F₀'.
     root = np.sqrt(3.0)
-    augmented = ReducedRankRegression(2, fit_intercept=False).fit(
+    augmented = ReducedRankRegression(2, alpha=0.0, fit_intercept=False).fit(
         np.vstack([Xc, root * np.eye(6)]), np.vstack([Yc, root * before.T])
     )
     assert_allclose(model.coef_, augmented.coef_, atol=1e-8)
@@ -165,7 +167,7 @@ def test_memory_does_not_grow_with_the_stream(mode):
     ("parameters", "message"),
     [
         ({"mode": "magic"}, "one of 'moments', 'proximal'. Got 'magic'"),
-        ({"forgetting": 0.0}, r"a float in \(0.0, 1.0\]. Got 0.0"),
+        ({"forgetting": 0.0}, r"a float in \(0, 1\]. Got 0.0"),
         ({"gamma": -1.0}, "'gamma' parameter"),
         ({"alpha": -1.0}, "'alpha' parameter"),
         ({"rank": 6}, r"int in \[1, 5\]"),

@@ -101,7 +101,7 @@ def test_one_output_under_the_quantile_loss_is_the_linear_programme(quantile):
     X, Y, _ = planted(d=3, noise=1)
     y = Y[:, 0]
     loss = Quantile(quantile, sharpness=(1, 10, 100, 1000, 10000))
-    ours = StiefelRegression(1, loss=loss, max_iter=3000).fit(X, y)
+    ours = StiefelRegression(1, loss=loss, alpha=0.0, max_iter=3000).fit(X, y)
     exact = QuantileRegressor(quantile=quantile, alpha=0).fit(X, y)
     best = Quantile(quantile).evaluate(y, exact.predict(X))[0].sum()
     assert ours.objective_ == pytest.approx(best, rel=1e-4)
@@ -111,17 +111,17 @@ def test_one_output_under_the_quantile_loss_is_the_linear_programme(quantile):
 
 def test_absolute_loss_is_twice_the_loss_of_the_median():
     X, Y, _ = planted(noise=1)
-    absolute = StiefelRegression(2, loss="absolute").fit(X, Y)
-    median = StiefelRegression(2, loss=Quantile(0.5)).fit(X, Y)
+    absolute = StiefelRegression(2, loss="absolute", alpha=0.0).fit(X, Y)
+    median = StiefelRegression(2, loss=Quantile(0.5), alpha=0.0).fit(X, Y)
     assert absolute.objective_ == pytest.approx(2 * median.objective_, rel=1e-4)
-    tube = StiefelRegression(2, loss=Epsilon(0.0)).fit(X, Y)
+    tube = StiefelRegression(2, loss=Epsilon(0.0), alpha=0.0).fit(X, Y)
     assert absolute.objective_ == pytest.approx(tube.objective_, rel=1e-4)
 
 
 def test_full_rank_logistic_loss_is_one_logistic_regression_for_each_output():
     X, Y, _ = planted(noise=3)
     labels = (Y > 0).astype(float)
-    ours = StiefelRegression(5, loss="logistic", tol=1e-8).fit(X, labels)
+    ours = StiefelRegression(5, loss="logistic", alpha=0.0, tol=1e-8).fit(X, labels)
     for j in range(5):
         alone = LogisticRegression(C=np.inf, tol=1e-10, max_iter=1000).fit(X, labels[:, j])
         assert_allclose(ours.predict(X)[:, j], alone.predict_proba(X)[:, 1], atol=1e-4)
@@ -299,7 +299,7 @@ def test_a_weight_of_two_is_a_row_twice(loss):
 def test_full_rank_with_missing_outputs_is_least_squares_on_what_is_seen():
     X, Y, _ = planted(noise=1)
     Y[np.random.default_rng(0).random(Y.shape) < 0.3] = np.nan
-    model = StiefelRegression(5, tol=1e-10).fit(X, Y)
+    model = StiefelRegression(5, alpha=0.0, tol=1e-10).fit(X, Y)
     for j in range(5):
         seen = ~np.isnan(Y[:, j])
         alone = LinearRegression().fit(X[seen], Y[seen, j])
@@ -465,8 +465,12 @@ def test_a_robust_loss_fits_between_kernels():
     ("parameters", "error", "message"),
     [
         ({"rank": 6}, ValueError, r"'rank' parameter of StiefelRegression .* int in \[1, 5\]"),
-        ({"loss": "cubed"}, ValueError, "A loss must be one of 'squared'.*Got 'cubed'"),
-        ({"loss": Huber}, ValueError, "or a Loss piece"),
+        (
+            {"loss": "cubed"},
+            ValueError,
+            "'loss' parameter of Stiefel.* must be a loss.*'cubed'",
+        ),
+        ({"loss": Huber}, ValueError, "'loss' parameter of StiefelRegression must be a loss"),
         ({"loss": Huber(-1.0)}, ValueError, "'delta' parameter of Huber"),
         ({"loss": Absolute(sharpness=())}, ValueError, "must hold at least one stage"),
         ({"loss": Absolute(smoothing="no")}, ValueError, "one of 'root', 'tanh'. Got 'no'"),

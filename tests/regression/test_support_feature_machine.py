@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import LinearSVC
+from sklearn.svm import SVC, LinearSVC
 
 from isthmus.regression import SupportFeatureMachine
 from isthmus.regression.support_features.formulas import (
@@ -253,3 +253,25 @@ def test_too_few_programs_are_reported():
     X, y = planted(60, 300, 4)
     with pytest.warns(ConvergenceWarning, match="1 linear programs were not enough"):
         SupportFeatureMachine(max_iter=1).fit(X, y)
+
+
+@pytest.mark.parametrize("shift", [10.0, 300.0, -1e4])
+def test_the_origin_does_not_matter(shift):
+    rng = np.random.default_rng(0)
+    X, new = rng.normal(size=(80, 30)), rng.normal(size=(200, 30))
+    y = X[:, :3].sum(axis=1) > 0
+    here = SupportFeatureMachine().fit(X, y)
+    there = SupportFeatureMachine().fit(X + shift, y)
+    np.testing.assert_array_equal(there.support_, here.support_)
+    assert np.mean(there.predict(new + shift) == here.predict(new)) > 0.99
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_features_that_separate_are_refitted_without_errors(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(60, 40))
+    y = X[:, :4] @ rng.normal(size=4) > 0.3
+    machine = SupportFeatureMachine().fit(X, y)
+    hard = SVC(C=1e8, kernel="linear").fit(machine.transform(X), y)
+    assert hard.score(machine.transform(X), y) == 1
+    assert machine.score(X, y) == 1

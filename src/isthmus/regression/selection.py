@@ -3,17 +3,19 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 from sklearn.model_selection import check_cv
 
 from isthmus._checks import check_int, refusal
+from isthmus._parameters import Constraint, condition, integer, none, seed
 from isthmus._piece import Piece
 from isthmus.blocks.sampling import sample_rows
 from isthmus.typing import IntArray
 
 Group = TypeVar("Group")
+Explore = Callable[[Sequence[Any], Callable[[Any], "Choice"]], list[tuple["Choice", Any]]]
 
 
 class Choice(NamedTuple):
@@ -57,6 +59,15 @@ class Selection(Piece):
 
     __module__ = "isthmus.regression"
 
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "criterion": condition(
+            "'loo', an int in [2, inf), a splitter or a list of pairs of rows",
+            lambda value: integer(2).accepts(value) or _leaves_rows_out(value),
+        ),
+        "max_rows": integer(2) | none,
+        "random_state": seed,
+    }
+
     criterion: Any = "loo"
     max_rows: int | None = 2000
     random_state: Any = 0
@@ -88,18 +99,30 @@ class Selection(Piece):
         groups: Sequence[Group],
         errors: Callable[[Group, IntArray], Iterable[tuple[float, Any]]],
         n_rows: int,
+        explore: Explore | None = None,
     ) -> Choice:
         """The best candidate of all groups, whose ``errors(group, rows)`` come with values.
 
         Candidates of a group share the expensive part of their work. Half the rows are enough to
-        tell groups apart.
+        tell groups apart. ``explore(groups, score)`` says which of them are looked at, all by
+        default.
         """
+        explore = every if explore is None else explore
         few = self.rows(n_rows, 0.5)
         if len(groups) > 1 and len(few) < n_rows:
-            firsts = [best(errors(group, few)) for group in groups]
-            groups = [groups[int(np.argmin([first.error for first in firsts]))]]
+            firsts = explore(groups, lambda group: best(errors(group, few)))
+            groups, explore = [min(firsts, key=_error)[1]], every
         rows = self.rows(n_rows)
-        return best(pair for group in groups for pair in errors(group, rows))
+        return min(explore(groups, lambda group: best(errors(group, rows))), key=_error)[0]
+
+
+def every(groups: Sequence[Any], score: Callable[[Any], Choice]) -> list[tuple[Choice, Any]]:
+    """The score of every group, in their order."""
+    return [(score(group), group) for group in groups]
+
+
+def _error(scored: tuple[Choice, Any]) -> float:
+    return scored[0].error
 
 
 def best(scored: Iterable[tuple[float, Any]]) -> Choice:
@@ -109,6 +132,18 @@ def best(scored: Iterable[tuple[float, Any]]) -> Choice:
         if error < found.error:
             found = Choice(error, value)
     return found
+
+
+def _is_criterion(value: Any) -> bool:
+    if isinstance(value, Selection):
+        value = value.criterion
+    return integer(2).accepts(value) or _leaves_rows_out(value)
+
+
+#: What an estimator's ``cv`` may be.
+CRITERIA = condition(
+    "'loo', an int in [2, inf), a splitter, a list of pairs of rows or a Selection", _is_criterion
+)
 
 
 def as_selection(value: Any, owner: Any, **defaults: Any) -> Selection:

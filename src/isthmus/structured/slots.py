@@ -9,19 +9,27 @@ from sklearn.linear_model import RidgeCV
 from sklearn.multioutput import MultiOutputRegressor
 
 from isthmus._checks import shortened
+from isthmus._parameters import condition
 from isthmus.features.kernel_pca.estimator import KernelPCA
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.resolve import as_kernel
 from isthmus.kernels.vectors.dot import Linear
-from isthmus.kernels.vectors.gaussian import Gaussian
 from isthmus.preimage.default import default_preimage
 from isthmus.regression.ridge.estimator import DEFAULT_ALPHAS, KernelRidgeCV
 from isthmus.typing import CAPABILITIES, OBJECT_KINDS, missing, needs, provides, require
 
 PASSTHROUGH = "passthrough"
 SHARE_OF_VECTORS = 0.99
-# The median distance is often too wide a kernel for inputs of some dimension: offer narrower.
-GAUSSIANS = tuple(Gaussian(width_factor=scale) for scale in (1.0, 0.5, 0.25))
+
+
+def _may_be_a_part(value: Any) -> bool:
+    return isinstance(value, (str, list, tuple)) or value is None or callable(value) or (
+        hasattr(value, "fit") and not isinstance(value, type)
+    )  # fmt: skip
+
+
+#: What a slot may hold, as far as can be said without asking it.
+a_slot = condition("a part with fit, a kernel, a name or None", _may_be_a_part)
 
 
 def input_kernel(x_features: Any, regressor: Any) -> Kernel | None:
@@ -53,15 +61,15 @@ def input_arrows(x_features: Any, regressor: Any) -> tuple[Any, Any]:
         regressor = clone(regressor)
     if x_features is None or is_kernel(x_features):
         if regressor is None:
-            return None, KernelRidgeCV(GAUSSIANS if x_features is None else x_features)
+            return None, KernelRidgeCV("auto" if x_features is None else x_features)
         return (None if x_features is None else KernelPCA(kernel=x_features)), regressor
     if is_passthrough(x_features):
-        return None, KernelRidgeCV(GAUSSIANS) if regressor is None else regressor
+        return None, KernelRidgeCV() if regressor is None else regressor
     check_slot("x_features", x_features, "transform")
     if regressor is None:
         # Coordinates of a kernel's feature space are curved enough for a linear map.
         linear = "expansion" in provides(x_features)
-        regressor = RidgeCV(alphas=DEFAULT_ALPHAS) if linear else KernelRidgeCV(GAUSSIANS)
+        regressor = RidgeCV(alphas=DEFAULT_ALPHAS) if linear else KernelRidgeCV()
     return clone(x_features), regressor
 
 

@@ -2,23 +2,30 @@
 
 from copy import copy
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from isthmus._checks import (
-    check_bool,
-    check_floats,
-    check_int,
-    check_length,
-    check_scale,
-)
+from isthmus._checks import check_floats, check_int, check_length, check_scale
 from isthmus._estimator import Estimator
+from isthmus._memory import require_memory
+from isthmus._parameters import Constraint, boolean, choice, integer, none, real, several
 from isthmus.blocks.moments import Moments
+from isthmus.regression.rank.choice import (
+    LEFT_OUT_ROWS,
+    LEFT_OUT_WORK,
+    PathChoice,
+    best_of,
+    penalty_grid,
+    ridge_left_out_errors,
+    steadiest,
+    walk_penalties,
+)
 from isthmus.regression.rank.reduced_rank_formulas import (
+    Scatter,
     about_origin,
     factors,
     fold_errors,
@@ -30,8 +37,12 @@ from isthmus.regression.rank.reduced_rank_formulas import (
     scatter_of,
     squared_errors,
 )
-from isthmus.regression.selection import Selection, as_selection
+from isthmus.regression.selection import CRITERIA, Selection, as_selection
 from isthmus.typing import Array, IntArray
+
+AUTO = "auto"
+A_RANK = integer(1) | choice("cv") | none
+A_PENALTY = choice(AUTO) | real(0) | several(real(0))
 
 
 class RankLimitedRegressor(MultiOutputMixin, RegressorMixin, Estimator):
@@ -110,12 +121,17 @@ class ReducedRankRegression(RankLimitedRegressor):
     ----------
     rank : int, None or "cv", default=None
         Number of combinations. None and ``"cv"`` choose it by cross-validation.
-    alpha : float or sequence of float, default=0.0
-        Penalty. Of a sequence the best by cross-validation is taken, together with the rank.
-    cv : Selection, int, "loo" or splitter, default=5
+    alpha : "auto", float or sequence of float, default="auto"
+        Penalty. Of a sequence the best is taken, together with the rank. ``"auto"`` walks
+        penalties of :math:`10^{-10}` to :math:`10^2` times the mean squared length of the centred
+        inputs as long as the error of the best rank falls, so that the units of ``X`` do not
+        matter. The published method has no penalty, ``alpha=0``, which is poor where inputs are
+        correlated or many.
+    cv : "auto", Selection, int, "loo" or splitter, default="auto"
         How to choose, see :class:`Selection`: folds, or exact leave-one-out, on all rows unless a
         Selection says otherwise. Every fold costs one fit for all ranks; leave-one-out costs an
-        eigenproblem of the size of the outputs for each row.
+        eigenproblem of the size of the outputs for each row. ``"auto"`` leaves out single rows, at
+        most 2000 of them, unless there are so many outputs that five folds are much faster.
     fit_intercept : bool, default=True
         Fit a constant ``b``, which is not penalised.
 
@@ -133,7 +149,9 @@ class ReducedRankRegression(RankLimitedRegressor):
     rank_path_ : ndarray of shape (n_ranks,)
         Mean squared training error, summed over outputs, of ranks 1, 2, … with ``alpha_``.
     cv_error_ : ndarray of shape (n_alphas, n_ranks), or None where nothing was to be chosen
-        The same, of rows left out.
+        The same, of rows left out, for each penalty looked at.
+    alphas_ : ndarray of shape (n_alphas,), or None
+        These penalties.
 
     See Also
     --------
@@ -163,12 +181,19 @@ class ReducedRankRegression(RankLimitedRegressor):
 
     __module__ = "isthmus.regression"
 
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "rank": A_RANK,
+        "alpha": A_PENALTY,
+        "cv": choice(AUTO) | CRITERIA,
+        "fit_intercept": boolean,
+    }
+
     def __init__(
         self,
         rank: int | str | None = None,
         *,
-        alpha: Any = 0.0,
-        cv: Any = 5,
+        alpha: Any = AUTO,
+        cv: Any = AUTO,
         fit_intercept: bool = True,
     ):
         self.rank = rank
@@ -178,13 +203,11 @@ class ReducedRankRegression(RankLimitedRegressor):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the map from rows ``X`` to outputs ``y``, each row counted by its weight."""
-        alphas = check_floats(self.alpha, "alpha", self)
-        check_bool(self.fit_intercept, "fit_intercept", self)
-        selection = as_selection(self.cv, self, max_rows=None)
-        choose = self.rank is None or (isinstance(self.rank, str) and self.rank == "cv")
+        choose = chooses_rank(self.rank)
         X, Y, weights = self._check_data(X, y, sample_weight)
         (n, d), o = X.shape, Y.shape[1]
         rank = min(d, o) if choose else self._check_rank(d, o)
+        self._require_memory(n, d, o)
 
         inputs, lift = X, None
         if d > n:
@@ -197,16 +220,13 @@ class ReducedRankRegression(RankLimitedRegressor):
             moments = about_origin(moments)
         scatter = scatter_of(moments, k)
 
-        cv_error, alpha = None, alphas[0]
-        if len(alphas) > 1 or (choose and min(k, o) > 1):
-            cv_error = self._cv_error(selection, inputs, Y, weights, alphas)
-            shown = cv_error if choose else cv_error[:, [min(rank, k) - 1]]
-            best = np.unravel_index(np.argmin(shown), shown.shape)
-            alpha = alphas[best[0]]
-            rank = int(best[1]) + 1 if choose else rank
+        found = self._choose(inputs, Y, weights, scatter, moments.count, None if choose else rank)
+        alpha, rank = found.alpha, min(found.rank, rank)
+        none = len(found.alphas) == 0
+        self.cv_error_, self.alphas_ = (None, None) if none else (found.errors, found.alphas)
         path = next(rank_paths(scatter, [alpha]))
         self.rank_path_ = np.maximum(squared_errors(path, scatter), 0) / moments.count
-        self.cv_error_, self.alpha_ = cv_error, alpha
+        self.alpha_ = alpha
         x_mean, y_mean = moments.mean[:k], moments.mean[k:]
         if lift is not None:
             path = path._replace(ridge=(path.ridge @ lift.T) @ centred)
@@ -228,21 +248,91 @@ class ReducedRankRegression(RankLimitedRegressor):
         self._set_map(self._path.coef(rank), self._path.basis[:, :rank], *self._means, self._dtype)
         return self
 
-    def _cv_error(
-        self, selection: Selection, X: Array, Y: Array, weights: Array | None, alphas: list[float]
-    ) -> Array:
-        """Mean squared error of rows left out, shape (n_alphas, n_ranks)."""
+    def _require_memory(self, n: int, d: int, o: int) -> None:
+        size = min(n, d) + o
+        require_memory(
+            self,
+            8.0 * (3 * size**2 + (n * d if d > n else 0)),
+            what=f"the moments of {min(n, d)} inputs and {o} outputs",
+            avoid="Reduce the inputs or the outputs first, as by PCA.",
+        )
+
+    def _choose(
+        self,
+        X: Array,
+        Y: Array,
+        weights: Array | None,
+        scatter: Scatter,
+        count: float,
+        rank: int | None,
+    ) -> PathChoice:
+        """Penalty and rank of smallest error on rows left out; what is given is left alone."""
+        n_ranks = min(X.shape[1], Y.shape[1])
+        auto = isinstance(self.alpha, str)
+        alphas = [] if auto else check_floats(self.alpha, "alpha", self)
+        if (len(alphas) == 1 and (rank is not None or n_ranks == 1)) or (auto and len(X) < 3):
+            alpha = alphas[0] if alphas else penalty_grid(scatter, count)[0]
+            return PathChoice(np.empty(0), np.empty((0, n_ranks)), alpha, rank or n_ranks)
+        selection = self._selection(len(X), n_ranks)
         rows = selection.rows(len(X))
         if len(rows) < len(X):
             X, Y, weights = X[rows], Y[rows], None if weights is None else weights[rows]
+        if Y.shape[1] > len(X):
+            # Only sums of squares over outputs count: rotate them into few columns.
+            Y = np.asarray(np.linalg.qr(Y.T, mode="r")).T
+        if not auto:
+            return best_of(alphas, self._cv_error(selection, X, Y, weights, alphas), rank)
+        grid = penalty_grid(scatter, count)
+        intercept = bool(self.fit_intercept)
+        centred = [_centred(A, weights) if intercept else A for A in (X, Y)]
+        if n_ranks == 1 and selection.leaves_one_out:
+            whole = ridge_left_out_errors(*centred, weights, grid, fit_intercept=intercept)
+            return PathChoice(np.array(grid), whole[:, None], grid[steadiest(whole)], 1)
+        some = Selection("loo", LEFT_OUT_ROWS).rows(len(X))  # enough to know where to begin
+        whole = ridge_left_out_errors(
+            *(A[some] for A in centred),
+            None if weights is None else weights[some],
+            grid,
+            fit_intercept=intercept,
+        )
+        return walk_penalties(
+            grid,
+            steadiest(whole),
+            lambda alpha: self._cv_error(selection, X, Y, weights, [alpha])[0],
+            rank,
+        )
+
+    def _selection(self, n: int, n_ranks: int) -> Selection:
+        if not (isinstance(self.cv, str) and self.cv == AUTO):
+            return as_selection(self.cv, self, max_rows=None)
+        few = min(n, LEFT_OUT_ROWS) * (n_ranks + 1.0) ** 3 <= LEFT_OUT_WORK
+        return Selection("loo", LEFT_OUT_ROWS) if few else Selection(min(5, n), None)
+
+    def _cv_error(
+        self,
+        selection: Selection,
+        X: Array,
+        Y: Array,
+        weights: Array | None,
+        alphas: list[float],
+    ) -> Array:
+        """Mean squared error of rows left out, shape (n_alphas, n_ranks)."""
         intercept = bool(self.fit_intercept)
         if not selection.leaves_one_out:
             return cross_validated_errors(X, Y, weights, alphas, selection, fit_intercept=intercept)
         if intercept:
-            X = X - np.average(X, axis=0, weights=weights)
-            Y = Y - np.average(Y, axis=0, weights=weights)
+            X, Y = _centred(X, weights), _centred(Y, weights)
         errors = leave_one_out_errors(X, Y, weights, alphas, fit_intercept=intercept)
         return np.average(errors, axis=0, weights=weights)
+
+
+def chooses_rank(rank: Any) -> bool:
+    """Whether a rank is to be chosen rather than given."""
+    return rank is None or (isinstance(rank, str) and rank == "cv")
+
+
+def _centred(A: Array, weights: Array | None) -> Array:
+    return np.asarray(A - np.average(A, axis=0, weights=weights), dtype=np.float64)
 
 
 def cross_validated_errors(

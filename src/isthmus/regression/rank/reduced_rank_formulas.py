@@ -200,13 +200,15 @@ def leave_one_out_errors(
               \hat y_{-i}=\frac{\hat y-hy}{1-h},
 
     so each costs the eigenvectors of a matrix of the size of the outputs and no new fit. ``X`` and
-    ``Y`` are centred by their weighted means where an intercept is fitted.
+    ``Y`` are centred by their weighted means where an intercept is fitted. A weight above one
+    counts copies of a row, of which one is left out.
     """
     n, d = X.shape
     w = np.ones(n) if weights is None else weights
+    out = np.minimum(w, 1)
     # With row i the means go too: relative to the other rows, i lies W / (W - w) times as far.
-    far = w.sum() / (w.sum() - w) if fit_intercept else np.ones(n)
-    root = np.sqrt(w * far)
+    far = w.sum() / (w.sum() - out) if fit_intercept else np.ones(n)
+    root = np.sqrt(out * far)
     Xw = X * np.sqrt(w)[:, None]
     Yw = Y * np.sqrt(w)[:, None]
     scatter = Scatter(Xw.T @ Xw, Yw.T @ Xw, np.einsum("ij,ij->j", Yw, Yw))
@@ -234,7 +236,7 @@ def leave_one_out_errors(
                 predicted**2 - 2 * predicted * true, axis=1
             )
             # Undo the scaling of the row: root² = w far, the error itself lies far times as far.
-            scale = np.divide(far[rows], w[rows], out=far[rows] ** 2, where=w[rows] > 0)
+            scale = np.divide(far[rows], out[rows], out=far[rows] ** 2, where=out[rows] > 0)
             errors[rows, k] = error * scale[:, None]
     return errors
 

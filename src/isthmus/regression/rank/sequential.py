@@ -1,14 +1,16 @@
 """Regression of limited rank on a stream of rows."""
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from isthmus._checks import check_bool, check_choice, check_float, check_int
+from isthmus._memory import require_memory
+from isthmus._parameters import Constraint, boolean, choice, integer, real, verbosity
 from isthmus._progress import ProgressLine
 from isthmus.blocks.moments import Moments, merge
-from isthmus.regression.rank.reduced_rank import RankLimitedRegressor
+from isthmus.regression.rank.choice import generalized_errors, penalty_grid, steadiest
+from isthmus.regression.rank.reduced_rank import AUTO, RankLimitedRegressor
 from isthmus.regression.rank.reduced_rank_formulas import (
     RankPath,
     Scatter,
@@ -42,8 +44,11 @@ class SequentialStiefelRegression(RankLimitedRegressor):
     rank : int, default=1
         Number of combinations of inputs from which all outputs are predicted.
     mode : {"moments", "proximal"}, default="moments"
-    alpha : float, default=0.0
-        Ridge penalty in the mode ``"moments"``.
+    alpha : "auto" or float, default="auto"
+        Ridge penalty in the mode ``"moments"``. ``"auto"`` takes anew after each block the one
+        of smallest generalised cross-validation error, which the moments alone tell (rows that
+        have gone by cannot be left out), in units of the data. The published method has none,
+        ``alpha=0``.
     forgetting : float in (0, 1], default=1.0
         The factor :math:`\lambda` by which a row counts less than the next one; a stream then
         counts like its last :math:`1/(1-\lambda)` rows. In the mode ``"proximal"`` it acts on
@@ -69,6 +74,8 @@ class SequentialStiefelRegression(RankLimitedRegressor):
     rank_ : int
     moments_ : Moments
         Weight, means and (in the mode ``"moments"``) joint scatter of inputs and outputs so far.
+    alpha_ : float
+        The penalty in use (zero in the mode ``"proximal"``).
     n_blocks_ : int
 
     Notes
@@ -84,18 +91,31 @@ class SequentialStiefelRegression(RankLimitedRegressor):
     >>> stream = SequentialStiefelRegression(2)
     >>> for block in range(0, 300, 30):
     ...     stream = stream.partial_fit(X[block : block + 30], Y[block : block + 30])
-    >>> bool(np.allclose(stream.coef_, ReducedRankRegression(2).fit(X, Y).coef_))
+    >>> whole = ReducedRankRegression(2, alpha=stream.alpha_).fit(X, Y)
+    >>> bool(np.allclose(stream.coef_, whole.coef_))
     True
     """
 
     __module__ = "isthmus.regression"
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "rank": integer(1),
+        "mode": choice("moments", "proximal"),
+        "alpha": choice(AUTO) | real(0),
+        "forgetting": real(0, 1, include_low=False),
+        "gamma": real(0),
+        "growing": boolean,
+        "batch_size": integer(1),
+        "fit_intercept": boolean,
+        "verbose": verbosity,
+    }
 
     def __init__(
         self,
         rank: int = 1,
         *,
         mode: str = "moments",
-        alpha: float = 0.0,
+        alpha: Any = AUTO,
         forgetting: float = 1.0,
         gamma: float = 1.0,
         growing: bool = True,
@@ -144,16 +164,16 @@ class SequentialStiefelRegression(RankLimitedRegressor):
     def _begin(self, n_features: int, n_outputs: int) -> None:
         d, o = n_features, n_outputs
         rank = self._check_rank(d, o)
-        check_choice(self.mode, "mode", self, ("moments", "proximal"))
-        check_float(self.alpha, "alpha", self)
-        check_float(self.forgetting, "forgetting", self, high=1.0, include_low=False)
-        check_float(self.gamma, "gamma", self)
-        check_int(self.batch_size, "batch_size", self, low=1)
-        check_bool(self.growing, "growing", self)
-        check_bool(self.fit_intercept, "fit_intercept", self)
+        if self.mode == "moments":
+            require_memory(
+                self,
+                8.0 * 4 * (d + o) ** 2,
+                what=f"the moments of {d} inputs and {o} outputs",
+                avoid='Set mode="proximal", which keeps the map alone.',
+            )
         scatter = np.zeros((d + o,) * 2) if self.mode == "moments" else np.zeros(0)
         self.moments_ = Moments(0.0, np.zeros(d + o), scatter)
-        self.n_blocks_ = 0
+        self.n_blocks_, self.alpha_ = 0, 0.0
         self.coef_ = np.eye(o, rank) @ np.eye(rank, d)
 
     def _learn(self, X: Array, Y: Array, weights: Array | None) -> Self:
@@ -181,7 +201,12 @@ class SequentialStiefelRegression(RankLimitedRegressor):
         self.moments_ = merge(faded, joint_moments(X, Y, weights))
         moments = self.moments_ if self.fit_intercept else about_origin(self.moments_)
         scatter = scatter_of(moments, X.shape[1])
-        return next(rank_paths(scatter, [float(self.alpha)], max_rank=self.rank))
+        if isinstance(self.alpha, str):
+            grid = penalty_grid(scatter, moments.count)
+            self.alpha_ = grid[steadiest(generalized_errors(scatter, moments.count, grid))]
+        else:
+            self.alpha_ = float(self.alpha)
+        return next(rank_paths(scatter, [self.alpha_], max_rank=self.rank))
 
     def _proximal_step(self, X: Array, Y: Array, weights: Array | None, kept: float) -> RankPath:
         d = X.shape[1]

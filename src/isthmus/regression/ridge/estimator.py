@@ -2,22 +2,17 @@
 
 import copy
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from isthmus._checks import (
-    check_bool,
-    check_floats,
-    check_piece,
-    check_scale,
-    refusal,
-)
+from isthmus._checks import check_floats, check_scale
 from isthmus._estimator import Estimator
+from isthmus._memory import require_memory
+from isthmus._parameters import Constraint, boolean, choice, real, resolved_by, several
 from isthmus.kernels.base import Kernel
-from isthmus.kernels.definiteness import check_gram
 from isthmus.kernels.definiteness import check_gram
 from isthmus.kernels.expansion import Expansion
 from isthmus.kernels.objects import check_objects, n_objects, take
@@ -26,10 +21,12 @@ from isthmus.regression.capabilities import kinds_of_objects
 from isthmus.regression.kernel_weights import KernelSmoother, RidgeSystem, ridge_system
 from isthmus.regression.outputs import check_outputs
 from isthmus.regression.ridge.left_out import left_out_errors
-from isthmus.regression.selection import Choice, Selection, as_selection
+from isthmus.regression.ridge.search import AUTO, KERNELS, explore_widths
+from isthmus.regression.selection import CRITERIA, Choice, Selection, as_selection, every
 from isthmus.typing import Array, IntArray, Objects
 
 DEFAULT_ALPHAS = tuple(10.0**power for power in np.arange(-8, 2.01, 0.5))
+A_KERNEL = resolved_by(as_kernel, "a kernel, its name or a callable")
 
 
 class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator):
@@ -45,11 +42,17 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
 
     Parameters
     ----------
-    kernel : kernel, name, or list of them, default="gaussian"
-        Of a list, the one with the smallest leave-one-out error is taken.
-    alpha : float or sequence of float, default=1e-8 … 1e2
+    kernel : "auto", kernel, name, or list of them, default="auto"
+        Of a list, the one with the smallest leave-one-out error is taken. ``"auto"`` searches the
+        widths of a Gaussian, from 1/8 to 16 times the median distance, as long as the error
+        falls, and offers a linear kernel besides. ``KernelRidge`` is linear and its Gaussian has
+        the width :math:`\sqrt{d/2}` whatever the units of ``X``; neither is near the best on most
+        data.
+    alpha : "auto", float or sequence of float, default="auto"
         Penalty, or penalties to choose from. With a single one and a single kernel there is
-        nothing to choose: one Cholesky factorisation, as in ``KernelRidge``.
+        nothing to choose: one Cholesky factorisation, as in ``KernelRidge``, whose default is 1.
+        ``"auto"`` offers :math:`10^{-10}` to :math:`10^2` times the mean squared length of the
+        (centred) feature vectors, so that the units of ``X`` do not matter.
     fit_intercept : bool, default=True
         Fit a constant ``b`` that is not penalised. ``False`` gives ``KernelRidge`` exactly.
     cv : Selection, "loo", int or splitter, default="loo"
@@ -67,10 +70,18 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
     alpha_ : float
         The penalty chosen.
     loo_error_ : float or None
-        Its mean squared error on rows left out (None where nothing was to be chosen).
+        Its mean squared error on rows left out (None where nothing was to be chosen). For inputs
+        in single precision it counts what rounding errors of the kernel add to a prediction.
     dual_coef_ : ndarray of shape (n_samples, n_outputs) or (n_samples,)
     intercept_ : ndarray of shape (n_outputs,) or float
     objects_ : the training objects
+
+    Notes
+    -----
+    Systems are solved in double precision whatever the inputs are: penalties that predict well are
+    often smaller than what single precision can tell from zero. Coefficients and predictions have
+    the precision of the inputs. Memory is that of one matrix of n × n doubles, and is looked for
+    first.
 
     Examples
     --------
@@ -85,12 +96,18 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
     __module__ = "isthmus.regression"
 
     _system: RidgeSystem | None
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "kernel": choice(AUTO) | A_KERNEL | several(A_KERNEL),
+        "alpha": choice(AUTO) | real(0) | several(real(0)),
+        "fit_intercept": boolean,
+        "cv": CRITERIA,
+    }
 
     def __init__(
         self,
-        kernel: Any = "gaussian",
+        kernel: Any = AUTO,
         *,
-        alpha: Any = DEFAULT_ALPHAS,
+        alpha: Any = AUTO,
         fit_intercept: bool = True,
         cv: Any = "loo",
     ):
@@ -102,7 +119,7 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
     @property
     def provides(self) -> frozenset[str]:
         """What the machine can do, see :mod:`isthmus.typing`."""
-        kinds = kinds_of_objects(self.kernel)
+        kinds = kinds_of_objects(KERNELS if _is_auto(self.kernel) else self.kernel)
         words = {"predict", "several_outputs", "settled"}
         # Of a Gram matrix nothing is kept to solve with again.
         return kinds | words if "pairwise" in kinds else kinds | words | {"weights"}
@@ -145,17 +162,10 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
         return KernelRidgeCV(self.kernel_, alpha=self.alpha_, fit_intercept=self.fit_intercept)
 
     def _candidates(self) -> list[Kernel]:
-        several = isinstance(self.kernel, (list, tuple))
-        if several and not self.kernel:
-            expected = "a kernel, a name or a sequence of them, not empty"
-            raise ValueError(refusal(self, "kernel", expected, self.kernel))
-        kernels: list[Kernel] = check_piece(
-            self.kernel,
-            "kernel",
-            self,
-            lambda given: [as_kernel(k) for k in (given if several else [given])],
-        )
-        return kernels
+        if _is_auto(self.kernel):
+            return list(KERNELS)
+        given = self.kernel if isinstance(self.kernel, (list, tuple)) else [self.kernel]
+        return [as_kernel(kernel) for kernel in given]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -164,26 +174,41 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
 
     def fit(self, X: Any, y: Any) -> "KernelRidgeCV":
         """Fit coefficients over the objects ``X`` for the outputs ``y``; return self."""
-        kernels = self._candidates()
-        alphas = self._penalties()
-        check_bool(self.fit_intercept, "fit_intercept", self)
+        kernels, alphas = self._candidates(), self._penalties()
         selection = as_selection(self.cv, self)
         X = check_objects(self, X, kernels[0], reset=True)
         Y = check_outputs(self, y, n_objects(X))
         if kernels[0].vectors:
             check_scale(self, X)
         check_scale(self, Y, what="y")
+        self._require_memory(len(Y))
         flat = Y.ndim == 1
         Y = Y[:, None] if flat else Y
 
-        kernel, alpha, loo_error = kernels[0].resolve(X), alphas[0], None
-        if len(kernels) * len(alphas) > 1:
+        kernel, loo_error = kernels[0].resolve(X), None
+        if alphas is not None and len(kernels) * len(alphas) == 1:
+            alpha = alphas[0]
+        else:
             loo_error, (kernel, alpha) = self._select(selection, kernels, alphas, X, Y)
-        system = ridge_system(_own_gram(kernel, X, self), alpha, center=bool(self.fit_intercept))
-        self.expansion_ = Expansion(kernel, kernel.reference(X), *system.dual(Y))
+        center = bool(self.fit_intercept)
+        system = ridge_system(_own_gram(kernel, X, self), alpha, center=center)
+        C, offset = system.dual(Y)
+        objects = kernel.reference(X)
+        if isinstance(objects, np.ndarray) and objects.dtype == np.float32:
+            C, offset = C.astype(np.float32), offset.astype(np.float32)
+        self.expansion_ = Expansion(kernel, objects, C, offset)
         self.alpha_, self.loo_error_ = alpha, loo_error
         self._flat, self._trained, self._system = flat, True, None
         return self
+
+    def _require_memory(self, n: int) -> None:
+        require_memory(
+            self,
+            8.0 * n**2,
+            what=f"the Gram matrix of {n} rows",
+            avoid="Fit fewer rows, or take GaussianProcess(approximation=Inducing(n_landmarks)) or "
+            "scikit-learn's Nystroem with ReducedRankRegression, which need no such matrix.",
+        )
 
     def predict(self, X: Any) -> Array:
         """Return the outputs for ``X``, block by block of its rows."""
@@ -211,7 +236,10 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
     def __getstate__(self) -> Any:
         return {**super().__getstate__(), "_system": None}
 
-    def _penalties(self) -> list[float]:
+    def _penalties(self) -> list[float] | None:
+        """The penalties offered; None where they are to be found in units of the kernel."""
+        if _is_auto(self.alpha):
+            return None
         alphas = check_floats(self.alpha, "alpha", self)
         # Interpolation is allowed, but has no leave-one-out error.
         return (
@@ -221,27 +249,45 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
         )
 
     def _select(
-        self, selection: Selection, kernels: list[Kernel], alphas: list[float], X: Any, Y: Array
+        self,
+        selection: Selection,
+        kernels: list[Kernel],
+        alphas: list[float] | None,
+        X: Any,
+        Y: Array,
     ) -> Choice:
         """Kernel and penalty of smallest error on rows left out."""
+        single = isinstance(X, np.ndarray) and X.dtype == np.float32
 
         def errors(candidate: Kernel, rows: IntArray) -> Iterator[tuple[float, Any]]:
             kernel = candidate.resolve(X)
             part = take(X, rows)
             K = _own_gram(kernel, part[:, rows] if kernel.pairwise else part, self)
             found = left_out_errors(
-                K, Y[rows], alphas, selection, fit_intercept=bool(self.fit_intercept)
+                K,
+                Y[rows].astype(np.float64),
+                alphas,
+                selection,
+                fit_intercept=bool(self.fit_intercept),
+                rounding=float(np.finfo(np.float32).eps) if single else 0.0,
             )
             return ((error, (kernel, alpha)) for error, alpha in found)
 
-        choice = selection.choose(kernels, errors, len(Y))
+        explore = explore_widths if _is_auto(self.kernel) else every
+        choice = selection.choose(kernels, errors, len(Y), explore)
         if not np.isfinite(choice.error):
             raise ValueError("KernelRidgeCV found no penalty with a finite leave-one-out error.")
         return choice
 
 
+def _is_auto(value: Any) -> bool:
+    return isinstance(value, str) and value == AUTO
+
+
 def _own_gram(kernel: Kernel, X: Any, owner: Any) -> Array:
-    """Gram matrix that the caller may overwrite; a given one has been checked already."""
+    """Gram matrix in double precision that the caller may overwrite; a given one was checked."""
+    if isinstance(X, np.ndarray) and X.dtype == np.float32:
+        X = X.astype(np.float64)
     if kernel.pairwise:
         return kernel.gram(X, kernel.reference(X)).copy()
-    return check_gram(kernel.gram(X, X), owner)
+    return np.asarray(check_gram(kernel.gram(X, X), owner), dtype=np.float64)

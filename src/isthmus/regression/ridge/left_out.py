@@ -9,21 +9,49 @@ from isthmus.linalg.ridge import RidgePath
 from isthmus.regression.selection import Selection
 from isthmus.typing import Array
 
+# Penalties offered where none are given, in units of the kernel.
+POWERS = np.arange(-10, 2.01, 0.5)
+
 
 def left_out_errors(
-    K: Array, Y: Array, alphas: Sequence[float], selection: Selection, *, fit_intercept: bool
+    K: Array,
+    Y: Array,
+    alphas: Sequence[float] | None,
+    selection: Selection,
+    *,
+    fit_intercept: bool,
+    rounding: float = 0.0,
 ) -> Iterator[tuple[float, float]]:
-    """Yield the mean squared error and the penalty, for penalties that rounding allows.
+    r"""Yield the mean squared error and the penalty, for penalties that rounding allows.
 
-    ``K`` may be overwritten.
+    ``K`` may be overwritten. Without ``alphas``, they are in units of the mean squared length of
+    the feature vectors. Predictions will be made with kernel values that carry independent errors
+    of relative size ``rounding``: with coefficients :math:`c` they add
+    :math:`\mathrm{rounding}^2\|c\|^2` times the mean square of the kernel to the squared error.
     """
+    noise = rounding**2 * float(np.mean(np.square(K))) if rounding else 0.0
+    if alphas is None:
+        alphas = penalties(K, fit_intercept=fit_intercept)
     if selection.leaves_one_out:
-        return _leave_one_out(K, Y, alphas, fit_intercept=fit_intercept)
-    return _folds(K, Y, alphas, selection, fit_intercept=fit_intercept)
+        return _leave_one_out(K, Y, alphas, fit_intercept=fit_intercept, noise=noise)
+    return _folds(K, Y, alphas, selection, fit_intercept=fit_intercept, noise=noise)
+
+
+def penalties(K: Array, *, fit_intercept: bool) -> list[float]:
+    """Penalties in units of the mean squared length of the feature vectors, or of 1 if all are 0.
+
+    >>> penalties(np.diag([4.0, 4.0]), fit_intercept=False)[-5]
+    4.0
+    """
+    unit = float(np.mean(K.diagonal())) - (float(np.mean(K)) if fit_intercept else 0.0)
+    # Rows that are all alike have no length but rounding errors.
+    floor = float(np.finfo(K.dtype).eps) * float(np.max(np.abs(K.diagonal()), initial=0.0))
+    unit = unit if unit > floor else (floor or 1.0)
+    return [float(unit * 10.0**power) for power in POWERS]
 
 
 def _leave_one_out(
-    K: Array, Y: Array, alphas: Sequence[float], *, fit_intercept: bool
+    K: Array, Y: Array, alphas: Sequence[float], *, fit_intercept: bool, noise: float
 ) -> Iterator[tuple[float, float]]:
     """One eigendecomposition for all rows and penalties."""
     Y = Y - Y.mean(axis=0) * fit_intercept
@@ -36,11 +64,20 @@ def _leave_one_out(
     path = RidgePath(K, Y, intercept=fit_intercept)
     for alpha in alphas:
         if alpha >= path.smallest_penalty or alpha == max(alphas):
-            yield float(np.sum(path.loo_residuals(alpha) ** 2)) / n_values, alpha
+            error = float(np.sum(path.loo_residuals(alpha) ** 2)) / n_values
+            # Each output has coefficients of its own, and n_values / n of them there are.
+            extra = noise * path.squared_norm(alpha) * len(Y) / n_values if noise else 0.0
+            yield error + extra, alpha
 
 
 def _folds(
-    K: Array, Y: Array, alphas: Sequence[float], selection: Selection, *, fit_intercept: bool
+    K: Array,
+    Y: Array,
+    alphas: Sequence[float],
+    selection: Selection,
+    *,
+    fit_intercept: bool,
+    noise: float,
 ) -> Iterator[tuple[float, float]]:
     """One eigendecomposition for each set of rows that is left out."""
     totals, n_values = np.zeros(len(alphas)), 0
@@ -58,5 +95,6 @@ def _folds(
             C = path.coefficients(alpha)
             C -= C.mean(axis=0) * fit_intercept
             totals[i] += np.sum((Y[test] - y_mean - across @ C) ** 2)
+            totals[i] += noise * np.sum(C**2) * len(test)
         n_values += Y[test].size
     yield from zip((totals / max(n_values, 1)).tolist(), alphas, strict=True)

@@ -1,7 +1,8 @@
 """Support feature machine: a linear classifier that uses as few features as possible."""
 
+import warnings
 from numbers import Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -12,16 +13,20 @@ from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from isthmus._checks import (
-    check_bool,
-    check_choice,
-    check_float,
-    check_int,
-    check_scale,
-    check_seed,
-    refusal,
-)
+from isthmus._checks import check_scale, check_seed
 from isthmus._estimator import Estimator
+from isthmus._parameters import (
+    Constraint,
+    boolean,
+    choice,
+    condition,
+    instance,
+    integer,
+    none,
+    real,
+    seed,
+    verbosity,
+)
 from isthmus._progress import ProgressLine
 from isthmus._warnings import warn
 from isthmus.regression.support_features.formulas import (
@@ -31,9 +36,12 @@ from isthmus.regression.support_features.formulas import (
     margin,
     middle,
     rescaled_programs,
+    separating_plane,
 )
 from isthmus.typing import Array, BoolArray, IntArray
 
+# What an error costs in the refit, raised while classes that can be separated are not.
+REFIT_COSTS = (1.0, 10.0, 100.0, 1e3, 1e4)
 _SOLVERS = {"rescaled": rescaled_programs, "frank-wolfe": frank_wolfe_programs}
 
 
@@ -109,6 +117,22 @@ class SupportFeatureMachine(ClassifierMixin, SelectorMixin, Estimator):
 
     __module__ = "isthmus.regression"
 
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "formulation": choice("mean", "margin"),
+        "C": real(0, include_low=False)
+        | condition("np.inf", lambda value: isinstance(value, Real) and np.isposinf(float(value)))
+        | none,
+        "solver": choice(*_SOLVERS),
+        "fit_intercept": boolean,
+        "standardize": boolean,
+        "class_weight": choice("balanced") | instance(dict) | none,
+        "refit": boolean,
+        "n_init": integer(1),
+        "max_iter": integer(1),
+        "random_state": seed,
+        "verbose": verbosity,
+    }
+
     def __init__(
         self,
         formulation: str = "mean",
@@ -138,21 +162,6 @@ class SupportFeatureMachine(ClassifierMixin, SelectorMixin, Estimator):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Find the features and the hyperplanes for rows ``X`` with classes ``y``; return self."""
-        check_choice(self.formulation, "formulation", self, ("mean", "margin"))
-        check_choice(self.solver, "solver", self, tuple(_SOLVERS))
-        check_int(self.n_init, "n_init", self, low=1)
-        check_int(self.max_iter, "max_iter", self, low=1)
-        hard = isinstance(self.C, Real) and np.isposinf(self.C)
-        if self.C is not None and not hard:
-            check_float(self.C, "C", self, include_low=False)
-        for name in ("fit_intercept", "standardize", "refit"):
-            check_bool(getattr(self, name), name, self)
-        weighted = self.class_weight is None or isinstance(self.class_weight, dict)
-        if not weighted and not (
-            isinstance(self.class_weight, str) and self.class_weight == "balanced"
-        ):
-            expected = "'balanced', a dict of classes and weights, or None"
-            raise ValueError(refusal(self, "class_weight", expected, self.class_weight))
         random = check_seed(self.random_state, "random_state", self)
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_scale(self, X)
@@ -169,7 +178,9 @@ class SupportFeatureMachine(ClassifierMixin, SelectorMixin, Estimator):
         if not usable.any():
             raise ValueError("SupportFeatureMachine needs a feature that varies. Got none.")
         unit = spread if self.standardize else np.ones(X.shape[1])
-        Z = X[:, usable] / unit[usable]
+        # Far from the origin the programs would lose digits, and the refit its constant.
+        center = X.mean(axis=0) if self.fit_intercept else np.zeros(X.shape[1])
+        Z = (X[:, usable] - center[usable]) / unit[usable]
         positives = [1] if len(classes) == 2 else range(len(classes))
         coef = np.zeros((len(positives), X.shape[1]))
         intercept, n_iter = np.zeros(len(positives)), 0
@@ -183,7 +194,7 @@ class SupportFeatureMachine(ClassifierMixin, SelectorMixin, Estimator):
                 if self.refit and len(live):
                     w, b = self._refit_weights(Z, signs, costs, live)
                     w /= unit[usable]
-                coef[row, usable], intercept[row] = w, b
+                coef[row, usable], intercept[row] = w, b - w @ center[usable]
                 n_iter = max(n_iter, found.n_programs)
                 line.update(hyperplane=row + 1, of=len(positives), features=len(live))
         self.classes_, self.coef_, self.intercept_ = classes, coef, intercept
@@ -250,16 +261,31 @@ class SupportFeatureMachine(ClassifierMixin, SelectorMixin, Estimator):
     def _refit_weights(
         self, X: Array, y: Array, costs: Array, live: IntArray
     ) -> tuple[Array, float]:
-        machine = LinearSVC(
-            dual=False,
-            fit_intercept=bool(self.fit_intercept),
-            intercept_scaling=10.0,
-            max_iter=10_000,
-        )
-        machine.fit(X[:, live], y, sample_weight=costs)
-        w = np.zeros(X.shape[1])
-        w[live] = machine.coef_[0]
-        return w, float(np.ravel(machine.intercept_)[0])
+        """The linear machine on the features found, as soft as the rows allow.
+
+        Where the features separate the classes, so does it: errors are made dearer until none is
+        left, and one more program finds a margin where that does not help.
+        """
+        exact = separating_plane(X[:, live], y, fit_intercept=bool(self.fit_intercept))
+        separated = exact is not None
+        for C in REFIT_COSTS if separated else REFIT_COSTS[:1]:
+            machine = LinearSVC(
+                C=C,
+                dual=False,
+                fit_intercept=bool(self.fit_intercept),
+                # The constant is penalised like a weight: in large units hardly at all.
+                intercept_scaling=100.0,
+                max_iter=10_000,
+            )
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)  # judged by its errors
+                machine.fit(X[:, live], y, sample_weight=costs)
+            w = np.zeros(X.shape[1])
+            w[live], b = machine.coef_[0], float(np.ravel(machine.intercept_)[0])
+            if not separated or margin(X, y, w, b) > 0:
+                return w, b
+        w[live], b = exact  # type: ignore[misc]
+        return w, b
 
     def decision_function(self, X: Any) -> Array:
         """Return the value of each hyperplane, shape (n,) or (n, n_classes)."""

@@ -154,6 +154,28 @@ def frank_wolfe_programs(
     return Separation(w, b_used, slack, n_programs, tuple(history), converged)
 
 
+def separating_plane(X: Array, y: Array, *, fit_intercept: bool) -> tuple[Array, float] | None:
+    """Weights and constant with a margin to both classes, or None where there are none.
+
+    >>> import numpy as np
+    >>> y = np.array([1.0, -1.0, 1.0])
+    >>> separating_plane(np.array([[1.0], [2.0], [3.0]]), y, fit_intercept=True) is None
+    True
+    """
+    try:
+        w, b, _ = linear_step(
+            X,
+            y,
+            np.ones(X.shape[1]),
+            formulation="margin",
+            costs=None,
+            fit_intercept=fit_intercept,
+        )
+    except NotSeparable:
+        return None
+    return w, middle(X, y, w, b) if fit_intercept else b
+
+
 def middle(X: Array, y: Array, w: Array, b: float) -> float:
     """The constant halfway between the classes where ``w`` tells them apart, else ``b``."""
     values = X @ w

@@ -1,30 +1,36 @@
 """Stiefel regression: a map of limited rank under any loss."""
 
 from numbers import Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.exceptions import ConvergenceWarning
 
-from isthmus._checks import (
-    check_bool,
-    check_choice,
-    check_float,
-    check_floats,
-    check_int,
-    check_piece,
-    check_table,
-    refusal,
+from isthmus._checks import check_table
+from isthmus._parameters import (
+    Constraint,
+    boolean,
+    choice,
+    condition,
+    integer,
+    real,
+    resolved_by,
+    verbosity,
 )
 from isthmus._progress import ProgressLine
 from isthmus._warnings import warn
 from isthmus.losses.base import Loss
 from isthmus.losses.resolve import as_loss
 from isthmus.optimize.riemannian import FixedRank, FixedRankResult
+from isthmus.regression.rank.choice import observed_penalty
 from isthmus.regression.rank.reduced_rank import (
+    A_PENALTY,
+    A_RANK,
+    AUTO,
     RankLimitedRegressor,
     ReducedRankRegression,
+    chooses_rank,
 )
 from isthmus.regression.rank.stiefel.formulas import (
     StiefelProblem,
@@ -38,11 +44,15 @@ from isthmus.regression.rank.stiefel.formulas import (
     whiten,
 )
 from isthmus.regression.rank.stiefel.published import descend_in_stages
-from isthmus.regression.selection import as_selection
+from isthmus.regression.selection import CRITERIA
 from isthmus.typing import Array, BoolArray
 
 STARTS = ("auto", "identity", "ridge", "pls")
 INIT = f"{', '.join(map(repr, STARTS))} or a tuple (V, s, W) of arrays of numbers"
+
+
+def _is_start(value: Any) -> bool:
+    return isinstance(value, tuple) and len(value) == 3
 
 
 class StiefelRegression(RankLimitedRegressor):
@@ -65,8 +75,11 @@ class StiefelRegression(RankLimitedRegressor):
         ``"squared"``, ``"absolute"``, ``"huber"``, ``"pseudo_huber"``, ``"log_cosh"``,
         ``"epsilon"``, ``"quantile"``, ``"logistic"`` or one of the pieces of
         :mod:`isthmus.losses`, whose parameters can be set.
-    alpha : float or sequence of float, default=0.0
-        Penalty of the squared strengths; of a sequence one is chosen like the rank.
+    alpha : "auto", float or sequence of float, default="auto"
+        Penalty of the squared strengths; one of a sequence is chosen like the rank. ``"auto"``
+        chooses it for the squared loss by exact leave-one-out in units of the data, together with
+        the rank; for other losses, for which there is no such formula, it is 0. The published
+        method has none for any loss.
     solver : {"auto", "riemannian", "published"}, default="auto"
         ``"auto"`` takes the closed form where there is one (squared loss, no missing outputs), else
         Riemannian L-BFGS on matrices of fixed rank. ``"published"`` is the original scheme:
@@ -75,7 +88,7 @@ class StiefelRegression(RankLimitedRegressor):
     init : {"auto", "identity", "ridge", "pls"} or tuple (V, s, W), default="auto"
         Where an iteration starts: from the closed form of the squared loss (``"auto"``; for the
         published solver the identity), from the truncate ridge or partial least squares map.
-    cv : Selection, int, "loo" or splitter, default=5
+    cv : "auto", Selection, int, "loo" or splitter, default="auto"
         How rank and penalty are chosen, see :class:`ReducedRankRegression`.
     fit_intercept : bool, default=True
         Fit a constant ``b`` together with the map, under the same loss.
@@ -129,15 +142,28 @@ class StiefelRegression(RankLimitedRegressor):
 
     __module__ = "isthmus.regression"
 
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "rank": A_RANK,
+        "loss": resolved_by(as_loss, "a loss or its name"),
+        "alpha": A_PENALTY,
+        "solver": choice("auto", "riemannian", "published"),
+        "init": choice(*STARTS) | condition("a tuple (V, s, W) of arrays of numbers", _is_start),
+        "cv": choice(AUTO) | CRITERIA,
+        "fit_intercept": boolean,
+        "tol": real(0, include_low=False),
+        "max_iter": integer(1),
+        "verbose": verbosity,
+    }
+
     def __init__(
         self,
         rank: int | str | None = None,
         *,
         loss: Any = "squared",
-        alpha: Any = 0.0,
+        alpha: Any = AUTO,
         solver: str = "auto",
         init: Any = "auto",
-        cv: Any = 5,
+        cv: Any = AUTO,
         fit_intercept: bool = True,
         tol: float = 1e-5,
         max_iter: int = 1000,
@@ -156,10 +182,10 @@ class StiefelRegression(RankLimitedRegressor):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the map from rows ``X`` to outputs ``y``, in which NaN stands for missing."""
-        loss = self._check_parameters()
+        loss = as_loss(self.loss)
         X, Y, weights = self._check_data(X, y, sample_weight, missing=True)
         loss.check_outputs(Y)
-        if not self._chooses_rank():
+        if not chooses_rank(self.rank):
             self._check_rank(X.shape[1], Y.shape[1])
         dtype = X.dtype
         keep = _rows_with_outputs(self, Y, weights)
@@ -167,9 +193,9 @@ class StiefelRegression(RankLimitedRegressor):
             X, Y, weights = X[keep], Y[keep], None if weights is None else weights[keep]
             loss = loss.for_rows(keep)
         if self.solver == "auto" and loss.least_squares and not np.isnan(Y).any():
-            return self._take_closed_form(X, Y, weights, loss)
+            return self._take_closed_form(X, Y, weights, loss, keep)
 
-        rank, alpha = self._choose(loss, X, Y, weights)
+        rank, alpha = self._choose(loss, X, Y, weights, keep)
         row_weights = np.ones(len(X)) if weights is None else weights
         problem = whiten(X, Y, row_weights, alpha, fit_intercept=bool(self.fit_intercept))
         closed = closed_form_start(problem, loss, min(rank, problem.Z.shape[1]))
@@ -182,30 +208,28 @@ class StiefelRegression(RankLimitedRegressor):
         self._take_result(problem, result, dtype)
         return self
 
-    def _check_parameters(self) -> Loss:
-        loss: Loss = check_piece(self.loss, "loss", self, as_loss)
-        check_choice(self.solver, "solver", self, ("auto", "riemannian", "published"))
-        check_float(self.tol, "tol", self, include_low=False)
-        check_int(self.max_iter, "max_iter", self, low=1)
-        check_floats(self.alpha, "alpha", self)
-        check_bool(self.fit_intercept, "fit_intercept", self)
-        as_selection(self.cv, self, max_rows=None)
-        if isinstance(self.init, str):
-            check_choice(self.init, "init", self, STARTS)
-        elif not isinstance(self.init, tuple) or len(self.init) != 3:
-            raise TypeError(refusal(self, "init", INIT, self.init))
-        return loss
-
-    def _closed_form(self) -> ReducedRankRegression:
+    def _closed_form(self, keep: BoolArray) -> ReducedRankRegression:
+        cv = self.cv
+        if isinstance(cv, (list, tuple)) and not keep.all():
+            # Pairs of row numbers count the rows that were given.
+            number = np.cumsum(keep) - 1
+            cv = [tuple(number[part][keep[part]] for part in pair) for pair in cv]
         return ReducedRankRegression(
-            self.rank, alpha=self.alpha, cv=self.cv, fit_intercept=self.fit_intercept
+            self.rank, alpha=self.alpha, cv=cv, fit_intercept=self.fit_intercept
         )
 
-    def _choose(self, loss: Loss, X: Array, Y: Array, weights: Array | None) -> tuple[int, float]:
+    def _choose(
+        self, loss: Loss, X: Array, Y: Array, weights: Array | None, keep: BoolArray
+    ) -> tuple[int, float]:
         """Rank and penalty, given or chosen by the closed form on outputs without far values."""
-        if not self._chooses_rank() and isinstance(self.alpha, Real):
+        if not chooses_rank(self.rank) and isinstance(self.alpha, Real):
             return int(self.rank), float(self.alpha)  # type: ignore[arg-type]
-        closed = self._closed_form()
+        closed = self._closed_form(keep)
+        if isinstance(self.alpha, str) and not loss.least_squares:
+            closed.set_params(alpha=0.0)
+        elif isinstance(self.alpha, str) and np.isnan(Y).any():
+            alpha = observed_penalty(X, Y, weights, fit_intercept=bool(self.fit_intercept))
+            closed.set_params(alpha=alpha)
         closed.fit(X, loss.working_outputs(fill_missing(Y), weights), weights)
         return closed.rank_, float(closed.alpha_)
 
@@ -256,8 +280,10 @@ class StiefelRegression(RankLimitedRegressor):
         P = self.loss_.response(P)
         return P[:, 0] if self._flat else P
 
-    def _take_closed_form(self, X: Array, Y: Array, weights: Array | None, loss: Loss) -> Self:
-        closed = self._closed_form().fit(X, Y, weights)
+    def _take_closed_form(
+        self, X: Array, Y: Array, weights: Array | None, loss: Loss, keep: BoolArray
+    ) -> Self:
+        closed = self._closed_form(keep).fit(X, Y, weights)
         for name in ("coef_", "intercept_", "V_", "s_", "W_", "rank_", "alpha_"):
             setattr(self, name, getattr(closed, name))
         total = len(X) if weights is None else weights.sum()
@@ -266,9 +292,6 @@ class StiefelRegression(RankLimitedRegressor):
         self.loss_, self.optimality_, self.n_iter_ = loss, 0.0, 1
         self.loss_path_ = np.array([self.objective_])
         return self
-
-    def _chooses_rank(self) -> bool:
-        return self.rank is None or (isinstance(self.rank, str) and self.rank == "cv")
 
     def _start(
         self, problem: StiefelProblem, X: Array, closed: FixedRank, *, default: str

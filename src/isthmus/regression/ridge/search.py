@@ -1,0 +1,39 @@
+"""Where the kernel of a regression is looked for when none is named."""
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from isthmus.kernels.base import Kernel
+from isthmus.kernels.vectors.dot import Linear
+from isthmus.kernels.vectors.gaussian import Gaussian
+from isthmus.regression.selection import Choice
+
+Group = TypeVar("Group")
+
+AUTO = "auto"
+# Multiples of the median distance. Much wider kernels are linear ones but for rounding.
+WIDTHS = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
+START = WIDTHS.index(1.0)
+KERNELS: tuple[Kernel, ...] = (*(Gaussian(width_factor=width) for width in WIDTHS), Linear())
+
+
+def explore_widths(
+    groups: Sequence[Group], score: Callable[[Group], Choice]
+) -> list[tuple[Choice, Group]]:
+    """Scores of the last group and of some before it, which are ordered like widths.
+
+    A walk from the middle goes on as long as the error falls, so it ends at a local minimum
+    with both neighbours known: four scores at least, where all would be nine.
+    """
+    ladder = list(range(len(groups) - 1))
+    known = {len(groups) - 1: score(groups[-1])}
+    here = START
+    known[here] = score(groups[here])
+    while True:
+        for i in (here - 1, here + 1):
+            if i in ladder and i not in known:
+                known[i] = score(groups[i])
+        best = min((i for i in ladder if i in known), key=lambda i: known[i].error)
+        if best == here:
+            return [(known[i], groups[i]) for i in sorted(known)]
+        here = best
