@@ -127,7 +127,11 @@ class UnsupervisedKernelRegression(BaseLatentMap):
     Notes
     -----
     A step costs O(p (d + q)) for p pairs of rows within reach of each other with a kernel of
-    compact support, O(N² (d + q)) with others; no matrix of N² entries is kept.
+    compact support, O(N² (d + q)) with others; no matrix of N² entries is kept. From 100 columns
+    on, with a loss of lengths ("squared", "huber_norm"), training works in principal components:
+    in all of them where there are fewer rows than columns, which changes nothing, and in those
+    that hold 98 % of the variance where they are at most half as many; ``objective_`` is then that
+    of these components, and the map is made of the whole rows.
 
     Examples
     --------

@@ -21,6 +21,7 @@ from isthmus.manifold.ukr.choice import (
     is_open,
     with_penalties,
 )
+from isthmus.manifold.ukr.columns import few_columns
 from isthmus.manifold.ukr.descent import METHODS, Descended
 from isthmus.manifold.ukr.harmonic import harmonic_means
 from isthmus.manifold.ukr.held_out import HeldOutRows, TrainingWatch
@@ -66,6 +67,17 @@ def learn_manifold(
     Y: Array, settings: Settings, rng: np.random.Generator, report: Report
 ) -> Manifold:
     """Train on the centred rows of ``Y``, which are all different and of ordinary size."""
+    few = few_columns(Y, settings)
+    if few is None:
+        return learn_in_columns(Y, settings, rng, report)
+    found = learn_in_columns(few.scores, settings, rng, report)
+    return replace(found, map=few.widen(found.map, Y))
+
+
+def learn_in_columns(
+    Y: Array, settings: Settings, rng: np.random.Generator, report: Report
+) -> Manifold:
+    """Train on rows in the columns they have."""
     landmarks = settings.landmarks.n
     if landmarks is not None and landmarks < len(Y):
         return _learn_from_landmarks(Y, landmarks, settings, rng, report)
