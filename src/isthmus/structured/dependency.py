@@ -1,27 +1,30 @@
 """Kernel dependency estimation: the whole square in one estimator."""
 
 import copy
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
-from isthmus._checks import check_int, check_length
+from isthmus._checks import check_length
 from isthmus._estimator import Estimator
+from isthmus._parameters import Constraint, integer, none, resolved_by
 from isthmus.kernels.expansion import Expansion
 from isthmus.kernels.objects import check_collection, concatenate, n_objects
 from isthmus.kernels.resolve import as_kernel
 from isthmus.losses.tasks.base import Decoded
+from isthmus.losses.tasks.resolve import as_task_loss
 from isthmus.preimage.minimum_risk import MinimumRiskPreimage
 from isthmus.regression.expansion import ExpansionRegressor
 from isthmus.regression.left_out import flat, left_out_predictions
-from isthmus.regression.selection import as_selection
+from isthmus.regression.selection import CRITERIA, as_selection
 from isthmus.structured.by_loss import fit_loss_map, mean_costs, refuse_slots
 from isthmus.structured.crossfit import enough_rows, fit_inputs, fit_transform
 from isthmus.structured.loss_inputs import check_loss_inputs
 from isthmus.structured.slots import (
+    a_slot,
     for_outputs,
     input_arrows,
     input_kernel,
@@ -117,6 +120,14 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, Estimator):
     """
 
     __module__ = "isthmus.structured"
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        # What stands in a slot is asked what it provides, when it is fitted.
+        **dict.fromkeys(("x_features", "y_features", "regressor", "preimage"), a_slot),
+        "crossfit": integer(2) | none,
+        "loss": resolved_by(as_task_loss, "a task loss, its name or a function of two objects")
+        | none,
+        "cv": CRITERIA,
+    }
 
     def __init__(
         self,
@@ -142,6 +153,7 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, Estimator):
         named = isinstance(self.x_features, (list, tuple))  # kernels to choose from
         tags.input_tags.pairwise = not named and "pairwise" in self._input_kinds()
         tags.input_tags.sparse = self.loss is not None and self.regressor is None
+        tags.regressor_tags.poor_score = self.loss is not None  # it is a loss with a minus sign
         return tags
 
     def fit(
@@ -194,12 +206,12 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, Estimator):
 
     def predict_coordinates(self, X: Any) -> np.ndarray:
         """Return the predicted output coordinates, shape (n, n_components)."""
-        inputs = self._input_coordinates(X)
+        inputs = self.transform_inputs(X)
         return np.asarray(self.regressor_.predict(inputs)).reshape(n_objects(inputs), -1)
 
     def decode(self, X: Any) -> Decoded:
         """Return the answers for a named loss, their risk and whether each is proved best."""
-        inputs = self._input_coordinates(X)
+        inputs = self.transform_inputs(X)
         if self._map is None:
             raise TypeError(
                 "DependencyEstimator.decode needs a loss: DependencyEstimator(loss=...)."
@@ -214,12 +226,13 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, Estimator):
             return self.decode(X).outputs
         if self._by_weights:
             smoother: Smoother = self.regressor_
-            Y = self.preimage_.solve(smoother.weights(self._input_coordinates(X)))
+            Y = self.preimage_.solve(smoother.weights(self.transform_inputs(X)))
         else:
             Y = self._outputs_at(self.predict_coordinates(X))
         return np.asarray(Y)[:, 0] if self._flat and np.ndim(Y) == 2 else Y
 
-    def _input_coordinates(self, X: Any) -> Any:
+    def transform_inputs(self, X: Any) -> Any:
+        """Return the coordinates of inputs that the regression is given."""
         check_is_fitted(self)
         X = self._check_inputs(X, reset=False)
         return X if self.x_features_ is None else np.asarray(self.x_features_.transform(X))
@@ -345,8 +358,7 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, Estimator):
         """Folds of cross-fitting; None where there is none, or too few rows for it."""
         if self.crossfit is None:
             return None
-        n_folds = check_int(self.crossfit, "crossfit", self, low=2)
-        return n_folds if enough_rows(X, n_folds) else None
+        return self.crossfit if enough_rows(X, self.crossfit) else None
 
     @staticmethod
     def _for_regressor(regressor: Any, targets: np.ndarray) -> np.ndarray:

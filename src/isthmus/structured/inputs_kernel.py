@@ -30,6 +30,9 @@ def resolved_kernel(kernel: Any, X: Any) -> Any:
 def gram_matrix(kernel: Kernel, X: Any, Z: Any) -> Array:
     """Kernel values (n, m), in a matrix that the caller may overwrite."""
     if not sparse.issparse(X):
+        # Small eigenvalues need double precision.
+        if isinstance(X, np.ndarray) and X.dtype == np.float32:
+            X, Z = X.astype(np.float64), Z.astype(np.float64)
         K = np.asarray(kernel.gram(X, Z), dtype=np.float64)
         return K.copy() if kernel.pairwise else K
     if isinstance(kernel, Gaussian):

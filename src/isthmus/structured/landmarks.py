@@ -66,17 +66,19 @@ class LandmarkRidge:
 
     def choose(self, rows: IntArray, G: Any, error: Callable[[Array], float]) -> "LandmarkRidge":
         """Take the penalty with the least error of the left-out predictions of some rows."""
-        P = self._psi(take(self.X_, rows))
-        own = np.asarray(_dense(G[rows]), dtype=np.float64)
-        errors = []
-        for alpha in self.alphas_:
-            leverage = 1 / self._n + P**2 @ (1 / (self._mu + alpha))
-            fitted = self._g_mean + (P / (self._mu + alpha)) @ self._across
-            leverage = np.minimum(leverage, 1 - 1e-10)[:, None]
-            errors.append(error((fitted - leverage * own) / (1 - leverage)))
+        errors = [error(self.left_out(rows, G, alpha)) for alpha in self.alphas_]
         self.alpha_ = self.alphas_[int(np.argmin(errors))]
         self.loo_error_ = float(np.min(errors))
         return self
+
+    def left_out(self, rows: IntArray, G: Any, alpha: float) -> Array:
+        """Predicted columns of some training rows, each left out by itself."""
+        P = self._psi(take(self.X_, rows))
+        own = np.asarray(_dense(G[rows]), dtype=np.float64)
+        leverage = 1 / self._n + P**2 @ (1 / (self._mu + alpha))
+        fitted = self._g_mean + (P / (self._mu + alpha)) @ self._across
+        leverage = np.minimum(leverage, 1 - 1e-10)[:, None]
+        return (fitted - leverage * own) / (1 - leverage)
 
     def choose_by_weights(self, rows: IntArray, error: Callable[[Array], float]) -> "LandmarkRidge":
         """The same where the error is one of left-out weights over all training rows."""

@@ -83,7 +83,7 @@ def left_out_losses(
         yield from coarse_to_fine(alphas, of_columns)
         return
     path = RidgePath(K, np.zeros((len(K), 1)), intercept=True)
-    some = np.sort(sample_rows(len(K), MOST_DECODED, 0))
+    some = np.sort(sample_rows(len(K), min(MOST_DECODED, judge.loss.n_left_out), 0))
 
     def of_weights(alpha: float) -> float:
         W = left_out_weights(path, alpha, some)

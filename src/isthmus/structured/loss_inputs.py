@@ -22,6 +22,15 @@ def named_kernels(x_features: Any) -> list[Any] | None:
     return [as_kernel(x_features)] if is_kernel(x_features) else None
 
 
+def holds_objects(X: Any) -> bool:
+    """Whether inputs are objects such as words, series or graphs, and no rows of a table."""
+    if sparse.issparse(X) or looks_like_table(X):
+        return False
+    if isinstance(X, (list, tuple)):
+        return not np.isscalar(X[0]) or isinstance(X[0], (str, bytes))
+    return isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype.kind in "OUS"
+
+
 def check_loss_inputs(model: Any, X: Any, *, reset: bool) -> Any:
     """Inputs as the parts want them; sparse tables stay sparse."""
     if sparse.issparse(X):
@@ -30,8 +39,7 @@ def check_loss_inputs(model: Any, X: Any, *, reset: bool) -> Any:
     kernels = named_kernels(model.x_features)
     if kernels is not None:
         return check_collection(model, X, kernels[0], reset=reset)
-    free = model.x_features is None and model.regressor is None
-    if free and not looks_like_table(X):
+    if model.x_features is None and model.regressor is None and holds_objects(X):
         return check_list(X, type(model).__name__)
     kinds = input_kinds(model.x_features, model.regressor)
     kernel = input_kernel(model.x_features, model.regressor)
@@ -46,7 +54,7 @@ def kernels_to_try(x_features: Any, X: Any) -> Sequence[Any]:
     if x_features is not None and not is_passthrough(x_features):
         # Coordinates of a kernel's feature space are curved enough for a linear map.
         return [Linear()] if "expansion" in provides(x_features) else KERNELS
-    if sparse.issparse(X) or looks_like_table(X):
+    if not holds_objects(X):
         return KERNELS
     from isthmus.structured.word_kernels import kernels_for
 

@@ -57,6 +57,8 @@ class TaskLoss(Piece, ABC):
 
     finite: ClassVar[bool] = False
     linear: ClassVar[bool] = False
+    #: How many left-out rows are decoded to judge a kernel and a penalty: fewer where it is slow.
+    n_left_out: ClassVar[int] = 300
 
     @abstractmethod
     def cost(self, Y: Objects, Z: Objects) -> Array:
@@ -87,6 +89,13 @@ class TaskLoss(Piece, ABC):
         distinct training outputs is taken; a subclass that can search further does.
         """
         return best_candidates(self, weights, prepared)
+
+    def neighbours(self, answer: Any, weights: Array, prepared: Any) -> tuple[list[Any], Array]:
+        """Answers a small change away from one, and their risks under a row of weights.
+
+        Sets of answers grow by them; a loss that has no such changes returns none.
+        """
+        return [], np.empty(0)
 
     def risk(self, weights: Any, objects: Objects, outputs: Objects) -> Array:
         """Weighted cost (n,) of answering ``objects[i]`` for each row of weights."""

@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from isthmus._checks import shortened
-from isthmus._parameters import Constraint, check_parameters, integer
+from isthmus._parameters import Constraint, check_parameters, integer, numbers, real
 from isthmus.losses.tasks.base import Decoded, LinearTaskLoss
 from isthmus.typing import Array, Objects
 
@@ -110,6 +110,13 @@ class Hamming(LabelSetLoss):
 
     Exact, also for negative weights.
 
+    Parameters
+    ----------
+    miss : float or sequence of float, default=1.0
+        Cost of a label that is missed, where one that is wrongly given costs 1; one for all or
+        one for each label. The answer then has a label where ``miss`` times its weight is above
+        the rest.
+
     Examples
     --------
     >>> import numpy as np
@@ -121,14 +128,36 @@ class Hamming(LabelSetLoss):
 
     __module__ = "isthmus.losses"
 
-    def from_overlap(self, shared: Array, n_answer: Array, n_truth: Array, m: int) -> Array:
-        return (n_answer + n_truth - 2 * shared) / m
+    _constraints: ClassVar[dict[str, Constraint]] = {"miss": real(0) | numbers(1)}
+
+    miss: Any = 1.0
+
+    def cost(self, Y: Objects, Z: Objects) -> Array:
+        Y, Z = as_sparse(Y), as_sparse(Z)
+        miss = self._misses(Y.shape[1])
+        shared, dear = (Y @ Z.T).toarray(), (Y @ (Z * miss).T).toarray()
+        return (Y.sum(axis=1)[:, None] - shared + (Z @ miss)[None] - dear) / Y.shape[1]
+
+    def paired(self, Y: Objects, Z: Objects) -> Array:
+        Y, Z = as_sparse(Y), as_sparse(Z)
+        miss, both = self._misses(Y.shape[1]), Y * Z
+        return (Y.sum(axis=1) - both.sum(axis=1) + Z @ miss - both @ miss) / Y.shape[1]
 
     def decode_columns(self, values: Array, prepared: Any) -> Decoded:
         share, total = values[:, :-1], values[:, -1:]
-        H = share > 0.5 * total
-        risk = np.where(H, total - share, share).mean(axis=1)
+        missed = self._misses(share.shape[1]) * share
+        H = missed > total - share
+        risk = np.where(H, total - share, missed).mean(axis=1)
         return Decoded(like_given(H, prepared.template), risk, np.ones(len(H), dtype=bool))
+
+    def _misses(self, m: int) -> Array:
+        miss = np.asarray(self.miss, dtype=np.float64)
+        if (miss.ndim and miss.shape != (m,)) or (miss < 0).any():
+            raise ValueError(
+                f"The 'miss' of Hamming must be a number or one for each of the {m} labels, none "
+                f"negative. Got {shortened(self.miss)} instead."
+            )
+        return np.broadcast_to(miss, (m,))
 
 
 @dataclass
