@@ -146,7 +146,7 @@ def _fit_landmarks(
             lambda values: judge.error(preimage.decode_columns(values).outputs, rows),
         )
     else:
-        rows = np.sort(sample_rows(n, MOST_DECODED, 0))
+        rows = np.sort(sample_rows(n, min(MOST_DECODED, judge.loss.n_left_out), 0))
         machine.fit(inputs, np.zeros((n, 1))).choose_by_weights(
             rows, lambda W: judge.error(preimage.decode(W).outputs, rows)
         )

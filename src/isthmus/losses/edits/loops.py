@@ -46,6 +46,18 @@ def risk_of(y, flat, starts, ids, w, S, gap, row):
 
 
 @njit(nogil=True)
+def candidate_risks(flat, starts, candidates, ids, w, S, gap, out):
+    """Fill ``out`` with the risks of some of the sequences themselves."""
+    widest = 0
+    for q in range(len(ids)):
+        widest = max(widest, starts[ids[q] + 1] - starts[ids[q]])
+    row = np.empty(widest + 1)
+    for k in range(len(candidates)):
+        y = flat[starts[candidates[k]] : starts[candidates[k] + 1]]
+        out[k] = risk_of(y, flat, starts, ids, w, S, gap, row)
+
+
+@njit(nogil=True)
 def fill_tables(y, t, S, gap, F, B):
     """``F[a, b]``: cost of the first a and b symbols; ``B[a, b]``: of those from a and b on."""
     n, m = len(y), len(t)

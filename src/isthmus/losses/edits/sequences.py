@@ -96,6 +96,8 @@ class EditDistance(TaskLoss):
 
     __module__ = "isthmus.losses"
 
+    n_left_out: ClassVar[int] = 100
+
     gap: float = 1.0
     substitution: Any = field(default=1.0, kw_only=True)
     prior: float = field(default=0.0, kw_only=True)
@@ -171,18 +173,51 @@ class EditDistance(TaskLoss):
             found[i], risk[i], exact[i] = self._median(masses.astype(float), prepared)
         return Decoded(found, risk, exact)
 
+    def neighbours(
+        self, answer: Any, weights: Array, prepared: EncodedOutputs
+    ) -> tuple[list[Any], Array]:
+        from isthmus.losses.edits.loops import add_surprise, score_moves
+
+        p = prepared
+        alphabet = p.alphabet.copy()
+        y = alphabet.encode([answer])[0]
+        if len(alphabet) > len(p.alphabet):  # symbols that no output has
+            return [], np.empty(0)
+        masses = p.candidates.masses(np.asarray(weights, dtype=float)[None])[0]
+        ids, L, A = np.flatnonzero(masses), len(y), len(alphabet)
+        width = 1 + int(np.diff(p.starts).max())
+        F, B, best = np.empty((L + 2, width)), np.empty((L + 2, width)), np.empty(A)
+        delete = np.empty(L + 1)
+        substitute, insert = np.empty((L + 1, A + 1)), np.empty((L + 1, A + 1))
+        moves = (delete, substitute, insert)
+        gap, unit = float(self.gap), self._is_unit
+        score_moves(y, p.flat, p.starts, ids, masses[ids], p.costs, gap, unit, F, B, best, *moves)
+        if self.prior:
+            add_surprise(y, p.table, float(self.prior), np.empty(L + 2, dtype=np.int64), *moves)
+        found: dict[tuple[int, ...], float] = {}
+        for a in range(L + 1):
+            if a < L:
+                found[tuple(np.delete(y, a).tolist())] = delete[a]
+            for c in range(A):
+                found[tuple(np.insert(y, a, c).tolist())] = insert[a, c]
+                if a < L and y[a] != c:
+                    found[(*y[:a].tolist(), c, *y[a + 1 :].tolist())] = substitute[a, c]
+        objects = [p.alphabet.decode(np.array(z, dtype=np.int64), answer) for z in found]
+        return objects, np.array(list(found.values()))
+
     def _median(self, masses: Array, p: EncodedOutputs) -> tuple[Any, float, bool]:
         """The answer for the weights of the distinct outputs, its risk and whether it is proved."""
         from isthmus.losses.edits.loops import median
 
         order = np.argsort(-np.abs(masses), kind="stable")
-        firsts, risks = self._starts(masses, order, p)
+        few = order[: self.max_outputs]
+        few = few[masses[few] != 0]
+        firsts = self._starts(masses, order, few, p)
         best = int(firsts[0])
-        answer, least = p.flat[p.starts[best] : p.starts[best + 1]], risks[0]
+        answer = p.flat[p.starts[best] : p.starts[best + 1]]
+        least = self._value(answer, masses, p)
         proved = self._is_metric and masses[best] >= np.abs(masses).sum() - abs(masses[best])
         if self.search and not proved and masses.sum() > 0:
-            few = order[: self.max_outputs]
-            few = few[masses[few] != 0]
             for start in firsts[: self.n_init]:
                 y, _, _ = median(
                     p.flat[p.starts[start] : p.starts[start + 1]],
@@ -203,15 +238,22 @@ class EditDistance(TaskLoss):
                     answer, least = y, value
         return p.alphabet.decode(answer, p.candidates.outputs[best]), float(least), bool(proved)
 
-    def _starts(self, masses: Array, order: IntArray, p: EncodedOutputs) -> tuple[IntArray, Array]:
-        """Outputs that count most, by their risk over all others, and the risks."""
-        few = order[masses[order] > 0][: self.n_candidates]
-        few = few if len(few) else order[:1]
-        risks = np.array(
-            [self._value(p.flat[p.starts[i] : p.starts[i + 1]], masses, p) for i in few]
-        )
-        ranked = np.argsort(risks, kind="stable")
-        return few[ranked], risks[ranked]
+    def _starts(self, masses: Array, order: IntArray, few: IntArray, p: EncodedOutputs) -> IntArray:
+        """The outputs that count most, those of least risk first."""
+        from isthmus.losses.edits.loops import candidate_risks, surprise
+
+        starts = order[masses[order] > 0][: self.n_candidates]
+        if not len(starts):
+            return order[:1]
+        risks = np.empty(len(starts))
+        gap = float(self.gap)
+        # Without a search, the best candidate is the answer: then all outputs count.
+        ids = few if self.search else np.flatnonzero(masses)
+        candidate_risks(p.flat, p.starts, starts, ids, masses[ids], p.costs, gap, risks)
+        if self.prior:
+            cuts = [p.flat[p.starts[i] : p.starts[i + 1]] for i in starts]
+            risks += self.prior * np.array([surprise(y, len(y), p.table) for y in cuts])
+        return np.asarray(starts[np.argsort(risks, kind="stable")])
 
     def _value(self, y: IntArray, masses: Array, p: EncodedOutputs) -> float:
         from isthmus.losses.edits.loops import risk_of, surprise

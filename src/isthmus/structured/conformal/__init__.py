@@ -1,0 +1,1 @@
+"""Sets that hold the true output with a chosen probability."""

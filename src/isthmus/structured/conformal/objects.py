@@ -1,0 +1,202 @@
+"""Scores of objects: by probability, by risk, or by distance in feature space."""
+
+from heapq import heappop, heappush
+from typing import Any
+
+import numpy as np
+
+from isthmus.kernels.objects import n_objects
+from isthmus.losses.tasks.collections import distinct, take_outputs
+from isthmus.structured.conformal.sets import ObjectSet
+from isthmus.typing import Array, BoolArray
+
+# Label sets of up to this many labels are all listed.
+MOST_LABELS = 14
+
+
+class ProbabilityScores:
+    """One minus the probability of a class."""
+
+    complete = True
+
+    def __init__(self, outputs: Any):
+        classes = np.unique(np.asarray(outputs))
+        self.candidates = list(classes)
+        self.numbers = {label: i for i, label in enumerate(classes.tolist())}
+
+    def table(self, model: Any, X: Any) -> Array:
+        """Scores (n, n_candidates); a class that a model has never seen is the last to be named."""
+        found = np.ones((n_objects(X), len(self.candidates)))
+        own = [self.numbers[label] for label in model.classes_.tolist()]
+        found[:, own] = 1 - np.asarray(model.predict_proba(X))
+        return found
+
+    def paired(self, model: Any, X: Any, Y: Any) -> Array:
+        """The scores of true outputs; a class that was never seen is never in a set."""
+        table = self.table(model, X)
+        labels = np.asarray(Y).tolist()
+        number = np.array([self.numbers.get(label, -1) for label in labels])
+        found = table[np.arange(len(number)), number]
+        return np.where(number < 0, np.inf, found)
+
+    def sets(self, model: Any, X: Any, levels: Array) -> list[ObjectSet]:
+        return listed(self.candidates, self.table(model, X), levels[:, None], True)
+
+
+class LabelSetScores:
+    """Squared distance of a label set, as zeros and ones, from the predicted probabilities."""
+
+    complete = True
+
+    def __init__(self, outputs: Any, limit: int):
+        n_labels = np.asarray(outputs).shape[1]
+        self.complete = n_labels <= MOST_LABELS
+        if self.complete:
+            numbers = np.arange(2**n_labels)[:, None]
+            self._table = ((numbers >> np.arange(n_labels)) & 1).astype(float)
+        else:
+            self._table = np.asarray(distinct(np.asarray(outputs))[0], dtype=float)
+        self.candidates = list(self._table.astype(np.asarray(outputs).dtype))
+
+    def marginals(self, model: Any, X: Any) -> Array:
+        found = model.predict_proba(X) if hasattr(model, "predict_proba") else model.predict(X)
+        if isinstance(found, list):  # a table of classes for each label, of one class or of two
+            found = np.column_stack(
+                [
+                    np.asarray(p) @ (np.asarray(classes) == 1).astype(float)
+                    for p, classes in zip(found, model.classes_, strict=True)
+                ]
+            )
+        return np.asarray(found, dtype=np.float64)
+
+    def table(self, model: Any, X: Any) -> Array:
+        P = self.marginals(model, X)
+        rest = (P**2).sum(axis=1)[:, None]
+        # A label costs 1 - 2p more where it is named.
+        return np.asarray(rest + (1 - 2 * P) @ self._table.T)
+
+    def paired(self, model: Any, X: Any, Y: Any) -> Array:
+        P = self.marginals(model, X)
+        return np.asarray((P**2).sum(axis=1) + ((1 - 2 * P) * np.asarray(Y, float)).sum(axis=1))
+
+    def sets(self, model: Any, X: Any, levels: Array) -> list[ObjectSet]:
+        return listed(self.candidates, self.table(model, X), levels[:, None], self.complete)
+
+
+class DistanceScores:
+    r"""Squared distance :math:`\|c(y)-\hat c(x)\|^2` from the predicted coordinates."""
+
+    complete = False
+
+    def __init__(self, outputs: Any, limit: int):
+        self.candidates = list(distinct(outputs)[0])
+
+    def table(self, model: Any, X: Any) -> Array:
+        C = np.asarray(model.predict_coordinates(X))
+        points = np.asarray(model.y_features_.transform(self.candidates))
+        squares = (C**2).sum(axis=1)[:, None] + (points**2).sum(axis=1)
+        return np.asarray(squares - 2 * C @ points.T)
+
+    def paired(self, model: Any, X: Any, Y: Any) -> Array:
+        residual = np.asarray(model.y_features_.transform(Y)) - model.predict_coordinates(X)
+        return np.asarray((residual**2).sum(axis=1))
+
+    def sets(self, model: Any, X: Any, levels: Array) -> list[ObjectSet]:
+        found = listed(self.candidates, self.table(model, X), levels[:, None], False)
+        C = np.asarray(model.predict_coordinates(X))
+
+        def rule(i: int) -> Any:
+            def accepts(y: Any) -> bool:
+                point = np.asarray(model.y_features_.transform([y]))[0]
+                return bool(((point - C[i]) ** 2).sum() <= levels[i])
+
+            return accepts
+
+        return [ObjectSet(one.objects, one.scores, False, rule(i)) for i, one in enumerate(found)]
+
+
+class RiskScores:
+    """Risk of an answer above that of the best one, under the weights of the training outputs."""
+
+    complete = False
+
+    def __init__(self, outputs: Any, limit: int):
+        self.limit = limit
+        self.candidates = list(distinct(outputs)[0])
+
+    def weights(self, model: Any, X: Any) -> Any:
+        features = model.x_features_
+        return model.regressor_.weights(X if features is None else features.transform(X))
+
+    def paired(self, model: Any, X: Any, Y: Any) -> Array:
+        W, gamma = self.weights(model, X), model.preimage_
+        return np.asarray(gamma.objective(W, Y)) - gamma.decode(W).risk
+
+    def table(self, model: Any, X: Any) -> Array:
+        W, gamma = self.weights(model, X), model.preimage_
+        outputs, number = distinct(gamma.objects_)
+        costs = gamma.loss_.cost(self._candidates(), outputs)
+        masses = np.zeros((len(W), len(outputs)))
+        np.add.at(masses.T, number, np.asarray(W).T)
+        return np.asarray(masses @ costs.T) - gamma.decode(W).risk[:, None]
+
+    def sets(self, model: Any, X: Any, levels: Array) -> list[ObjectSet]:
+        """Answers met by moves from the best one, in order of their risk."""
+        W, gamma = self.weights(model, X), model.preimage_
+        decoded = gamma.decode(W)
+        tables = self.table(model, X)
+        return [self._grow(gamma, W, decoded, tables, i, levels[i]) for i in range(len(W))]
+
+    def _grow(
+        self, gamma: Any, W: Any, decoded: Any, tables: Array, i: int, level: float
+    ) -> ObjectSet:
+        w, least, loss = W[i : i + 1], decoded.risk[i], gamma.loss_
+
+        def accepts(y: Any) -> bool:
+            return bool(gamma.objective(w, take_outputs([y], [0]))[0] - least <= level)
+
+        near = np.flatnonzero(tables[i] <= level)
+        heap: list[tuple[float, int, Any]] = [(0.0, 0, decoded.outputs[i])]
+        for j in near:
+            heappush(heap, (float(tables[i, j]), len(heap), self.candidates[j]))
+        seen, objects, scores, count = set(), [], [], len(heap)
+        while heap and len(objects) < self.limit:
+            score, _, y = heappop(heap)
+            key = _key(y)
+            if key in seen:
+                continue
+            seen.add(key)
+            objects.append(y)
+            scores.append(score)
+            if np.isfinite(level):
+                others, risks = loss.neighbours(y, w[0], gamma.prepared_)
+                for other, risk in zip(others, risks, strict=True):
+                    if risk - least <= level:
+                        count += 1
+                        heappush(heap, (float(risk - least), count, other))
+        complete = loss.finite and len(objects) < self.limit
+        return ObjectSet(objects, np.array(scores), bool(complete), accepts)
+
+    def _candidates(self) -> Any:
+        return take_outputs(self.candidates, range(len(self.candidates)))
+
+
+def _key(y: Any) -> Any:
+    return tuple(y.tolist() if isinstance(y, np.ndarray) else y) if hasattr(y, "__len__") else y
+
+
+def listed(candidates: list[Any], table: Array, levels: Array, complete: bool) -> list[ObjectSet]:
+    """Candidates whose score is at most the level of their row, best first."""
+    return chosen(candidates, table, table <= levels, complete)
+
+
+def chosen(
+    candidates: list[Any], table: Array, inside: BoolArray, complete: bool
+) -> list[ObjectSet]:
+    """Candidates that are inside, row by row, best first."""
+    found = []
+    for row, keep in zip(table, inside, strict=True):
+        own = np.flatnonzero(keep)
+        own = own[np.argsort(row[own], kind="stable")]
+        found.append(ObjectSet([candidates[j] for j in own], row[own], complete))
+    return found

@@ -1,0 +1,244 @@
+"""Sets with coverage: thresholds, guarantees, closed forms against refits, every kind of output."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.datasets import load_diabetes, load_iris
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.multioutput import MultiOutputClassifier
+from sklearn.neighbors import KNeighborsRegressor
+
+from isthmus.kernels import NGrams, Normalized
+from isthmus.regression import KernelRidgeCV
+from isthmus.structured import ConformalSets, DependencyEstimator, coverage_band
+from isthmus.structured.conformal.ranks import rank, threshold
+
+X, Y = load_diabetes(return_X_y=True)
+RNG = np.random.default_rng(0)
+ORDER = RNG.permutation(len(X))
+X, Y = X[ORDER], Y[ORDER]
+X.flags.writeable = Y.flags.writeable = False
+TWO = np.column_stack([Y, 100 * X[:, 2]])
+
+
+def test_the_threshold_is_the_plain_rank():
+    scores = np.random.default_rng(1).normal(size=57)
+    for coverage in (0.5, 0.9, 0.95, 57 / 58):
+        k = next(k for k in range(1, 59) if k / 58 >= coverage - 1e-12)
+        assert rank(57, coverage) == k
+        assert threshold(scores, coverage) == np.sort(scores)[k - 1]
+    assert threshold(scores, 0.99) == np.inf
+
+
+def test_coverage_is_beta_binomial():
+    # Scores are exchangeable numbers, so no estimator is needed.
+    rng = np.random.default_rng(0)
+    low, high = coverage_band(40, 60, 0.8, level=0.9)
+    draws = rng.normal(size=(4000, 100))
+    levels = np.sort(draws[:, :40], axis=1)[:, rank(40, 0.8) - 1]
+    shares = (draws[:, 40:] <= levels[:, None]).mean(axis=1)
+    assert shares.mean() == pytest.approx(rank(40, 0.8) / 41, abs=0.005)
+    assert 0.88 < ((shares >= low) & (shares <= high)).mean() < 0.97
+
+
+@pytest.mark.parametrize("method", ["split", "cross", "loo"])
+def test_coverage_over_many_splits(method):
+    covered = []
+    for seed in range(12):
+        order = np.random.default_rng(seed).permutation(len(X))
+        train, test = order[:240], order[240:]
+        sets = ConformalSets(
+            KernelRidgeCV("linear", alpha=0.01), method=method, cv=5, random_state=seed
+        )
+        sets.fit(X[train], Y[train])
+        covered.append(sets.covers(X[test], Y[test]).mean())
+    assert np.mean(covered) > sets.guaranteed_coverage_ - 0.02
+    assert abs(np.mean(covered) - 0.9) < 0.035
+
+
+def test_left_out_rows_in_closed_form_are_those_of_refits():
+    machine = KernelRidgeCV("linear", alpha=0.03)
+    closed = ConformalSets(machine, method="loo").fit(X[:50], Y[:50])
+    refits = ConformalSets(machine, method="cross", cv=50).fit(X[:50], Y[:50])
+    assert_allclose(closed.scores_, refits.scores_, rtol=1e-7)
+    for a, b in zip(closed.predict(X[50:60]), refits.predict(X[50:60]), strict=True):
+        assert_allclose([a.low, a.high], [b.low, b.high], rtol=1e-7)
+
+
+def test_intervals_of_left_out_models_are_their_definition():
+    sets = ConformalSets(Ridge(), method="cross", cv=4).fit(X[:60], Y[:60])
+    others = np.array([m.predict(X[60:61])[0] for m in sets._models])[sets._fold]
+    (interval,) = sets.predict(X[60:61])
+    k = rank(60, 0.9)
+    assert interval.high == pytest.approx(np.sort(others + sets.scores_)[k - 1])
+    assert interval.low == pytest.approx(np.sort(others - sets.scores_)[60 - k])
+
+
+def test_a_ball_holds_the_set_of_the_left_out_models():
+    sets = ConformalSets(Ridge(), method="cross", cv=4).fit(X[:60], TWO[:60])
+    others = np.array([m.predict(X[60:61])[0] for m in sets._models])[sets._fold]
+    (ball,) = sets.predict(X[60:61])
+    points = ball.center + np.random.default_rng(0).normal(size=(400, 2)) * ball.radius
+    for y in points:
+        smaller = (sets.scores_ < np.linalg.norm(y - others, axis=1)).sum()
+        assert smaller >= rank(60, 0.9) or y in ball
+
+
+@pytest.mark.parametrize("shape", ["ball", "box"])
+def test_sets_of_vectors_answer_for_themselves(shape):
+    sets = ConformalSets(Ridge(), shape=shape).fit(X[:300], TWO[:300])
+    found = sets.predict(X[300:])
+    inside = [y in one for y, one in zip(TWO[300:], found, strict=True)]
+    assert_array_equal(inside, sets.covers(X[300:], TWO[300:]))
+    assert 0.8 < np.mean(inside) < 1
+    assert found[0].size > 0
+
+
+def test_boxes_do_not_depend_on_units():
+    scale = np.array([1.0, 1e6])
+    plain, scaled = (
+        ConformalSets(Ridge(), shape="box").fit(X, T).covers(X, T) for T in (TWO, TWO * scale)
+    )
+    assert_array_equal(plain, scaled)
+
+
+@pytest.mark.parametrize("method", ["split", "cross"])
+def test_classes_are_listed_best_first(method):
+    A, b = load_iris(return_X_y=True)
+    order = np.random.default_rng(0).permutation(150)
+    names = np.array(["setosa", "versicolor", "virginica"])[b][order]
+    A = A[order, :2]
+    sets = ConformalSets(LogisticRegression(), method=method, cv=5).fit(A[:100], names[:100])
+    found = sets.predict(A[100:])
+    assert all(one.complete and set(one) <= set(names) for one in found)
+    assert all((np.diff(one.scores) >= 0).all() for one in found)
+    inside = [y in one for y, one in zip(names[100:], found, strict=True)]
+    assert_array_equal(inside, sets.covers(A[100:], names[100:]))
+    assert np.mean(inside) > 0.75
+
+
+def test_a_class_never_seen_is_never_inside():
+    A, b = load_iris(return_X_y=True)
+    keep = b < 2
+    sets = ConformalSets(LogisticRegression()).fit(A[keep], b[keep])
+    assert not sets.covers(A[~keep][:3], b[~keep][:3]).any()
+
+
+def test_label_sets_are_all_those_close_enough():
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(400, 3))
+    L = (A + 0.5 * rng.normal(size=A.shape) > 0).astype(int)
+    model = MultiOutputClassifier(LogisticRegression())
+    sets = ConformalSets(model).fit(A[:300], L[:300])
+    found = sets.predict(A[300:])
+    P = np.column_stack([p[:, 1] for p in sets.estimator_.predict_proba(A[300:])])
+    every = np.array([[i & 1, i >> 1 & 1, i >> 2 & 1] for i in range(8)])
+    distances = ((every[None] - P[:, None]) ** 2).sum(axis=2)
+    level = threshold(sets.scores_, 0.9)
+    assert_array_equal([len(one) for one in found], (distances <= level).sum(axis=1))
+    assert_array_equal(
+        [y in one for y, one in zip(L[300:], found, strict=True)], sets.covers(A[300:], L[300:])
+    )
+
+
+def test_a_label_that_training_rows_never_have():
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(60, 2))
+    L = np.column_stack([A[:, 0] > 0, np.zeros(60)]).astype(int)
+
+    class One(LogisticRegression):
+        def fit(self, X, y):
+            if len(np.unique(y)) > 1:
+                return super().fit(X, y)
+            self.classes_ = np.unique(y)
+            return self
+
+        def predict_proba(self, X):
+            return np.ones((len(X), 1)) if len(self.classes_) == 1 else super().predict_proba(X)
+
+    sets = ConformalSets(MultiOutputClassifier(One())).fit(A, L)
+    assert sets.covers(A, L).mean() > 0.8
+
+
+WORDS = ["".join(RNG.choice(list("abcd"), size=n)) for n in RNG.integers(3, 6, size=140)]
+DOUBLED = ["".join(2 * c for c in word) for word in WORDS]
+
+
+def test_words_by_risk():
+    machine = KernelRidgeCV(Normalized(NGrams(2)), alpha=0.03)
+    model = DependencyEstimator(regressor=machine, loss="edit")
+    sets = ConformalSets(model, max_size=8).fit(WORDS[:110], DOUBLED[:110])
+    found = sets.predict(WORDS[110:])
+    covered = sets.covers(WORDS[110:], DOUBLED[110:])
+    assert covered.mean() > 0.7
+    answers = sets.estimator_.predict(WORDS[110:])
+    for answer, one, truth, inside in zip(answers, found, DOUBLED[110:], covered, strict=True):
+        assert one.objects[0] == answer
+        assert not one.complete
+        assert 1 <= len(one) <= 8
+        assert all(y in one for y in one)
+        assert (truth in one) == inside
+        assert len(set(one.objects)) == len(one)
+
+
+def test_words_by_distance_in_feature_space():
+    model = DependencyEstimator(x_features=NGrams(2), y_features=Normalized(NGrams(2)))
+    for method in ("split", "cross"):
+        sets = ConformalSets(model, method=method, cv=3).fit(WORDS[:110], DOUBLED[:110])
+        assert len(sets.predict(WORDS[110:])) == 30
+    split = ConformalSets(model).fit(WORDS[:110], DOUBLED[:110])
+    inside = [y in s for y, s in zip(DOUBLED[110:], split.predict(WORDS[110:]), strict=True)]
+    assert_array_equal(inside, split.covers(WORDS[110:], DOUBLED[110:]))
+
+
+def test_groups_are_covered_each():
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(1200, 1))
+    groups = np.array(["calm", "wild"])[rng.integers(2, size=1200)]
+    b = A[:, 0] + np.where(groups == "wild", 5.0, 0.5) * rng.normal(size=1200)
+    sets = ConformalSets(Ridge()).fit(A[:800], b[:800], groups=groups[:800])
+    covered = sets.covers(A[800:], b[800:], groups=groups[800:])
+    for group in ("calm", "wild"):
+        assert 0.82 < covered[groups[800:] == group].mean() < 0.97
+    sizes = np.array([s.size for s in sets.predict(A[800:], groups=groups[800:])])
+    assert sizes[groups[800:] == "wild"].min() > 3 * sizes[groups[800:] == "calm"].max()
+    assert sets.predict(A[:1], groups=["other"])[0].size == np.inf
+    with pytest.raises(ValueError, match="needs those of new rows"):
+        sets.predict(A[:1])
+
+
+def test_too_few_rows_hold_everything_and_say_so():
+    with pytest.warns(UserWarning, match=r"8 calibration rows are too few .* 9 or more"):
+        sets = ConformalSets(Ridge()).fit(X[:32], Y[:32])
+    assert sets.predict(X[:1])[0].size == np.inf
+
+
+def test_what_a_method_cannot_do_is_said():
+    with pytest.raises(ValueError, match="does not pass through"):
+        ConformalSets(KernelRidgeCV("gaussian", alpha=1e-14), method="loo").fit(X[:30], Y[:30])
+    with pytest.raises(TypeError, match="'weights' and 'settled'"):
+        ConformalSets(KNeighborsRegressor(), method="loo").fit(X, Y)
+    with pytest.raises(ValueError, match="outputs that are numbers"):
+        ConformalSets(LogisticRegression(), method="loo").fit(X, Y > 100)
+    with pytest.raises(ValueError, match="'split' where groups are given"):
+        ConformalSets(Ridge(), method="cross").fit(X, Y, groups=Y > 100)
+    with pytest.raises(ValueError, match="'shape' parameter"):
+        ConformalSets(Ridge(), shape="interval").fit(X, TWO)
+    with pytest.raises(ValueError, match="'shape' parameter"):
+        ConformalSets(Ridge(), shape="box", method="cross").fit(X, TWO)
+    with pytest.raises(ValueError, match="'coverage' parameter of ConformalSets"):
+        ConformalSets(Ridge(), coverage=1.0).fit(X, Y)
+    with pytest.raises(ValueError, match="finite numbers in y"):
+        ConformalSets(Ridge()).fit(X, np.where(Y > 300, np.nan, Y))
+    with pytest.raises(ValueError, match="outputs as inputs"):
+        ConformalSets(Ridge()).fit(X, Y[:-1])
+
+
+def test_the_guarantee_is_stated():
+    assert "at least 0.9" in ConformalSets(Ridge()).fit(X, Y).guarantee_
+    cross = ConformalSets(Ridge(), method="cross", cv=10).fit(X, Y)
+    n = len(X)
+    expected = 0.8 - min(2 * 0.9 / (n / 10 + 1), (1 - 10 / n) / 11)
+    assert cross.guaranteed_coverage_ == pytest.approx(expected)
+    assert clone(cross).get_params()["cv"] == 10
