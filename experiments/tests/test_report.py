@@ -40,7 +40,7 @@ def test_page_holds_values_verdicts_seed_settings_and_notes(report):
         "0.2507",
         "0.26",
         "n was 3",
-        "1 of 2 findings agree",
+        "1 reproduced, 0 hold, 0 observed, 1 differ",
         "A note &amp; more",
         "[999] 1",
     ):
@@ -79,7 +79,8 @@ def test_pictures_are_png_files_inside_the_page(report):
 def test_markdown_has_one_line_a_finding_with_bars_escaped(report):
     lines = (report / "results.md").read_text().splitlines()
     assert (
-        r"| T-2 | error \| rate | 0.26 | 0.2507 | agrees | lower &lt;than&gt; published |" in lines
+        r"| T-2 | error \| rate | 0.26 | 0.2507 | reproduced | lower &lt;than&gt; published |"
+        in lines
     )
     assert any(line.startswith("| T-10 |") and "ZeroDivisionError" in line for line in lines)
 

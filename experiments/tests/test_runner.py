@@ -18,7 +18,7 @@ def test_broken_experiment_is_recorded_and_the_others_still_run(toys, quiet):
 def test_differing_and_skipped_experiments_are_no_failure(toys, quiet):
     results = run(["T-2", "T-3"], console=quiet)
     assert exit_code(results) == 0
-    assert results[0].verdict == "1 of 2 findings agree"
+    assert results[0].verdict == "1 reproduced, 0 hold, 0 observed, 1 differ"
     assert results[1].verdict == "skipped: its data is not in the folder that ISTHMUS_DATA names"
 
 
@@ -59,7 +59,7 @@ def test_pipe_gets_one_line_per_experiment_and_the_table(toys, quiet):
 def test_terminal_gets_a_bar_and_the_verdicts(toys):
     console = Console(file=io.StringIO(), force_terminal=True, width=120)
     run(["T-2"], console=console)
-    assert "1 of 2 findings agree" in console.file.getvalue()
+    assert "1 reproduced, 0 hold, 0 observed, 1 differ" in console.file.getvalue()
     assert "━" in console.file.getvalue()
 
 

@@ -18,7 +18,7 @@ LEARNING = ("fit", "partial_fit")
 ANSWERS = frozenset(
     {"predict", "predict_proba", "predict_coordinates", "decision_function", "score"}
     | {"score_samples", "transform", "inverse_transform", "reconstruct", "reconstruction_error"}
-    | {"complete", "project", "smooth", "weights", "solve", "objective"}
+    | {"complete", "project", "smooth", "weights", "solve", "objective", "distances", "contains"}
 )
 
 _running = threading.local()

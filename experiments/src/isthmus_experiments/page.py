@@ -9,14 +9,12 @@ from importlib.resources import files
 from string import Template
 from typing import TYPE_CHECKING, Any
 
-from isthmus_experiments.outcome import Row, format_value
+from isthmus_experiments.outcome import BAND, Row, count_findings, format_value
 
 if TYPE_CHECKING:
     from isthmus_experiments.runner import Result
 
 __all__ = ["page"]
-
-WORDS = {True: "agrees", False: "differs", None: "informs"}
 
 
 def page(
@@ -43,6 +41,12 @@ def page(
         "The values to quote come from the full settings."
         if quick
         else "Full settings."
+    )
+    rows = [row for r in results if r.outcome for row in r.outcome.rows]
+    lead += (
+        f" {count_findings(rows)}. Reproduced: a published number within {BAND:.0%}. Holds: a "
+        "published claim, or a number that is not met so closely. Observed: ours alone, nothing "
+        "was published."
     )
     template = Template(files(__package__).joinpath("page.html").read_text(encoding="utf-8"))
     return template.substitute(
@@ -86,7 +90,7 @@ def _section(r: Result) -> str:
 def _findings(rows: Iterable[Row]) -> str:
     body = "\n".join(
         f"<tr><td>{escape(row.quantity)}</td>{_value(row.published)}{_value(row.ours)}"
-        f"<td>{_mark(WORDS[row.agrees])} {escape(row.verdict)}</td></tr>"
+        f"<td>{_mark(row.finding)} {escape(row.verdict)}</td></tr>"
         for row in rows
     )
     return (

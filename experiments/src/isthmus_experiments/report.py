@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from isthmus_experiments.machine import machine_facts
-from isthmus_experiments.outcome import format_value
-from isthmus_experiments.page import WORDS, page
+from isthmus_experiments.outcome import BAND, count_findings, format_value
+from isthmus_experiments.page import page
 
 if TYPE_CHECKING:
     from isthmus_experiments.runner import Result
@@ -45,6 +45,10 @@ def _markdown(results: Sequence[Result], facts: dict[str, str], quick: bool) -> 
         "",
         _escape(", ".join(f"{name} {value}" for name, value in facts.items())),
         "",
+        f"{count_findings([row for r in results if r.outcome for row in r.outcome.rows])}. "
+        f"Reproduced: a published number within {BAND:.0%}. Holds: a published claim, or a number "
+        "that is not met so closely. Observed: ours alone, nothing was published.",
+        "",
         "| id | quantity | published | ours | finding | verdict |",
         "|---|---|---|---|---|---|",
     ]
@@ -58,7 +62,7 @@ def _markdown(results: Sequence[Result], facts: dict[str, str], quick: bool) -> 
                     row.quantity,
                     format_value(row.published),
                     format_value(row.ours),
-                    WORDS[row.agrees],
+                    row.finding,
                     row.verdict,
                 )
                 for row in r.outcome.rows

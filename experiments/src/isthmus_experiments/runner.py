@@ -13,7 +13,7 @@ from typing import Any
 
 from rich.console import Console
 
-from isthmus_experiments.outcome import Outcome
+from isthmus_experiments.outcome import Outcome, count_findings
 from isthmus_experiments.registry import Experiment, Progress, get, list_experiments
 from isthmus_experiments.report import write_report
 from isthmus_experiments.terminal import progress_display, summary_table
@@ -56,15 +56,16 @@ class Result:
             return f"failed: {self.error}"
         if self.outcome is None:
             return f"skipped: {self.skipped}"
-        judged = self._judged
-        if not judged:
+        rows = self.outcome.rows
+        if not self._judged and not any(row.finding == "observed" for row in rows):
             return "nothing published to compare with"
-        return f"{sum(judged)} of {len(judged)} findings agree"
+        return count_findings(rows)
 
     @property
     def _judged(self) -> list[bool]:
+        """Whether what was published is so; what is ours alone is no judgement."""
         rows = self.outcome.rows if self.outcome else ()
-        return [row.agrees for row in rows if row.agrees is not None]
+        return [row.agrees for row in rows if row.agrees is not None and row.is_published]
 
 
 def run(

@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from isthmus_experiments.outcome import format_value
+from isthmus_experiments.outcome import count_findings, format_value
 
 if TYPE_CHECKING:
     from isthmus_experiments.registry import Experiment
@@ -20,7 +20,13 @@ if TYPE_CHECKING:
 
 __all__ = ["progress_display", "summary_table"]
 
-MARKS = {True: "[green]agrees[/]", False: "[yellow]differs[/]", None: "[dim]informs[/]"}
+MARKS = {
+    "reproduced": "[green]reproduced[/]",
+    "holds": "[green]holds[/]",
+    "observed": "[cyan]observed[/]",
+    "differs": "[yellow]differs[/]",
+    "informs": "[dim]informs[/]",
+}
 COLOURS = {
     "agrees": "green",
     "partly": "yellow",
@@ -105,6 +111,7 @@ def summary_table(results: Sequence[Result]) -> Table:
         for i, row in enumerate(rows):
             id = r.experiment.id if i == 0 else ""
             published, ours = escape(format_value(row.published)), escape(format_value(row.ours))
-            table.add_row(id, escape(row.quantity), published, ours, MARKS[row.agrees])
+            table.add_row(id, escape(row.quantity), published, ours, MARKS[row.finding])
         table.add_section()
+    table.caption = count_findings([row for r in results if r.outcome for row in r.outcome.rows])
     return table

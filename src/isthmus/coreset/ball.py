@@ -70,7 +70,7 @@ class MinimumEnclosingBall(CoreMachine):
     __module__ = "isthmus.coreset"
 
     _constraints: ClassVar[dict[str, Constraint]] = {
-        "epsilon": real(0),
+        "epsilon": real(0, 1),
     }
     _solver_defaults = CoreSetSolver(epsilon=1e-3, stop="radius", batch_size=1, max_core=None)
 

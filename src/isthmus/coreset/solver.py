@@ -67,7 +67,7 @@ class CoreSetSolver(Piece):
     __module__ = "isthmus.coreset"
 
     _constraints: ClassVar[dict[str, Constraint]] = {
-        "epsilon": real(0) | choice("auto"),
+        "epsilon": real(0, 1) | choice("auto"),
         "stop": choice("auto", "relative", "radius"),
         "search": choice("auto", "exact", "sample"),
         "batch_size": integer(1) | none | choice("auto"),
@@ -132,7 +132,7 @@ class BallVectorSolver(Piece):
     __module__ = "isthmus.coreset"
 
     _constraints: ClassVar[dict[str, Constraint]] = {
-        "epsilon": real(0) | choice("auto"),
+        "epsilon": real(0, 1) | choice("auto"),
         "max_iter": integer(1),
     }
 

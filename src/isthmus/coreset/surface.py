@@ -13,6 +13,8 @@ from isthmus.coreset.solver import CoreSetSolver
 from isthmus.kernels.vectors.gaussian import Gaussian
 from isthmus.typing import Array
 
+WIDTH = real(1e-6, 1e6)  # in units of the extent
+
 
 class ImplicitSurface(Estimator):
     r"""The surface :math:`\{x:f(x)=0\}` through a cloud of points.
@@ -55,7 +57,7 @@ class ImplicitSurface(Estimator):
     __module__ = "isthmus.coreset"
 
     _constraints: ClassVar[dict[str, Constraint]] = {
-        "widths": real(0, include_low=False) | several(real(0, include_low=False)),
+        "widths": WIDTH | several(WIDTH),
         "C": COST,
         "tube": real(0, include_low=False),
         "solver": choice("core") | instance(CoreSetSolver),

@@ -149,6 +149,11 @@ def reduce_expansion(
         raise ValueError("reduce_expansion expected coefficients that are not all zero. Got zeros.")
     if n_chunks > 1:
         return _reduce_in_chunks(gram, A, weights, flat, n_chunks, settings)
+    if not gram.diag().max() > 0:
+        raise ValueError(
+            "reduce_expansion expected points of positive length. Got a Gram matrix whose diagonal "
+            "is zero."
+        )
     path, indices = _choose(gram, weights, **settings)
     if path is not None and weights is A:
         B = path.coefficients(len(path.indices))

@@ -17,8 +17,8 @@ RADII = (0.1, 0.01, 0.001)
         "A core set of a size that depends on epsilon alone, 64/eps^2 by the text's argument for "
         "any point outside; neither on the number of points nor on the dimension. No values."
     ),
-    quick={"n": 2000, "dimensions": (2, 20)},
-    full={"n": 5000, "dimensions": (2, 20, 200)},
+    quick={"n": 2000, "dimensions": (2, 20), "n_steps": 1000},
+    full={"n": 5000, "dimensions": (2, 20, 200), "n_steps": 5000},
 )
 def balls(settings, seed, progress):
     rng = np.random.default_rng(seed)
@@ -26,15 +26,17 @@ def balls(settings, seed, progress):
     for i, dimension in enumerate(settings["dimensions"]):
         progress(i / len(settings["dimensions"]), f"{dimension} dimensions")
         X = rng.normal(size=(settings["n"], dimension))
-        exact, *found = (
+        found = [
             MinimumEnclosingBall(epsilon=e, solver=every_point, random_state=seed).fit(X)
-            for e in (1e-9, *RADII)
-        )
+            for e in RADII
+        ]
+        largest = radius_around(X, settings["n_steps"])
         sizes[f"{dimension} dimensions"] = (RADII, [ball.n_core_ for ball in found])
         promised = all(
             ball.n_core_ <= 2 + 2 / e
-            and ball.radius_ <= exact.radius_ * (1 + 1e-9)
-            and exact.radius_ <= (1 + e) * ball.radius_ * (1 + 1e-9)
+            and ball.radius_ <= largest * (1 + 1e-9)
+            and np.linalg.norm(X - ball.center_, axis=1).max()
+            <= (1 + e) * ball.radius_ * (1 + 1e-9)
             for e, ball in zip(RADII, found, strict=True)
         )
         rows.append(
@@ -42,7 +44,8 @@ def balls(settings, seed, progress):
                 f"points in the core set, eps = 0.1, 0.01, 0.001, {dimension} dimensions",
                 "at most 64/eps^2",
                 ", ".join(str(ball.n_core_) for ball in found),
-                "within 2/eps + 2, and the radius within (1 + eps)"
+                "within 2/eps + 2; every point within (1 + eps) radii, and no radius above that "
+                "of a ball found by another method"
                 if promised
                 else "a bound is not kept",
                 promised,
@@ -66,3 +69,19 @@ def balls(settings, seed, progress):
         ],
         ["Taking the farthest point outside instead of any gives the bound 2/eps for free."],
     )
+
+
+def radius_around(X, n_steps):
+    """The radius of a ball around all points, by steps towards the farthest one.
+
+    Nothing of the library is used: after i steps of length 1/(i + 1) the radius is within about
+    1/i of the smallest, and it is never below it.
+    """
+    center, smallest = X[0].copy(), np.inf
+    for i in range(1, n_steps + 1):
+        apart = X - center
+        squared = np.einsum("ij,ij->i", apart, apart)
+        far = int(squared.argmax())
+        smallest = min(smallest, float(np.sqrt(squared[far])))
+        center += apart[far] / (i + 1)
+    return smallest

@@ -35,7 +35,7 @@ def kernel_pca_compression(settings, seed, progress):
     path = {}
     for i, points in enumerate((3, KEPT, 20)):
         progress(i / 3, f"{points} points")
-        small = compress(full, points, select="matching")
+        small = compress(full, points, select="matching", points="kept")
         after = small.transform(grid)
         agreement = [float(np.corrcoef(before[:, j], after[:, j])[0, 1]) for j in range(2)]
         path[points] = (small, after, agreement)

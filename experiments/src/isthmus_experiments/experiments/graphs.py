@@ -14,8 +14,9 @@ N_COMPONENTS, STOP = 20, 0.3
 NEAREST, DRAWN, OURS = "nearest molecule", "cross-entropy alone", "with local search"
 SOLVERS = {
     NEAREST: lambda: CandidatePreimage(),
-    DRAWN: lambda: GraphPreimage(refine=False),
-    OURS: lambda: GraphPreimage(),
+    # Without the nearest molecule to fall back on, which would make "never worse" true by itself.
+    DRAWN: lambda: GraphPreimage(refine=False, fallback=False),
+    OURS: lambda: GraphPreimage(fallback=False),
 }
 
 
@@ -73,6 +74,8 @@ def reconstruction(settings, seed, progress):
             "Edits are an upper bound, from the best assignment of nodes by label and "
             "neighbourhood, then exchanges of two nodes: labels changed, nodes and edges added or "
             "left out. They are zero for the same molecule only.",
+            "Searches without their fallback to the nearest molecule, which GraphPreimage has by "
+            "default: with it no answer is worse than the nearest molecule, by construction.",
             "A point that is met is not a molecule that is found: where few coordinates are kept, "
             "many molecules share them to several digits.",
         ],
@@ -93,8 +96,10 @@ def _rows(name, distances, edits, size):
             f"{name}: distance, median over that of the nearest molecule",
             None,
             share,
-            "by definition" if name == NEAREST else "never above 1: checked on every molecule",
-            None if name == NEAREST else bool((mine <= nearest * (1 + 1e-9)).all()),
+            "by definition"
+            if name == NEAREST
+            else f"below 1 for {np.mean(mine < nearest):.0%} of the molecules",
+            None if name == NEAREST else bool(share < 1),
         ),
     ]
 

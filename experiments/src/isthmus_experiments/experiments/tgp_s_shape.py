@@ -116,7 +116,7 @@ def _gain_row(key, best, base):
         else "a larger gain: the plain criterion with gamma = 1 runs to the end of the grid"
         if ours > published
         else "a smaller gain",
-        bool(ours > 15),
+        bool(abs(ours - published) < 15),
     )
 
 

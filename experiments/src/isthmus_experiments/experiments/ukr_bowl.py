@@ -107,12 +107,18 @@ def _bowl_measures(Y, model):
 def _bowl_rows(n, at, before, after):
     published = BOWL.get((at, n), BOWL[at, 100])
     text = "distance / mean norm / its sd"
+    inside = 10 - before[1]
+    # The distance within a fifth, and as far inside the sphere as published, within a half.
+    met = bool(
+        abs(before[0] / published[0][0] - 1) <= 0.2
+        and 0.5 <= inside / (10 - published[0][1]) <= 1.5
+    )
     yield Row(
         f"{n} landmarks, step {at}, before adaptation: {text}",
         " / ".join(f"{v:g}" for v in published[0]),
         " / ".join(f"{v:.2f}" for v in before),
-        f"inside the sphere by {10 - before[1]:.2f}",
-        bool(before[1] < 9.9),
+        f"inside the sphere by {inside:.2f}, published {10 - published[0][1]:.2f}",
+        met if (at, n) in BOWL else None,
     )
     within = bool(abs(after[1] - 10) <= 0.05 and 0.37 <= after[0] <= 0.43)
     yield Row(

@@ -194,7 +194,7 @@ def _maximize_likelihood(model: Any, X: Any, Y: Any, knobs: Mapping[str, Any]) -
         X,
         Y,
         gamma=None if "x_scale" in knobs else x_kernel.gamma,
-        noise=None if "alpha_x" in knobs else model.alpha_x,
+        noise=None if "alpha_x" in knobs else float(model.alpha_x),
     )
     scale = float(np.sqrt(Gaussian().resolve(X).gamma / gamma))
     found = {"x_scale": scale, "alpha_x": noise}

@@ -54,7 +54,8 @@ TwinPrediction.__module__ = "isthmus.structured"
 
 def _are_objects(value: Any) -> bool:
     return value is None or (
-        hasattr(value, "__len__")
+        not isinstance(value, type)
+        and hasattr(value, "__len__")
         and not isinstance(value, (str, bytes, dict, set))
         and len(value) > 0
     )
