@@ -111,3 +111,65 @@ def test_unknown_symbols_are_named():
         model.scores(["ab", "abc"])
     with pytest.raises(ValueError, match="'n_states' parameter of HiddenMarkovModel"):
         HiddenMarkovModel(0).fit([[1.0]])
+
+
+def switching_series(seed, n=600, means=(0.0, 3.0, 6.0)):
+    """A chain that changes its state often, so that all parts of the series look alike."""
+    rng = np.random.default_rng(seed)
+    move = np.array([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]])
+    states = [0]
+    for _ in range(n - 1):
+        states.append(int(rng.choice(3, p=move[states[-1]])))
+    return np.array(means)[states] + 0.5 * rng.normal(size=n), np.array(states)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_bad_first_guess_is_made_good_by_others(seed):
+    x, states = switching_series(seed)
+    truth = HiddenMarkovModel(3, max_iter=0).fit([x])
+    truth.means_, truth.scales_ = np.array([[0.0], [3.0], [6.0]]), np.full((3, 1), 0.5)
+    truth.start_ = np.array([0.98, 0.01, 0.01])
+    truth.transition_ = 0.1 + 0.7 * np.eye(3)
+    model = HiddenMarkovModel(3).fit([x])
+    assert model.log_likelihood([x])[0] > truth.log_likelihood([x])[0]
+    # States have no order of their own; their means have.
+    found = np.argsort(np.argsort(model.means_[:, 0]))[model.decode([x])[0]]
+    assert np.mean(found == states) > 0.98
+
+
+def test_scales_are_bounded_in_the_units_of_the_data():
+    x, _ = switching_series(0, n=150)
+    plain = HiddenMarkovModel(3).fit([x])
+    small = HiddenMarkovModel(3).fit([1e-8 * x])
+    assert_allclose(1e8 * small.means_, plain.means_, rtol=1e-4)
+    assert_allclose(1e8 * small.scales_, plain.scales_, rtol=1e-3)
+
+
+def test_decoded_states_are_the_most_probable_ones():
+    model = HiddenMarkovModel(3, alphabet="ab", max_iter=5).fit(WORDS)
+    for word, found in zip(WORDS, model.decode(WORDS), strict=True):
+        codes = ["ab".index(symbol) for symbol in word]
+
+        def probability(states, codes=codes):
+            p = model.start_[states[0]] * model.emission_[states[0], codes[0]]
+            for t in range(1, len(codes)):
+                p *= model.transition_[states[t - 1], states[t]]
+                p *= model.emission_[states[t], codes[t]]
+            return p
+
+        best = max(product(range(3), repeat=len(word)), key=probability)
+        assert_allclose(probability(tuple(found)), probability(best))
+
+
+def test_samples_follow_the_model():
+    x, _ = switching_series(0)
+    model = HiddenMarkovModel(3).fit([x])
+    (drawn,) = model.sample(1, 4000, random_state=0)
+    assert drawn.shape == (4000, 1)
+    assert_allclose(drawn.mean(), x.mean(), atol=0.5)
+    assert_allclose(drawn.std(), x.std(), rtol=0.1)
+    words = HiddenMarkovModel(2, alphabet="ab").fit(WORDS).sample(3, 7, random_state=0)
+    assert [len(word) for word in words] == [7, 7, 7]
+    assert set("".join(words)) <= {"a", "b"}
+    pairs = HiddenMarkovModel(2, alphabet=[0, 1]).fit([[0, 1, 1], [1, 0]]).sample(1, 5)
+    assert isinstance(pairs[0], tuple)

@@ -171,3 +171,15 @@ def test_noise_level_follows_the_unit_and_is_zero_without_noise():
     noisy = textured() + np.random.default_rng(0).normal(size=(160, 160))
     assert_allclose(noise_level(1e-6 * noisy), 1e-6 * noise_level(noisy), rtol=1e-6)
     assert noise_level(np.ones((40, 40))) == 0
+
+
+def test_every_second_patch_still_covers_the_picture():
+    image = np.random.default_rng(0).random((21, 18))
+
+    def same(patches):
+        return patches, None
+
+    for stride in (1, 2, 3):
+        total, weight = _average_patches(image, 8, same, stride=stride)
+        assert weight.min() >= 1
+        assert_allclose(total / weight, image)

@@ -4,10 +4,11 @@ from typing import Any
 
 import numpy as np
 
+from isthmus._checks import check_table
 from isthmus._door import with_door
 from isthmus._progress import ProgressLine
 from isthmus.series.collection import as_series, pack
-from isthmus.series.warping import Step, dtw_matrix, dtw_path
+from isthmus.series.warping import Step, dtw_matrix, dtw_path, step_weights
 from isthmus.typing import Array, Objects
 
 
@@ -17,12 +18,13 @@ def barycenter(
     *,
     window: Any = None,
     step: Step = "symmetric1",
+    weights: Any = None,
     init: Any = None,
     max_iter: int = 30,
     tol: float = 1e-6,
     verbose: int = 0,
 ) -> Array:
-    r"""A series of smallest summed distance, :math:`\min_c\sum_iD(x_i,c)`, by averaging.
+    r"""A series of smallest summed distance, :math:`\min_c\sum_iw_iD(x_i,c)`, by averaging.
 
     Each series is aligned with the current centre, and every element of the centre becomes the
     weighted mean of the elements that met it [Petitjean2011]_. Neither half of a round can raise
@@ -33,9 +35,12 @@ def barycenter(
     X : collection of series
     window, step :
         As in :func:`dtw`; local costs are squared Euclidean.
+    weights : array of shape (n_series,) or None, default=None
+        How much each series counts, none negative; None counts all alike.
     init : series or None, default=None
-        The first centre, which also fixes the length; None is the member with the smallest summed
-        distance to the others, among the first 50 of ``X``.
+        The first centre, which also fixes the length. None starts from the member with the
+        smallest summed distance to the others, among the first 50 of ``X``, and from the mean of
+        all series, stretched to its length, and keeps the better end.
     max_iter : int, default=30
         Maximum number of rounds.
     tol : float, default=1e-6
@@ -52,32 +57,69 @@ def barycenter(
     >>> barycenter([[0.0, 1.0, 0.0], [0.0, 1.0, 1.0, 0.0], [0.0, 0.0, 1.0, 0.0]]).ravel()
     array([0., 1., 0.])
     """
-    from isthmus.series.warping import step_weights
-
     packed = pack(X, owner="barycenter")
-    weights = np.array(step_weights(step, "barycenter"))
     series = [packed.values[s : s + n] for s, n in zip(packed.starts, packed.lengths, strict=True)]
+    shares = _check_weights(weights, len(series))
     if init is None:
-        some = series[:50]
-        sums = dtw_matrix(some, window=window, step=step).sum(axis=1)
-        center = some[int(np.argmin(sums))].copy()
+        some, counts = series[:50], shares[:50]
+        sums = dtw_matrix(some, window=window, step=step) @ counts
+        medoid = some[int(np.argmin(sums))]
+        starts = [medoid.copy(), _stretched_mean(series, shares, len(medoid))]
     else:
-        center = as_series(init, owner="barycenter", name="init").copy()
-    previous = np.inf
+        starts = [as_series(init, owner="barycenter", name="init").copy()]
+    best, lowest = starts[0], np.inf
     with ProgressLine("barycenter", verbose=verbose) as line:
-        for iteration in range(max_iter):
-            total, mass, objective = np.zeros_like(center), np.zeros(len(center)), 0.0
-            for x in series:
-                distance, path = dtw_path(x, center, window=window, step=step)
-                objective += distance
-                # Weight of the step that led to each meeting: diagonal, in x, in the centre.
-                moves = np.vstack([[1, 1], np.diff(path, axis=0)])
-                taken = weights[np.where(moves.all(axis=1), 0, np.where(moves[:, 0] == 1, 1, 2))]
-                np.add.at(total, path[:, 1], taken[:, None] * x[path[:, 0]])
-                np.add.at(mass, path[:, 1], taken)
-            line.update(iteration=iteration, objective=float(objective))
-            if objective >= previous * (1 - tol):
-                break
-            previous = objective
-            center = total / mass[:, None]
-    return center
+        for start in starts:
+            center, value = start, np.inf
+            for iteration in range(max_iter + 1):
+                improved, objective = _average_once(series, shares, center, window, step)
+                line.update(iteration=iteration, objective=objective)
+                done = objective >= value * (1 - tol)
+                value = objective
+                if objective < lowest:
+                    best, lowest = center, objective
+                if done:
+                    break
+                center = improved
+    return best
+
+
+def _average_once(
+    series: list[Array], shares: Array, center: Array, window: Any, step: Step
+) -> tuple[Array, float]:
+    """The next centre, and the summed distance to the present one."""
+    weights = np.array(step_weights(step, "barycenter"))
+    total, mass, objective = np.zeros_like(center), np.zeros(len(center)), 0.0
+    for x, share in zip(series, shares, strict=True):
+        distance, path = dtw_path(x, center, window=window, step=step)
+        objective += float(share * distance)
+        # Weight of the step that led to each meeting: diagonal, in x, in the centre.
+        moves = np.vstack([[1, 1], np.diff(path, axis=0)])
+        taken = weights[np.where(moves.all(axis=1), 0, np.where(moves[:, 0] == 1, 1, 2))]
+        np.add.at(total, path[:, 1], share * taken[:, None] * x[path[:, 0]])
+        np.add.at(mass, path[:, 1], share * taken)
+    met = mass > 0  # a step pattern may pass over elements
+    return np.where(met[:, None], total / np.where(met, mass, 1.0)[:, None], center), objective
+
+
+def _stretched_mean(series: list[Array], shares: Array, length: int) -> Array:
+    """The mean of all series after linear stretching to one length."""
+    total = np.zeros((length, series[0].shape[1]))
+    for x, share in zip(series, shares, strict=True):
+        old, new = np.linspace(0, 1, len(x)), np.linspace(0, 1, length)
+        total += share * np.stack([np.interp(new, old, column) for column in x.T], axis=1)
+    return np.asarray(total / shares.sum())
+
+
+def _check_weights(weights: Any, n: int) -> Array:
+    if weights is None:
+        return np.ones(n)
+    shares = check_table(
+        weights, "weights", "barycenter", expected="None or a list of numbers", ensure_2d=False
+    )
+    if shares.shape != (n,) or shares.min() < 0 or shares.sum() <= 0:
+        raise ValueError(
+            f"The 'weights' parameter of barycenter must be {n} numbers of at least 0 that do not "
+            f"all vanish, one for each series. Got {weights!r:.80} instead."
+        )
+    return shares

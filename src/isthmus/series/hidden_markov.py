@@ -1,19 +1,23 @@
-"""Hidden Markov models, as far as the Fisher kernel needs them."""
+"""Hidden Markov models: fitted by EM, decoded, sampled, and differentiated for Fisher kernels."""
 
 from collections.abc import Hashable, Iterator, Sequence
-from copy import deepcopy
+from copy import copy, deepcopy
 from typing import Any
 
 import numpy as np
+from sklearn.cluster import KMeans
 
 from isthmus._checks import check_int, refusal
 from isthmus.series.collection import Packed, pack
 from isthmus.series.symbols import SymbolCodes
-from isthmus.typing import Array, Objects
+from isthmus.typing import Array, IntArray, Objects
 
-# Probabilities and scales do not fall below these, so that a likelihood never vanishes.
+# Probabilities do not fall below this, nor scales below this share of a channel's deviation, so
+# that a likelihood never vanishes.
 MIN_PROBABILITY = 1e-6
 MIN_SCALE = 1e-3
+# More values than this teach a first guess nothing new.
+MAX_CLUSTERED = 10_000
 
 
 class HiddenMarkovModel:
@@ -27,8 +31,12 @@ class HiddenMarkovModel:
         emissions of diagonal covariance.
     max_iter : int, default=30
         Maximum number of rounds of expectation and maximisation (Baum-Welch).
+    n_init : int, default=3
+        Number of first guesses, of which the one that leads to the largest likelihood is kept:
+        the parts of a series in their order, clusters of its values, then random ones (with an
+        alphabet, random ones only).
     random_state : int, default=0
-        Seed of the first guess.
+        Seed of the guesses.
 
     Attributes
     ----------
@@ -54,11 +62,13 @@ class HiddenMarkovModel:
         *,
         alphabet: Sequence[Hashable] | None = None,
         max_iter: int = 30,
+        n_init: int = 3,
         random_state: int = 0,
     ):
         self.n_states = n_states
         self.alphabet = alphabet
         self.max_iter = max_iter
+        self.n_init = n_init
         self.random_state = random_state
 
     def __repr__(self) -> str:
@@ -66,7 +76,7 @@ class HiddenMarkovModel:
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name."""
-        names = ("n_states", "alphabet", "max_iter", "random_state")
+        names = ("n_states", "alphabet", "max_iter", "n_init", "random_state")
         return {name: getattr(self, name) for name in names}
 
     def __sklearn_clone__(self) -> "HiddenMarkovModel":
@@ -75,14 +85,29 @@ class HiddenMarkovModel:
 
     def fit(self, X: Objects, y: Any = None) -> "HiddenMarkovModel":
         """Estimate all probabilities from a collection of objects; return self."""
-        k = check_int(self.n_states, "n_states", self, low=1)
+        check_int(self.n_states, "n_states", self, low=1)
         check_int(self.max_iter, "max_iter", self, low=0)
+        n_init = check_int(self.n_init, "n_init", self, low=1)
         if self.random_state is not None:
             check_int(self.random_state, "random_state", self, low=0)
         self._check_alphabet()
         packed = self._pack(X)
-        history: list[float] = []
-        self._guess(packed, np.random.default_rng(self.random_state))
+        rng = np.random.default_rng(self.random_state)
+        best: HiddenMarkovModel | None = None
+        for number in range(n_init):
+            trial = copy(self)
+            trial._guess(packed, rng, number)
+            trial._learn(packed)
+            if best is None or trial.log_likelihoods_[-1:] > best.log_likelihoods_[-1:]:
+                best = trial
+        assert best is not None
+        vars(self).update(vars(best))
+        return self
+
+    def _learn(self, packed: Packed) -> None:
+        """Rounds of expectation and maximisation from the present parameters on."""
+        k = self.n_states
+        self.log_likelihoods_ = []
         for _ in range(self.max_iter):
             start, moves, gammas, total = np.zeros(k), np.zeros((k, k)), [], 0.0
             for _, gamma, moved, value in self._passes(packed):
@@ -90,12 +115,45 @@ class HiddenMarkovModel:
                 moves += moved
                 gammas.append(gamma)
                 total += value
-            history.append(total)
+            self.log_likelihoods_.append(total)
             self.start_ = _distribution(start)
             self.transition_ = _distribution(moves)
             self._update_emissions(packed.values, np.concatenate(gammas))
-        self.log_likelihoods_ = history
-        return self
+
+    def decode(self, X: Objects) -> list[IntArray]:
+        """The most probable states of each object (Viterbi), one array per object."""
+        from isthmus.series.hidden_markov_loops import best_path
+
+        packed = self._pack(X)
+        logs = np.log(self.start_), np.log(self.transition_)
+        return [
+            best_path(*logs, self._log_emissions(packed.values[s : s + n]))[0]
+            for s, n in zip(packed.starts, packed.lengths, strict=True)
+        ]
+
+    def sample(self, n_objects: int, length: int, *, random_state: Any = None) -> list[Any]:
+        """Draw objects of a given length: arrays (length, channels), or sequences of symbols.
+
+        Where the alphabet is a string, so are they; otherwise sequences are tuples.
+        """
+        check_int(n_objects, "n_objects", self, low=1)
+        check_int(length, "length", self, low=1)
+        rng = np.random.default_rng(random_state)
+        drawn = []
+        for _ in range(n_objects):
+            states = [rng.choice(self.n_states, p=self.start_)]
+            for _ in range(length - 1):
+                states.append(rng.choice(self.n_states, p=self.transition_[states[-1]]))
+            drawn.append(self._emit(np.array(states), rng))
+        return drawn
+
+    def _emit(self, states: IntArray, rng: np.random.Generator) -> Any:
+        if self.alphabet is None:
+            noise = rng.normal(size=(len(states), self.means_.shape[1]))
+            return self.means_[states] + self.scales_[states] * noise
+        symbols = list(dict.fromkeys(self.alphabet))
+        chosen = [symbols[rng.choice(len(symbols), p=self.emission_[i])] for i in states]
+        return "".join(chosen) if isinstance(self.alphabet, str) else tuple(chosen)
 
     def scores(self, X: Objects) -> Array:
         r"""Gradients of the log likelihood of each object, shape (n, n_parameters).
@@ -150,7 +208,7 @@ class HiddenMarkovModel:
             gamma, moves, total = posteriors(self.start_, self.transition_, likelihoods)
             yield x, gamma, moves, float(total + top.sum())
 
-    def _guess(self, packed: Packed, rng: np.random.Generator) -> None:
+    def _guess(self, packed: Packed, rng: np.random.Generator, number: int = 0) -> None:
         k = self.n_states
         self.start_ = np.full(k, 1 / k)
         self.transition_ = _distribution(np.full((k, k), 0.2 / k) + 0.8 * np.eye(k))
@@ -159,17 +217,30 @@ class HiddenMarkovModel:
             n_symbols = len(dict.fromkeys(self.alphabet))
             self.emission_ = _distribution(rng.uniform(0.5, 1.5, size=(k, n_symbols)))
             return
-        # States in the order in which a series goes through its parts.
-        place = np.concatenate([np.linspace(0, 1, n, endpoint=False) for n in packed.lengths])
-        part = (place * k).astype(int)
-        spread = values.std(axis=0) + MIN_SCALE
-        self.means_ = np.array(
-            [
-                values[part == i].mean(axis=0) if (part == i).any() else values.mean(0)
-                for i in range(k)
-            ]
-        ) + 0.01 * spread * rng.normal(size=(k, values.shape[1]))
+        spread = values.std(axis=0)
+        spread = np.where(spread > 0, spread, np.maximum(np.abs(values[0]), 1.0))
+        self._least_scale = MIN_SCALE * spread
+        if number == 0:
+            # States in the order in which a series goes through its parts.
+            place = [np.linspace(0, 1, n, endpoint=False) for n in packed.lengths]
+            part = (np.concatenate(place) * k).astype(int)
+        elif number == 1:
+            seed = int(rng.integers(2**31 - 1))
+            some = values[rng.permutation(len(values))[:MAX_CLUSTERED]] / spread
+            n_clusters = min(k, len(np.unique(some, axis=0)))
+            part = (
+                KMeans(n_clusters, n_init=3, random_state=seed).fit(some).predict(values / spread)
+            )
+        else:
+            part = rng.integers(k, size=len(values))
+        means = np.tile(values.mean(axis=0), (k, 1))
         self.scales_ = np.tile(spread, (k, 1))
+        for i in np.unique(part):
+            means[i] = values[part == i].mean(axis=0)
+            if number == 1:
+                self.scales_[i] = np.maximum(values[part == i].std(axis=0), 0.1 * spread)
+        noise = 0.01 if number < 2 else 0.5
+        self.means_ = means + noise * spread * rng.normal(size=means.shape)
 
     def _log_emissions(self, x: Array) -> Array:
         if self.alphabet is not None:
@@ -185,7 +256,7 @@ class HiddenMarkovModel:
         mass = gamma.sum(axis=0)[:, None] + np.finfo(float).tiny
         self.means_ = gamma.T @ values / mass
         square = np.einsum("ti,tic->ic", gamma, (values[:, None] - self.means_) ** 2)
-        self.scales_ = np.maximum(np.sqrt(square / mass), MIN_SCALE)
+        self.scales_ = np.maximum(np.sqrt(square / mass), self._least_scale)
 
     def _emission_scores(self, x: Array, gamma: Array) -> list[Array]:
         if self.alphabet is not None:

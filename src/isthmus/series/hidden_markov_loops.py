@@ -6,6 +6,29 @@ from isthmus._compiled import njit
 
 
 @njit(nogil=True)
+def best_path(log_start, log_transition, logs):
+    """The most probable states, by Viterbi's recursion, and the logarithm of their probability."""
+    n, k = logs.shape
+    score = log_start + logs[0]
+    came_from = np.zeros((n, k), np.int64)
+    for t in range(1, n):
+        new = np.empty(k)
+        for j in range(k):
+            best = 0
+            for i in range(1, k):
+                if score[i] + log_transition[i, j] > score[best] + log_transition[best, j]:
+                    best = i
+            came_from[t, j] = best
+            new[j] = score[best] + log_transition[best, j] + logs[t, j]
+        score = new
+    path = np.empty(n, np.int64)
+    path[n - 1] = np.argmax(score)
+    for t in range(n - 1, 0, -1):
+        path[t - 1] = came_from[t, path[t]]
+    return path, score[path[n - 1]]
+
+
+@njit(nogil=True)
 def posteriors(start, transition, likelihoods):
     """Posterior of every state at every time, summed posterior of every move, log likelihood.
 

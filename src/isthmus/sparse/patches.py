@@ -11,12 +11,16 @@ from sklearn.utils import check_array, check_random_state
 from isthmus.sparse.dictionary.ksvd.estimator import KSVD
 from isthmus.sparse.noise import noise_level
 from isthmus.sparse.pursuit.matching import orthogonal_matching_pursuit
-from isthmus.typing import Array
+from isthmus.typing import Array, IntArray
 
 # Rows of patches that are coded at a time, so that memory does not grow with the picture.
 _STRIP = 32
 # More patches than this teach a dictionary nothing new.
 _MAX_TRAIN = 20_000
+# Patches without noise for each atom that is learned from them.
+_TRAIN_PER_ATOM = 12
+# The first guess at what is missing looks at every patch of this many, along either side.
+_COARSE = 2
 
 
 def dct_dictionary(patch_size: int = 8, n_atoms: int = 256) -> Array:
@@ -231,16 +235,40 @@ def inpaint_image(
         return image
     D = _atoms(dictionary, patch_size, n_atoms, "inpaint_image")
     if D is None:
-        first = inpaint_image(image, **{**settings, "dictionary": "dct"})
+        # Good enough to learn from: few of the overlapping patches, by waves.
+        waves = dct_dictionary(patch_size, n_atoms)
+        first = _fill_holes(image, waves, patch_size, n_nonzero, tol, n_jobs, stride=_COARSE)
         learned = {"max_iter": max_iter, "n_jobs": n_jobs, "verbose": verbose}
-        D = _learn_atoms(first, patch_size, n_atoms, random_state, n_nonzero=n_nonzero, **learned)
+        D = _learn_atoms(
+            first,
+            patch_size,
+            n_atoms,
+            random_state,
+            n_nonzero=min(n_nonzero, n_atoms),
+            n_train=_TRAIN_PER_ATOM * n_atoms,
+            **learned,
+        )
+    return _fill_holes(image, D, patch_size, n_nonzero, tol, n_jobs)
+
+
+def _fill_holes(
+    image: Array,
+    D: Array,
+    patch_size: int,
+    n_nonzero: int,
+    tol: float | None,
+    n_jobs: int | None,
+    *,
+    stride: int = 1,
+) -> Array:
+    """The picture with its gaps filled by the codes of patches, from the rim inwards."""
 
     def restore(patches: Array) -> tuple[Array, Array | None]:
         return _filled_patches(patches, D, n_nonzero, tol, n_jobs)
 
     filled = image
     while (gaps := np.isnan(filled)).any():
-        total, weight = _average_patches(filled, patch_size, restore)
+        total, weight = _average_patches(filled, patch_size, restore, stride=stride)
         reached = gaps & (weight > 0)
         filled = np.where(reached, total / np.where(weight > 0, weight, 1.0), filled)
     return filled
@@ -253,10 +281,12 @@ def _filled_patches(
     n_observed = np.sum(~np.isnan(patches), axis=1)
     means = np.nansum(patches, axis=1) / np.maximum(n_observed, 1)
     whole = np.broadcast_to(means[:, None], patches.shape).copy()
+    # Patches without a gap have nothing to say about one.
+    to_code = (n_observed > 0) & (n_observed < patches.shape[1])
     # With few pixels to go by, many atoms would fit them by chance.
     limits = np.clip(n_observed // 4, 1, n_nonzero)
     for limit in np.unique(limits):
-        rows = np.flatnonzero((limits == limit) & (n_observed > 0))
+        rows = np.flatnonzero((limits == limit) & to_code)
         if len(rows) == 0:
             continue
         codes = orthogonal_matching_pursuit(
@@ -272,40 +302,56 @@ def _filled_patches(
 
 
 def _average_patches(
-    image: Array, size: int, restore: Callable[[Array], tuple[Array, Array | None]]
+    image: Array,
+    size: int,
+    restore: Callable[[Array], tuple[Array, Array | None]],
+    *,
+    stride: int = 1,
 ) -> tuple[Array, Array]:
-    """Sums and weights, pixel by pixel, of what ``restore`` makes of all patches."""
+    """Sums and weights, pixel by pixel, of what ``restore`` makes of every ``stride``-th patch."""
+    rows, columns = (_corners(n, size, stride) for n in image.shape)
     windows = sliding_window_view(image, (size, size))
     total, weight = np.zeros_like(image), np.zeros_like(image)
-    n_columns = windows.shape[1]
-    for top in range(0, len(windows), _STRIP):
-        strip = windows[top : top + _STRIP]
+    for top in range(0, len(rows), _STRIP):
+        some = rows[top : top + _STRIP]
+        strip = windows[np.ix_(some, columns)]
         whole, weights = restore(strip.reshape(-1, size * size))
         w = np.ones(len(whole)) if weights is None else weights
         w = w.reshape(strip.shape[:2])
         whole = whole.reshape(strip.shape)
         for i in range(size):
             for j in range(size):
-                target = np.s_[top + i : top + i + len(strip), j : j + n_columns]
+                target = np.ix_(some + i, columns + j)
                 total[target] += w * whole[:, :, i, j]
                 weight[target] += w
     return total, weight
 
 
+def _corners(n: int, size: int, stride: int) -> IntArray:
+    """Where patches begin along a side of n pixels; the last one ends with it."""
+    return np.unique(np.r_[np.arange(0, n - size + 1, stride), n - size])
+
+
 def _learn_atoms(
-    image: Array, patch_size: int, n_atoms: int, random_state: Any, **options: Any
+    image: Array,
+    patch_size: int,
+    n_atoms: int,
+    random_state: Any,
+    *,
+    n_train: int = _MAX_TRAIN,
+    **options: Any,
 ) -> Array:
     """Atoms learned from the patches of a picture, from waves on."""
     start = dct_dictionary(patch_size, n_atoms)
     model = KSVD(n_atoms, rule="correlation", init=start, random_state=random_state, **options)
-    return model.fit(_training_patches(image, patch_size, random_state)).components_
+    return model.fit(_training_patches(image, patch_size, n_train, random_state)).components_
 
 
-def _training_patches(image: Array, size: int, random_state: Any) -> Array:
+def _training_patches(image: Array, size: int, n_train: int, random_state: Any) -> Array:
     """Patches of zero mean, drawn without repetition where there are too many."""
     windows = sliding_window_view(image, (size, size))
     height, width = windows.shape[:2]
-    n = min(height * width, _MAX_TRAIN)
+    n = min(height * width, n_train)
     chosen = check_random_state(random_state).permutation(height * width)[:n]
     patches = windows[chosen // width, chosen % width].reshape(n, -1)
     return patches - patches.mean(axis=1, keepdims=True)
