@@ -43,7 +43,7 @@ def with_door(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def guarded(*args: Any, **kwargs: Any) -> Any:
         owner = function.__name__
-        check_arguments(owner, function, args, kwargs, smallest=0.0)
+        check_arguments(owner, function, args, kwargs)
         try:
             return function(*args, **kwargs)
         except (TypeError, ValueError) as error:

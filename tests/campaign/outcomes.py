@@ -87,4 +87,4 @@ def is_finite(value: Any) -> bool:
 
 def state_of(model: Any) -> str:
     """A fingerprint of everything that an object holds."""
-    return joblib.hash(vars(model))
+    return joblib.hash(model.__getstate__())  # without caches

@@ -8,6 +8,7 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 from sklearn.exceptions import ConvergenceWarning
 
 from isthmus._checks import check_choice, check_float, refusal
+from isthmus._door import with_door
 from isthmus._warnings import warn
 from isthmus.sensing.certificate import RecoveryCertificate, certify
 from isthmus.sensing.first_order import first_order
@@ -23,6 +24,7 @@ _SMALL = 4e6
 _FEASIBLE = 1e-7
 
 
+@with_door
 def basis_pursuit(
     A: Any,
     b: Any,

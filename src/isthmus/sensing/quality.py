@@ -235,7 +235,10 @@ def _matrix(A: Any, what: str) -> Array:
             raise TypeError(refusal(what, "A", "a matrix of numbers", A)) from error
     if len(A.shape) != 2:
         raise ValueError(refusal(what, "A", "a matrix of two dimensions", A))
-    return as_dense_matrix(A, what=what, limit=_ENTRIES)
+    matrix = as_dense_matrix(A, what=what, limit=_ENTRIES)
+    if not np.isfinite(matrix).all():
+        raise ValueError(refusal(what, "A", "a matrix without NaN and infinity", A))
+    return matrix
 
 
 def _deltas(G: Array, supports: IntArray) -> tuple[Array, Array]:
