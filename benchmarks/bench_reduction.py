@@ -25,6 +25,7 @@ from isthmus.datasets import (
 from isthmus.features import DistanceCorrelationReduction
 from isthmus.features.distance_correlation.formulas import exact_reduction, joint_table
 from isthmus.features.distance_correlation.gradient import free_reduction, wanted_distances
+from isthmus.features.distance_correlation.stack import StackedRegression
 
 COMPONENTS = (3, 5, 7, 9, 11)
 N_ROWS, N_FOLDS = 800, 3
@@ -215,7 +216,53 @@ def error_free(name):
     return _error_contest(name, _free, (3, 7, 11))
 
 
-def _error_contest(name, reduced, components):
+@benchmark(
+    "reduction-control",
+    work='Test RMSE of ours with regressor="stacked" behind 3 to 11 coordinates, as above',
+    peer="the same stacked regression on all columns, without any reduction",
+    cases=("boston", "music", "blog", "ct", "uji", "diabetes"),
+    quick=("diabetes",),
+    unit="set",
+    goal="say what the coordinates add to the regression that is inside",
+)
+def control(name):
+    return _error_contest(name, _stacked, COMPONENTS, _all_columns)
+
+
+@benchmark(
+    "reduction-error-stacks",
+    work="The same",
+    peer="the best of sklearn PLS, PCA and CCA, each with the stacked regression behind it",
+    cases=("boston", "music", "diabetes"),
+    quick=("diabetes",),
+    unit="set",
+    goal="lower error at every d with the same regression on both sides",
+)
+def error_stacks(name):
+    return _error_contest(name, _stacked, COMPONENTS, _stacked_peers)
+
+
+def _all_columns(X, y, components):
+    errors = [spread * _stack_error(A, t, B, truth) for A, t, B, truth, spread in _folds(X, y)]
+    return np.full(len(components), np.mean(errors))
+
+
+def _stacked_peers(X, y, components):
+    errors = np.zeros((3, len(components)))
+    for A, t, B, truth, spread in _folds(X, y):
+        for i, (Z, Z_test) in enumerate(_peers(A, t, B, components[-1])):
+            for k, d in enumerate(components):
+                errors[i, k] += spread * _stack_error(Z[:, :d], t, Z_test[:, :d], truth)
+    return errors.min(axis=0) / N_FOLDS
+
+
+def _stack_error(Z, t, Z_test, truth):
+    scale = Z.std(axis=0).max()
+    guess = StackedRegression().fit(Z / scale, t).predict(Z_test / scale)
+    return np.sqrt(np.mean((guess - truth) ** 2))
+
+
+def _error_contest(name, reduced, components, peer_errors=None):
     X, y = _tables(name)
     components = [d for d in components if d <= X.shape[1]]
 
@@ -236,6 +283,6 @@ def _error_contest(name, reduced, components):
 
     return Contest(
         ours,
-        peer,
+        peer if peer_errors is None else lambda: peer_errors(X, y, components),
         lambda e: {f"d = {d}": float(v) for d, v in zip(components, e, strict=True)},
     )

@@ -2,7 +2,15 @@
 
 import numpy as np
 import pytest
-from isthmus_experiments.experiments._reduction.kernels import gkdr, information, lsdr, sca
+from isthmus_experiments.experiments._reduction.kernels import (
+    _bell,
+    _cut_off,
+    gkdr,
+    held_out_loss,
+    information,
+    lsdr,
+    sca,
+)
 from isthmus_experiments.experiments._reduction.slices import (
     _half_log_determinant,
     ascend,
@@ -37,6 +45,25 @@ def test_even_tie_is_found_by_variances_and_kernels(rng, method):
     X = rng.normal(size=(2000, 8))
     y = X[:, 0] ** 2 + 0.1 * rng.normal(size=2000)
     assert worst_angle(directions(method, X, y, 1, rng), 1) < 15
+
+
+@pytest.mark.parametrize(
+    ("method", "kernel"), [(sca, _cut_off), (lsdr, _bell)], ids=["sca", "lsdr"]
+)
+@pytest.mark.parametrize("tie", ["even", "sum"])
+def test_rivals_end_as_low_as_the_truth_in_their_own_criterion(rng, method, kernel, tie):
+    X = rng.normal(size=(400, 8))
+    d, y = (1, X[:, 0] ** 2) if tie == "even" else (2, X[:, 0] ** 2 + X[:, 1])
+    y = y + 0.2 * rng.normal(size=400)
+    y = (y - y.mean()) / y.std()
+    seed = int(rng.integers(2**31))
+    B = np.linalg.qr(method(X, y, d, np.random.default_rng(seed)))[0]
+    ours, truth = (
+        held_out_loss(X, y, C, np.random.default_rng(seed), kernel) for C in (B, np.eye(8)[:, :d])
+    )
+    independent = held_out_loss(X, y, np.eye(8)[:, -d:], np.random.default_rng(seed), kernel)
+    assert ours - truth < 0.2 * (independent - truth)
+    assert worst_angle(B, d) < 20
 
 
 def test_even_tie_is_hidden_from_means_of_slices(rng):

@@ -12,10 +12,12 @@ from isthmus_experiments.experiments._reduction.tables import (
     OURS,
     PROJECTION,
     PUBLISHED,
+    STACKED_ALL,
     TRUE,
     errors_over_components,
     folds_of,
     ridge,
+    stacked_name,
 )
 from sklearn.datasets import load_diabetes
 
@@ -75,10 +77,21 @@ def test_errors_of_all_methods_on_shared_folds():
     for name in methods:
         assert errors[name].shape == (2, 1)
         assert 0.5 * y.std() < errors[name].min() < 2 * y.std(), name
-    assert errors[MEAN].shape == errors[ALL].shape == (1, 1)
+    assert errors[MEAN].shape == errors[ALL].shape == errors[STACKED_ALL].shape == (1, 1)
+    assert errors[stacked_name("PLS")].shape == (1, 1)
+    found = outcome(errors, (2, 3), {}, [])
+    assert "all columns" in finding(found, "control").ours
 
 
 def test_groups_stay_together():
     groups = np.repeat(np.arange(6), 5)
     for train, test in folds_of(30, 3, 1, 0, groups):
         assert not set(groups[train]) & set(groups[test])
+
+
+@pytest.mark.parametrize(("ours", "kept"), [(1.0, True), (2.0, False)])
+def test_the_control_says_whether_the_reduction_itself_helps(ours, kept):
+    errors = made_up([ours] * 5)
+    errors[STACKED_ALL] = np.full((1, 3), 1.5)
+    errors[stacked_name("PLS")] = np.full((1, 3), 1.2)
+    assert finding(outcome(errors, COMPONENTS, TABLE, []), "control").agrees is kept

@@ -3,16 +3,19 @@
 All return directions (p, d) for centred inputs of unit variance.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from scipy import linalg
 from scipy.spatial.distance import cdist, pdist
 
-from isthmus_experiments.experiments._reduction.slices import ascend, sir
+from isthmus_experiments.experiments._reduction.slices import ascend, save, sir
 
 MAX_ROWS = 500
 N_CENTRES = 100
 PENALTIES = (1e-3, 1e-2, 1e-1)
 WIDTHS = (0.5, 1.0, 2.0)
+N_RANDOM = 3  # starts besides those of other methods
 
 
 def gkdr(X, y, d, rng, penalty=1e-4, rank=30):
@@ -40,32 +43,58 @@ def gkdr(X, y, d, rng, penalty=1e-4, rank=30):
 def sca(X, y, d, rng, n_steps=8):
     """Sufficient component analysis: squared-loss information with a kernel cut off at distance.
 
-    Its weights and the directions, each a linear problem, are found in turn.
+    Its weights and the directions, each a linear problem, are found in turn, from several starts;
+    the directions with the smallest loss on rows held out are taken.
     """
     X, y, centres = _problem(X, y, rng)
-    B = np.linalg.qr(sir(X, y, d))[0]
     U, outputs = X[centres], _output_basis(y, centres)
-    best = (-np.inf, B)
-    for _ in range(n_steps):
-        squares = cdist(X @ B, U @ B, "sqeuclidean")
-        gain, weights, width = _fitted_ratio(squares, outputs, _cut_off, rng)
-        if gain > best[0]:
-            best = (gain, B)
-        near = (squares < 2 * width**2) * outputs * weights
-        spread = _scatter_of_differences(X, U, near)
-        D = near.sum() / d * np.eye(X.shape[1]) - spread / (2 * width**2)
-        B = np.linalg.eigh(D)[1][:, ::-1][:, :d]
+    best = (np.inf, None)
+    for B in _starts(X, y, d, rng):
+        for _ in range(n_steps):
+            squares = cdist(X @ B, U @ B, "sqeuclidean")
+            found = fitted_ratio(squares, outputs, _cut_off)
+            if found.loss < best[0]:
+                best = (found.loss, B)
+            near = (squares < 2 * found.width**2) * outputs * found.weights
+            spread = _scatter_of_differences(X, U, near)
+            D = near.sum() / d * np.eye(X.shape[1]) - spread / (2 * found.width**2)
+            B = np.linalg.eigh(D)[1][:, ::-1][:, :d]
     return best[1]
 
 
-def lsdr(X, y, d, rng, max_iter=25):
-    """Least-squares dimension reduction: squared-loss information climbed on the Grassmannian."""
+def lsdr(X, y, d, rng, max_iter=25, n_rounds=3):
+    """Least-squares dimension reduction: squared-loss information climbed on the Grassmannian.
+
+    Width and penalty are chosen anew between the climbs, from several starts; the directions with
+    the smallest loss on rows held out are taken.
+    """
     X, y, centres = _problem(X, y, rng)
     U, outputs = X[centres], _output_basis(y, centres)
-    B = np.linalg.qr(sir(X, y, d))[0]
-    squares = cdist(X @ B, U @ B, "sqeuclidean")
-    _, _, width, penalty = _fitted_ratio(squares, outputs, _bell, rng, with_penalty=True)
-    return ascend(information(X, U, outputs, width, penalty), B, max_iter)[0]
+    best = (np.inf, None)
+    for B in _starts(X, y, d, rng):
+        for _ in range(n_rounds):
+            found = fitted_ratio(cdist(X @ B, U @ B, "sqeuclidean"), outputs, _bell)
+            if found.loss < best[0]:
+                best = (found.loss, B)
+            B = ascend(information(X, U, outputs, found.width, found.penalty), B, max_iter)[0]
+        found = fitted_ratio(cdist(X @ B, U @ B, "sqeuclidean"), outputs, _bell)
+        if found.loss < best[0]:
+            best = (found.loss, B)
+    return best[1]
+
+
+def held_out_loss(X, y, B, rng, kernel=None):
+    """The loss that both methods minimise, at given directions."""
+    X, y, centres = _problem(X, y, rng)
+    squares = cdist(X @ B, X[centres] @ B, "sqeuclidean")
+    return fitted_ratio(squares, _output_basis(y, centres), kernel or _bell).loss
+
+
+def _starts(X, y, d, rng):
+    """Directions of cheaper methods, and a few at random."""
+    found = [sir(X, y, d), save(X, y, d), gkdr(X, y, d, rng)]
+    found += [rng.normal(size=(X.shape[1], d)) for _ in range(N_RANDOM)]
+    return [np.linalg.qr(B)[0] for B in found]
 
 
 def information(X, U, outputs, width, penalty):
@@ -83,10 +112,18 @@ def information(X, U, outputs, width, penalty):
     return value_and_gradient
 
 
-def _fitted_ratio(squares, outputs, kernel, rng, with_penalty=False):
-    """Information, weights and width of the density ratio, width and penalty by hold-out."""
-    n = len(squares)
-    held_out = rng.permutation(n) < n // 3
+class FittedRatio(NamedTuple):
+    """A density ratio: its loss on rows held out, weights, width and penalty."""
+
+    loss: float
+    weights: Any
+    width: float
+    penalty: float
+
+
+def fitted_ratio(squares, outputs, kernel):
+    """The density ratio with the width and the penalty that do best on every third row."""
+    held_out = np.arange(len(squares)) % 3 == 0
     scale = np.sqrt(np.median(squares))
     best = None
     for width in scale * np.array(WIDTHS):
@@ -98,11 +135,10 @@ def _fitted_ratio(squares, outputs, kernel, rng, with_penalty=False):
             loss = a @ H_test @ a / 2 - h_test @ a
             if best is None or loss < best[0]:
                 best = (loss, width, penalty)
-    _, width, penalty = best
+    loss, width, penalty = best
     h, H = _moments(kernel(squares, width), outputs)
     a = linalg.solve(H + penalty * np.eye(len(h)), h, assume_a="pos")
-    found = h @ a / 2 - 0.5, a, width
-    return (*found, penalty) if with_penalty else found
+    return FittedRatio(float(loss), a, float(width), penalty)
 
 
 def _moments(K, outputs):

@@ -11,6 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 
 from isthmus.features import DistanceCorrelationReduction
+from isthmus.features.distance_correlation.stack import StackedRegression
 from isthmus.kernels import Gaussian
 from isthmus.regression import KernelRidgeCV, Selection
 from isthmus_experiments.experiments._reduction.kernels import gkdr, lsdr, sca
@@ -20,6 +21,7 @@ from isthmus_experiments.measure import rmse
 OURS, TRUE, CROSSFITTED = "DisCoMax", "DisCoMax, exponent 1", "DisCoMax, cross-fitted"
 PROJECTION = "projection, exponent 1"
 ALL = "all columns"
+STACKED_ALL = "all columns, stacked"
 MEAN = "mean of the training rows"
 SLICED = {"LAD": lad, "SAVE": save, "SIR": sir}
 KERNEL = {"LSDR": lsdr, "gKDR": gkdr, "SCA": sca}
@@ -61,7 +63,8 @@ def errors_over_components(X, y, folds, components, *, regressor, methods, seed,
     Inputs and outputs are standardised on the training rows; errors are in units of ``y``.
     """
     found = {name: np.empty((len(components), len(folds))) for name in methods}
-    for name in (ALL, MEAN):
+    rivals = [name for name in methods if name in SLICED | KERNEL or name in OTHERS]
+    for name in (ALL, STACKED_ALL, MEAN, *map(stacked_name, rivals)):
         found[name] = np.empty((1, len(folds)))
     for i, (train, test) in enumerate(folds):
         inputs = StandardScaler().fit(X[train])
@@ -70,6 +73,7 @@ def errors_over_components(X, y, folds, components, *, regressor, methods, seed,
         t, truth = (y[train] - centre) / spread, (y[test] - centre) / spread
         found[MEAN][0, i] = spread * rmse(truth, 0)
         found[ALL][0, i] = spread * _error(regressor, X_train, t, X_test, truth)
+        found[STACKED_ALL][0, i] = spread * _error(_stack, X_train, t, X_test, truth)
         for j, name in enumerate(methods):
             progress((i + j / len(methods)) / len(folds), f"fold {i + 1}, {name}")
             rng = np.random.default_rng([seed, i, j])
@@ -81,7 +85,19 @@ def errors_over_components(X, y, folds, components, *, regressor, methods, seed,
                 pairs = coordinates(name, X_train, t, X_test, components, rng)
             for k, (Z, Z_test) in enumerate(pairs):
                 found[name][k, i] = spread * _error(regressor, Z, t, Z_test, truth)
+            if name in rivals:  # what ours has inside, behind the most components of the rival
+                Z, Z_test = pairs[-1]
+                found[stacked_name(name)][0, i] = spread * _error(_stack, Z, t, Z_test, truth)
     return found
+
+
+def stacked_name(name):
+    """What a rival is called with the stacked regression behind it."""
+    return f"{name}, stacked"
+
+
+def _stack(n_columns):
+    return StackedRegression()
 
 
 def _error(regressor, Z, t, Z_test, truth):
