@@ -10,7 +10,7 @@ from isthmus.cli import candidates as _candidates
 from isthmus.cli import compare as _compare
 from isthmus.cli.compare import predictions
 from isthmus.cli.model import load_model
-from isthmus.cli.tables import read_table
+from isthmus.cli.tables.read import read_table
 
 TRUTH = ["u", "v"]
 
@@ -30,7 +30,7 @@ def test_predictions_from_the_file_equal_those_in_process(model, table, isthmus)
     printed = pd.read_csv(io.StringIO(result.stdout))
     assert list(printed.columns) == TRUTH
     loaded = load_model(model)
-    X = loaded.columns.X(read_table(table), table)
+    X = loaded.columns.X(read_table(table)).X
     assert_array_equal(printed.to_numpy(), predictions(loaded.estimator, X))
 
 
@@ -41,19 +41,19 @@ def test_a_fitted_estimator_predicts_the_same_after_saving(table, tmp_path, isth
         kept["model"], n_rows = _compare.fit_candidate(*args, **kwargs)
         return kept["model"], n_rows
 
-    monkeypatch.setattr("isthmus.cli.work.fit_candidate", fit_candidate)
+    monkeypatch.setattr("isthmus.cli.learn.fit_candidate", fit_candidate)
     path = tmp_path / "m.isthmus"
     assert isthmus("fit", table, "--outputs", "v", "--model", path, "--quick").exit_code == 0
     loaded = load_model(path)
-    X = loaded.columns.X(read_table(table), table)
+    X = loaded.columns.X(read_table(table)).X
     assert loaded.columns.inputs == ["a", "b", "kind", "u"]
     assert_array_equal(loaded.estimator.predict(X), kept["model"].predict(X))
 
 
 def test_the_model_learnt_something_and_score_says_so(model, table, isthmus):
     loaded = load_model(model)
-    frame = read_table(table)
-    X, Y = loaded.columns.X(frame, table), loaded.columns.Y(frame, table)
+    read = read_table(table)
+    X, Y = loaded.columns.X(read).X, loaded.columns.Y(read)[0]
     r2 = r2_score(Y, predictions(loaded.estimator, X))
     assert r2 > 0.9
     assert loaded.scores.quality > 0.8
@@ -68,7 +68,7 @@ def test_predictions_go_to_a_file(model, table, isthmus, tmp_path, name):
     result = isthmus("predict", model, table, "--output", path)
     assert result.exit_code == 0
     assert result.stdout == ""
-    assert read_table(path).shape == (90, 2)
+    assert read_table(path).frame.shape == (90, 2)
 
 
 def test_columns_may_come_in_any_order_with_others_among_them(model, table, isthmus, tmp_path):
@@ -90,16 +90,18 @@ def test_words_are_learnt_as_labels(table, isthmus, tmp_path):
 
 
 def test_every_estimator_for_labels_and_numbers_survives_the_file(table, isthmus, tmp_path):
-    from isthmus.cli.columns import find_task
     from isthmus.cli.model import Model, save_model
     from isthmus.cli.scores import Scores
+    from isthmus.cli.task import find_task
 
-    frame = read_table(table)
+    read = read_table(table)
     for outputs in (["u", "v"], ["kind"]):
-        columns = find_task(frame, ["a", "b"], outputs, table)
-        X, Y = columns.X(frame, table), columns.Y(frame, table)
+        columns, _ = find_task(read, ["a", "b"], outputs)
+        X, Y = columns.X(read).X, columns.Y(read)[0]
         for candidate in _candidates.candidates(columns, len(X)):
-            estimator, n_rows = _compare.fit_candidate(candidate, X, Y, random_state=0)
+            estimator, n_rows = _compare.fit_candidate(
+                candidate, X, Y, task=columns.task, random_state=0
+            )
             path = tmp_path / "m.isthmus"
             save_model(Model(estimator, candidate.name, columns, Scores([], [], 0.0), n_rows), path)
             again = load_model(path).estimator
@@ -107,7 +109,7 @@ def test_every_estimator_for_labels_and_numbers_survives_the_file(table, isthmus
 
 
 def test_large_tables_are_subsampled_and_it_is_said(table, isthmus, tmp_path, monkeypatch):
-    monkeypatch.setattr("isthmus.cli.work.QUICK_ROWS", 60)
+    monkeypatch.setattr("isthmus.cli.learn.QUICK_ROWS", 60)
     monkeypatch.setattr("isthmus.cli.candidates.KERNEL_ROWS", 70)
     path = tmp_path / "m.isthmus"
     result = isthmus("fit", table, "--outputs", "u,v", "--model", path, "--quick")

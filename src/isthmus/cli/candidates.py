@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
@@ -14,7 +15,10 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from isthmus.cli.columns import TaskColumns
 from isthmus.features.kernel_pca.estimator import KernelPCA
 from isthmus.kernels.algebra.delta import Delta
+from isthmus.kernels.sequences.strings import Spectrum
+from isthmus.kernels.series.alignment import GlobalAlignment
 from isthmus.kernels.vectors.gaussian import Gaussian
+from isthmus.preimage.candidate import CandidatePreimage
 from isthmus.preimage.vectors.fixed_point import FixedPointPreimage
 from isthmus.preimage.vectors.learned import LearnedPreimage
 from isthmus.structured.dependency import DependencyEstimator
@@ -30,59 +34,102 @@ class Candidate:
     name: str
     estimator: Any
     max_rows: int | None = None
+    is_baseline: bool = False
 
 
 def candidates(columns: TaskColumns, n_rows: int) -> list[Candidate]:
     """Return estimators for the task, simplest first; each takes the raw input columns."""
+    maps = _input_maps(columns)
     # Neighbours by brute force, because a model file cannot hold a search tree.
     n_neighbors = max(1, min(10, n_rows // 4))
-    if columns.classes:
-        labels = DependencyEstimator(y_features=Delta())
-        voting = KNeighborsClassifier(n_neighbors, algorithm="brute")
-        plain = [
-            Candidate("most frequent label", DummyClassifier()),
-            Candidate("logistic regression", LogisticRegression(max_iter=1000)),
-            Candidate(f"{n_neighbors} nearest neighbours", voting),
-            Candidate("dependency, labels", labels, KERNEL_ROWS),
-        ]
-        return [_with_encoding(c, columns, scale_outputs=False) for c in plain]
-    neighbours = KNeighborsRegressor(n_neighbors, weights="distance", algorithm="brute")
-    plain = [
-        Candidate("mean", DummyRegressor()),
-        Candidate("ridge", RidgeCV(alphas=np.logspace(-4, 4, 17))),
-        Candidate(f"{n_neighbors} nearest neighbours", neighbours),
-        Candidate("dependency, linear", DependencyEstimator(), KERNEL_ROWS),
+    baselines = _baselines(columns, n_neighbors)
+    if columns.objects:  # only the kernel knows how to compare them
+        baselines = baselines[:1]
+    ours = [
+        Candidate(f"dependency, {name}{which}", estimator.set_params(x_features=x), KERNEL_ROWS)
+        for which, x in maps.items()
+        for name, estimator in _dependency(columns).items()
     ]
-    if len(columns.outputs) > 1:
+    plain = [Candidate(name, estimator, is_baseline=True) for name, estimator in baselines] + ours
+    return [_with_encoding(candidate, columns) for candidate in plain]
+
+
+def _input_maps(columns: TaskColumns) -> dict[str, Any]:
+    if columns.objects == "series":
+        return {" of series": GlobalAlignment()}
+    if columns.objects == "text":
+        return {" of letter pairs": Spectrum(2), " of letter triples": Spectrum(3)}
+    return {"": None}
+
+
+def _baselines(columns: TaskColumns, n_neighbors: int) -> list[tuple[str, Any]]:
+    voting = KNeighborsClassifier(n_neighbors, algorithm="brute")
+    if columns.task == "classification":
+        return [
+            ("most frequent label", DummyClassifier()),
+            ("logistic regression", LogisticRegression(max_iter=1000)),
+            (f"{n_neighbors} nearest neighbours", voting),
+        ]
+    if columns.task == "labels":
+        return [
+            ("most frequent labels", DummyClassifier()),
+            (f"{n_neighbors} nearest neighbours", voting),
+        ]
+    if columns.task == "text":
+        return [
+            ("most frequent text", DummyClassifier()),
+            ("nearest neighbour", KNeighborsClassifier(1, algorithm="brute")),
+        ]
+    nearest = KNeighborsRegressor(n_neighbors, weights="distance", algorithm="brute")
+    return [
+        ("mean", DummyRegressor()),
+        ("ridge", RidgeCV(alphas=np.logspace(-4, 4, 17))),
+        (f"{n_neighbors} nearest neighbours", nearest),
+    ]
+
+
+def _dependency(columns: TaskColumns) -> dict[str, DependencyEstimator]:
+    if columns.task == "classification":
+        return {"labels": DependencyEstimator(y_features=Delta())}
+    if columns.task == "labels":
+        return {
+            "fewest wrong labels": DependencyEstimator(loss="hamming"),
+            "best F1": DependencyEstimator(loss="f1"),
+        }
+    if columns.task == "text":
+        return {
+            "words": DependencyEstimator(y_features=Spectrum(2), preimage=CandidatePreimage()),
+        }
+    found = {"linear": DependencyEstimator()}
+    if len(columns.outputs) > 1 and not columns.objects:
         # Several outputs may depend on each other; only a nonlinear output kernel sees that.
         preimages = {"learned": LearnedPreimage(), "fixed point": FixedPointPreimage()}
-        plain += [
-            Candidate(
-                f"dependency, {name}",
-                DependencyEstimator(
-                    y_features=KernelPCA(0.99, kernel=Gaussian()), preimage=preimage
-                ),
-                KERNEL_ROWS,
-            )
-            for name, preimage in preimages.items()
-        ]
-    return [_with_encoding(c, columns, scale_outputs=True) for c in plain]
+        for name, preimage in preimages.items():
+            outputs = KernelPCA(0.99, kernel=Gaussian())
+            found[name] = DependencyEstimator(y_features=outputs, preimage=preimage)
+    return found
 
 
-def _with_encoding(candidate: Candidate, columns: TaskColumns, *, scale_outputs: bool) -> Candidate:
+def _with_encoding(candidate: Candidate, columns: TaskColumns) -> Candidate:
+    estimator = candidate.estimator
+    if columns.task == "regression":
+        estimator = TransformedTargetRegressor(estimator, transformer=StandardScaler())
+    if not columns.objects:
+        estimator = make_pipeline(input_encoder(columns), estimator)
+    return Candidate(candidate.name, estimator, candidate.max_rows, candidate.is_baseline)
+
+
+def input_encoder(columns: TaskColumns) -> ColumnTransformer:
+    """Return the step that turns the raw input columns into numbers of one size."""
     text = list(columns.categories)
     # The labels of the whole table, because a fold may lack one.
     encoder = OneHotEncoder(
         categories=[np.array(columns.categories[name], dtype=object) for name in text],
-        handle_unknown="error",
+        handle_unknown="ignore",
         sparse_output=False,
     )
-    inputs = ColumnTransformer(
-        [("numeric", StandardScaler(), columns.numeric_inputs), ("text", encoder, text)]
-        if text
-        else [("numeric", StandardScaler(), columns.numeric_inputs)]
+    filled = make_pipeline(
+        SimpleImputer(strategy="median", keep_empty_features=True), StandardScaler()
     )
-    estimator = candidate.estimator
-    if scale_outputs:
-        estimator = TransformedTargetRegressor(estimator, transformer=StandardScaler())
-    return Candidate(candidate.name, make_pipeline(inputs, estimator), candidate.max_rows)
+    parts = [("numeric", filled, columns.numeric_inputs)] if columns.numeric_inputs else []
+    return ColumnTransformer(parts + ([("text", encoder, text)] if text else []))

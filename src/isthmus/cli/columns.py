@@ -1,13 +1,19 @@
 """Which columns are inputs and which are outputs, and their values for the estimators."""
 
 from dataclasses import dataclass, field
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from isthmus.cli.errors import UserError
-from isthmus.cli.tables import find_columns, is_label, is_numeric, labels, numbers
+from isthmus.cli.tables.select import find_columns
+from isthmus.cli.tables.table import Table
+
+TASKS = ("auto", "regression", "classification", "labels", "text")
+MISSING = ("impute", "drop", "refuse")
+UNSEEN = ("ignore", "refuse")
+SET_SIGN = ";"
 
 
 @dataclass(frozen=True)
@@ -18,114 +24,145 @@ class TaskColumns:
     ----------
     inputs : list of str
         In the order of the estimator's columns.
+    outputs : list of str
     categories : dict of str to list of str
         The labels of each input column that holds text; the others are numeric.
-    outputs : list of str
     classes : list of str
-        The labels of the output column if it holds text, else empty.
+        The labels of the output column if it holds classes or sets of labels, else empty.
+    dates : list of str
+        Input columns that hold dates, which are learned as days.
+    task : {"regression", "classification", "labels", "text"}
+    objects : {"", "series", "text"}
+        What the one input column holds, if it is not vectors that the rows are.
     """
 
     inputs: list[str]
     outputs: list[str]
     categories: dict[str, list[str]] = field(default_factory=dict)
     classes: list[str] = field(default_factory=list)
+    dates: list[str] = field(default_factory=list)
+    task: str = "regression"
+    objects: str = ""
 
     @property
     def numeric_inputs(self) -> list[str]:
         """Input columns that hold numbers."""
         return [name for name in self.inputs if name not in self.categories]
 
-    def X(self, frame: pd.DataFrame, path: Path) -> pd.DataFrame:
-        """Return the inputs: floats and, in text columns, labels that the model knows."""
-        find_columns(frame, self.inputs, path=path, role="input")
-        return pd.DataFrame(
-            {
-                name: _known_labels(frame[name], self.categories[name], path)
-                if name in self.categories
-                else numbers(frame[name], path)
-                for name in self.inputs
-            }
-        )
+    def X(self, table: Table, *, missing: str = "impute", unseen: str = "ignore") -> "Inputs":
+        """Return the inputs: floats and, in text columns, labels; or a list of objects."""
+        find_columns(table, self.inputs, role="input")
+        if self.objects:
+            return _objects(self, table, missing)
+        columns: dict[str, Any] = {}
+        gone = np.zeros(len(table), dtype=bool)
+        notes: list[str] = []
+        empty = []
+        for name in self.inputs:
+            if name in self.categories:
+                columns[name] = _known_labels(table, name, self.categories[name], unseen, notes)
+            elif name in self.dates:
+                columns[name] = table.days(name)
+            else:
+                columns[name] = table.numbers(name)
+            absent = table.cells(name).missing
+            if absent.any():
+                if missing == "refuse":
+                    _refuse_missing(table, name)
+                empty.append(name)
+                gone |= absent
+        if empty:
+            notes.append(_missing_note(table, empty, int(gone.sum()), missing))
+        return Inputs(pd.DataFrame(columns), gone, notes)
 
-    def Y(self, frame: pd.DataFrame, path: Path) -> np.ndarray:
-        """Return the outputs: floats (n, n_outputs), or labels (n,)."""
-        find_columns(frame, self.outputs, path=path, role="output")
-        if self.classes:
-            return labels(frame[self.outputs[0]], path)
-        return np.column_stack([numbers(frame[name], path) for name in self.outputs])
+    def Y(self, table: Table) -> tuple[np.ndarray, np.ndarray]:
+        """Return the outputs, floats (n, n_outputs), text or 0/1, and which rows lack one."""
+        find_columns(table, self.outputs, role="output")
+        gone = np.zeros(len(table), dtype=bool)
+        for name in self.outputs:
+            gone |= table.cells(name).missing
+        if self.task == "regression":
+            return np.column_stack([table.numbers(name) for name in self.outputs]), gone
+        text = table.text(self.outputs[0])
+        if self.task == "labels":
+            known = {label: i for i, label in enumerate(self.classes)}
+            Y = np.zeros((len(text), len(known)))
+            for i, cell in enumerate(text):
+                Y[i, [known[label] for label in label_set(cell) if label in known]] = 1
+            return Y, np.zeros(len(text), dtype=bool)  # an empty cell is the empty set
+        return text, gone
 
 
-def find_task(
-    frame: pd.DataFrame, inputs: list[str] | None, outputs: list[str], path: Path
-) -> TaskColumns:
-    """Find the columns of a task and their kinds; ``inputs=None`` takes all other columns."""
-    outputs = find_columns(frame, outputs, path=path, role="output", groups=True)
-    if inputs is None:
-        inputs = [name for name in frame.columns if name not in outputs]
-    inputs = find_columns(frame, inputs, path=path, role="input", groups=True)
-    if not inputs:
-        raise UserError(f"table {path}: no column is left for the inputs")
-    both = [name for name in inputs if name in outputs]
-    if both:
-        raise UserError(f"column {both[0]!r} is both input and output")
-    text_inputs = [name for name in inputs if is_label(frame[name], path)]
-    categories = {name: _input_labels(frame[name], path) for name in text_inputs}
-    return TaskColumns(inputs, outputs, categories, _output_labels(frame, outputs, path))
+@dataclass(frozen=True)
+class Inputs:
+    """The inputs of some rows, which of them lack a value, and what to tell about them."""
+
+    X: Any
+    gone: np.ndarray
+    notes: list[str]
 
 
-def _input_labels(column, path):
-    text = labels(column, path)
-    distinct = sorted(set(text))
-    # A name or a date that differs in every row is not a category.
-    if len(distinct) > max(20, len(text) / 2):
+def label_set(cell: str) -> list[str]:
+    """Return the labels of a cell such as ``a;b``."""
+    return [label.strip() for label in cell.split(SET_SIGN) if label.strip()]
+
+
+def _objects(columns: TaskColumns, table: Table, missing: str) -> Inputs:
+    name = columns.inputs[0]
+    gone = table.cells(name).missing
+    notes = []
+    if gone.any():
+        if missing == "refuse":
+            _refuse_missing(table, name)
+        notes.append(_missing_note(table, [name], int(gone.sum()), "drop"))
+    text = table.text(name)
+    if columns.objects == "text":
+        return Inputs(list(text), gone, notes)
+    return Inputs([_series(table, name, i, c) for i, c in enumerate(text)], gone, notes)
+
+
+def _series(table: Table, name: str, row: int, cell: str) -> np.ndarray:
+    if not cell:
+        return np.zeros(1)
+    try:
+        values = np.array(cell.replace(";", " ").split(), dtype=float)
+    except ValueError as error:
         raise UserError(
-            f"table {path}: input column {column.name!r} has {len(distinct)} different labels in "
-            f"{len(text)} rows; leave it out with --inputs"
-        )
-    return distinct
+            f"{table.where(name, row)}: expected a series of numbers, got {cell[:60]!r}"
+        ) from error
+    if not np.isfinite(values).all():
+        raise UserError(f"{table.where(name, row)}: expected finite numbers in the series")
+    return values
 
 
-def _output_labels(frame, outputs, path):
-    text_outputs = [name for name in outputs if is_label(frame[name], path)]
-    if not text_outputs:
-        for name in outputs:
-            values = numbers(frame[name], path)
-            if np.ptp(values) == 0:
-                raise UserError(
-                    f"table {path}: output column {name!r} is {values[0]:g} in every row: nothing "
-                    "to learn"
-                )
-        return []
-    if len(outputs) > 1:
-        raise UserError(
-            f"table {path}: output column {text_outputs[0]!r} holds text: labels are learned one "
-            f"column at a time, got {len(outputs)} output columns"
-        )
-    column = frame[text_outputs[0]]
-    text = labels(column, path)
-    numeric = [cell for cell in text if is_numeric(pd.Series([cell]), path)]
-    if numeric:
-        raise UserError(
-            f"table {path}: output column {column.name!r} mixes labels and numbers, for example "
-            f"{numeric[0]!r}"
-        )
-    if len(set(text)) == 1:
-        raise UserError(
-            f"table {path}: output column {column.name!r} is {text[0]!r} in every row: nothing to "
-            "learn"
-        )
-    return sorted(set(text))
-
-
-def _known_labels(column, known, path):
-    text = labels(column, path)
-    expected = set(known)
-    strange = np.array([label not in expected for label in text])
+def _known_labels(table, name, known, unseen, notes):
+    text = table.text(name)
+    strange = ~np.isin(text, [*known, ""])
     if strange.any():
         row = int(np.argmax(strange))
-        raise UserError(
-            f"table {path}: column {column.name!r}, row {row + 1}: the label {text[row]!r} was not "
-            f"in the table the model learned from, which had {', '.join(map(repr, known[:8]))}"
-            f"{' and others' if len(known) > 8 else ''}"
+        had = f"{', '.join(map(repr, known[:8]))}{' and others' if len(known) > 8 else ''}"
+        if unseen == "refuse":
+            raise UserError(
+                f"{table.where(name, row)}: the label {text[row]!r} was not in the table the model "
+                f"learned from, which had {had}"
+            )
+        notes.append(
+            f"column {name!r}: {strange.sum()} of {len(text)} rows have a label that the model did "
+            f"not learn, such as {text[row]!r}; it counts as none of {had} (--unseen refuse stops)"
         )
     return text
+
+
+def _refuse_missing(table, name):
+    row = int(np.argmax(table.cells(name).missing))
+    raise UserError(f"{table.where(name, row)}: the value is missing (empty or NaN)")
+
+
+def _missing_note(table, empty, n_rows, missing):
+    names = ", ".join(map(repr, empty[:4])) + (" and others" if len(empty) > 4 else "")
+    did = {
+        "impute": "filled in with the median, or as no known label in text; --missing drop leaves "
+        "such rows out, --missing refuse stops, isthmus complete uses a manifold",
+        "drop": "these rows are left out; --missing impute fills them in",
+    }[missing]
+    return f"{n_rows} of {len(table)} rows have an empty cell in {names}: {did}"

@@ -2,8 +2,9 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,16 +26,19 @@ class Comparison:
     candidate: Candidate
     scores: Scores
     seconds: float
+    predicted: np.ndarray = field(repr=False)
 
 
 def compare_candidates(
     candidates: list[Candidate],
-    X: pd.DataFrame,
+    X: Any,
     Y: np.ndarray,
     *,
+    task: str = "regression",
     n_folds: int,
     random_state: int,
     on_fold: Callable[[str], None] = lambda name: None,
+    on_done: Callable[[Comparison], None] = lambda result: None,
 ) -> list[Comparison]:
     """Score every candidate on the same folds; no row is predicted by a fit that has seen it."""
     fold = fold_numbers(Y, n_folds, random_state)
@@ -45,10 +49,11 @@ def compare_candidates(
         for k in range(n_folds):
             on_fold(candidate.name)
             train, test = fold != k, fold == k
-            model = clone(candidate.estimator).fit(X[train], _targets(Y[train]))
-            predicted[test] = predictions(model, X[test])
+            model = clone(candidate.estimator).fit(take(X, train), _targets(Y[train], task))
+            predicted[test] = predictions(model, take(X, test))
         seconds = (time.perf_counter() - start) / n_folds
-        results.append(Comparison(candidate, scores(Y, predicted), seconds))
+        results.append(Comparison(candidate, scores(Y, predicted, task), seconds, predicted))
+        on_done(results[-1])
     return results
 
 
@@ -57,13 +62,22 @@ def best_of(results: list[Comparison]) -> Comparison:
     return max(results, key=lambda result: result.scores.quality)
 
 
-def fit_candidate(candidate: Candidate, X: pd.DataFrame, Y: np.ndarray, *, random_state: int):
+def fit_candidate(
+    candidate: Candidate, X: Any, Y: np.ndarray, *, task: str = "regression", random_state: int
+):
     """Fit the candidate on all rows, or on as many as it can take; return it and their number."""
     rows = sample_rows(len(X), candidate.max_rows, random_state)
-    return clone(candidate.estimator).fit(X.iloc[rows], _targets(Y[rows])), len(rows)
+    return clone(candidate.estimator).fit(take(X, rows), _targets(Y[rows], task)), len(rows)
 
 
-def predictions(model, X: pd.DataFrame) -> np.ndarray:
+def take(X: Any, rows: np.ndarray) -> Any:
+    """Return some rows of a table or of a list, by their numbers or by a mask."""
+    if isinstance(X, pd.DataFrame):
+        return X[rows] if rows.dtype == bool else X.iloc[rows]
+    return [X[i] for i in (np.flatnonzero(rows) if rows.dtype == bool else rows)]
+
+
+def predictions(model, X: Any) -> np.ndarray:
     """Return the predictions of a fitted candidate: (n, n_outputs), or labels (n,)."""
     predicted = np.asarray(model.predict(X))
     return predicted.reshape(len(X), -1) if predicted.dtype.kind == "f" else predicted
@@ -89,12 +103,14 @@ def check_folds(n_rows: int, n_folds: int, path: Path) -> None:
         )
 
 
-def check_classes(Y: np.ndarray) -> None:
+def check_classes(Y: np.ndarray, task: str) -> None:
     """Refuse a cross-validation with too few labels."""
-    if Y.ndim == 1 and (np.unique(Y, return_counts=True)[1] > 1).sum() < 2:
+    if task == "classification" and (np.unique(Y, return_counts=True)[1] > 1).sum() < 2:
         raise UserError("cross-validation needs at least two labels that occur more than once")
 
 
-def _targets(Y):
+def _targets(Y: np.ndarray, task: str) -> Any:
+    if task == "text":
+        return list(Y)
     # One output is passed as a vector, as scikit-learn's regressors expect.
-    return Y[:, 0] if Y.ndim == 2 and Y.shape[1] == 1 else Y
+    return Y[:, 0] if task == "regression" and Y.shape[1] == 1 else Y

@@ -7,11 +7,13 @@ import numpy as np
 import pandas as pd
 from rich.console import Console
 
-from isthmus.cli import work as _work
+from isthmus.cli.apply import predicted_frame
+from isthmus.cli.columns import Inputs
 from isthmus.cli.errors import UserError
+from isthmus.cli.learn import FitOptions, fit
 from isthmus.cli.model import Model
 from isthmus.cli.reproduce import reproduce
-from isthmus.cli.tables import write_table
+from isthmus.cli.tables.write import write_table
 from isthmus.datasets.shipped import load_digits_completion
 
 # A few of each family that need no data folder; all of them would take long.
@@ -64,14 +66,12 @@ def demo(report: Path, *, console: Console) -> int:
     write_table(frame[_N_TRAIN:], test)
     model_file = report / "digits.isthmus"
     _say(console, f"isthmus fit {train} --outputs bottom --model {model_file} --cv 3")
-    model = _work.fit(
+    model = fit(
         train,
         outputs=["bottom"],
         inputs=None,
         model_file=model_file,
-        cv=3,
-        seed=0,
-        quick=False,
+        options=FitOptions(cv=3),
         console=console,
     )
     console.rule("What there is to see")
@@ -105,7 +105,8 @@ def _completions(model: Model, digits, frame: pd.DataFrame) -> bytes:
 
     shown = frame[_N_TRAIN : _N_TRAIN + _N_SHOWN].reset_index(drop=True)
     truth = digits.images[_N_TRAIN : _N_TRAIN + _N_SHOWN]
-    predicted = _work.predicted_frame(model, shown[model.columns.inputs])
+    inputs = Inputs(shown[model.columns.inputs], np.zeros(len(shown), dtype=bool), [])
+    predicted = predicted_frame(model, inputs)
     completed = truth.copy()
     flat = completed.reshape(len(completed), -1)
     flat[:, 32:] = 0.0

@@ -4,8 +4,10 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from sklearn.base import is_classifier
+
 from isthmus import __version__
-from isthmus.cli.columns import TaskColumns
+from isthmus.cli.columns import TASKS, TaskColumns
 from isthmus.cli.scores import Scores
 from isthmus.files.contents import ModelFileError
 from isthmus.files.store import read_model, save
@@ -63,12 +65,16 @@ def load_model(path: Path) -> Model:
 def columns_from(card: Any) -> TaskColumns:
     """Return the columns that a card describes, which may have been written by anybody."""
     columns = _checked(TaskColumns, card)
-    for name in ("inputs", "outputs", "classes"):
+    for name in ("inputs", "outputs", "classes", "dates"):
         value = getattr(columns, name)
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
             raise TypeError(f"{name} is not a list of names")
     if not isinstance(columns.categories, dict):
         raise TypeError("categories is not a table")
+    if columns.task not in (*TASKS, "manifold") or columns.objects not in ("", "series", "text"):
+        raise TypeError("the task is unknown")
+    if columns.objects and len(columns.inputs) != 1:
+        raise TypeError("objects are in one column")
     return columns
 
 
@@ -88,4 +94,5 @@ def _columns_of(estimator: Any, path: Path) -> TaskColumns:
             f"model {path}: {kind} was not fitted on a table with named columns and cannot be "
             "applied to one; fit it on a DataFrame or use isthmus fit"
         )
-    return TaskColumns([str(name) for name in names], ["prediction"])
+    task = "classification" if is_classifier(estimator) else "regression"
+    return TaskColumns([str(name) for name in names], ["prediction"], task=task)

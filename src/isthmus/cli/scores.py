@@ -4,6 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+ERRORS = {"classification": "error rate", "labels": "1 − F1", "text": "edit error"}
+"""How the error of each task but regression is called."""
+
 
 @dataclass(frozen=True)
 class Scores:
@@ -17,7 +20,8 @@ class Scores:
         Fraction of the variance explained, 1 - MSE / variance, of each numeric
         output; NaN where the output does not vary. Empty for labels.
     error_rate : float
-        Fraction of wrong labels; NaN for numeric outputs.
+        Fraction of wrong labels; 1 − F1, averaged over rows, for sets of labels; edits per
+        letter for text; NaN for numeric outputs.
     """
 
     rmse: list[float]
@@ -26,7 +30,7 @@ class Scores:
 
     @property
     def quality(self) -> float:
-        """One number to compare by, higher is better: mean R², or the fraction of correct labels.
+        """One number to compare by, higher is better: mean R², or one minus the error.
 
         Outputs that do not vary are left out of the mean.
         """
@@ -36,11 +40,34 @@ class Scores:
         return float(np.mean(known)) if known else float("nan")
 
 
-def scores(Y: np.ndarray, predicted: np.ndarray) -> Scores:
+def scores(Y: np.ndarray, predicted: np.ndarray, task: str = "regression") -> Scores:
     """Return the scores of predictions (n, n_outputs), or of predicted labels (n,)."""
-    if Y.ndim == 1:
+    if task == "classification":
         return Scores([], [], float(np.mean(predicted != Y)))
+    if task == "labels":
+        return Scores([], [], float(np.mean(1 - _f1(Y > 0.5, predicted > 0.5))))
+    if task == "text":
+        return Scores(
+            [], [], float(np.mean([_edits(a, b) for a, b in zip(Y, predicted, strict=True)]))
+        )
     mse = np.mean((Y - predicted) ** 2, axis=0)
     variance = Y.var(axis=0)
     r2 = [float(1 - m / v) if v > 0 else float("nan") for m, v in zip(mse, variance, strict=True)]
     return Scores([float(e) for e in np.sqrt(mse)], r2, float("nan"))
+
+
+def _f1(truth: np.ndarray, guess: np.ndarray) -> np.ndarray:
+    """F1 of each row; two empty sets agree."""
+    total = truth.sum(axis=1) + guess.sum(axis=1)
+    both = (truth & guess).sum(axis=1)
+    return np.where(total == 0, 1.0, 2 * both / np.maximum(total, 1))
+
+
+def _edits(a: str, b: str) -> float:
+    """Insertions, deletions and replacements between two texts, per letter of the longer."""
+    row = list(range(len(b) + 1))
+    for i, letter in enumerate(a, start=1):
+        diagonal, row[0] = row[0], i
+        for j, other in enumerate(b, start=1):
+            diagonal, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, diagonal + (letter != other))
+    return row[-1] / max(len(a), len(b), 1)

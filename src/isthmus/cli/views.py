@@ -1,8 +1,6 @@
 """What the command line shows: tables, a progress bar, lines on standard error."""
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import numpy as np
 from rich.console import Console
@@ -12,39 +10,79 @@ from rich.table import Table
 
 from isthmus.cli.columns import TaskColumns
 from isthmus.cli.compare import Comparison
-from isthmus.cli.scores import Scores
+from isthmus.cli.errors import one_line, printable
+from isthmus.cli.scores import ERRORS, Scores
 
 _MAX_COLUMNS = 6
 
 
 def note(message: str) -> None:
     """Print one line to standard error; results go to standard output."""
-    print(f"isthmus: {message}", file=sys.stderr)
+    print(f"isthmus: {one_line(message)}", file=sys.stderr)
 
 
-@contextmanager
-def fold_progress(total: int) -> Iterator:
-    """Yield ``advance(name)``, which moves a bar on a terminal and is silent otherwise."""
-    console = Console(stderr=True)
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
-    with bar:
-        task = bar.add_task("", total=total)
-        begun = 0
+class FoldProgress:
+    """A bar on a terminal, and a line for each candidate that is done; silent otherwise."""
 
-        def advance(name: str) -> None:
-            nonlocal begun
-            bar.update(task, description=escape(name), completed=begun)
-            begun += 1
+    def __init__(self, total: int, task: str):
+        self.console = Console(stderr=True)
+        self.task = task
+        self._begun = 0
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            console=self.console,
+            transient=True,
+            disable=not self.console.is_terminal,
+        )
+        self._line = self._bar.add_task("", total=total)
 
-        yield advance
+    def __enter__(self) -> "FoldProgress":
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+    def advance(self, name: str) -> None:
+        """Show what begins now."""
+        self._bar.update(self._line, description=escape(name), completed=self._begun)
+        self._begun += 1
+
+    def done(self, result: Comparison) -> None:
+        """Show how a candidate did."""
+        if self.console.is_terminal:
+            measure = quality_name(self.task)
+            self._bar.console.print(
+                f"{result.candidate.name}: {measure} {result.scores.quality:.3f}, "
+                f"{result.seconds:.2f} s per fold",
+                markup=False,
+                highlight=False,
+            )
+
+
+def quality_name(task: str) -> str:
+    """What the quality of a task is called."""
+    return {
+        "regression": "mean R²",
+        "classification": "share of correct labels",
+        "labels": "mean F1",
+        "text": "1 − edit error",
+    }[task]
+
+
+def explain_choice(results: list[Comparison], best: Comparison, task: str) -> str:
+    """Say why the best is the best, beside the best of the simple ones."""
+    measure = quality_name(task)
+    line = f"Chosen: {best.candidate.name}, the highest cross-validated {measure}"
+    line += f", {best.scores.quality:.3f}"
+    others = [r for r in results if r.candidate.is_baseline and r is not best]
+    if others:
+        rival = max(others, key=lambda r: r.scores.quality)
+        line += f"; the best other baseline, {rival.candidate.name}, has {rival.scores.quality:.3f}"
+    return line + "."
 
 
 def comparison_table(results: list[Comparison], best: Comparison, columns: TaskColumns) -> Table:
@@ -54,13 +92,13 @@ def comparison_table(results: list[Comparison], best: Comparison, columns: TaskC
     table.add_column("estimator", overflow="fold")
     for heading in _error_headings(columns):
         table.add_column(heading, justify="right", overflow="fold")
-    if not columns.classes:
+    if columns.task == "regression":
         table.add_column("mean R²", justify="right")
     table.add_column("s / fold", justify="right")
     for result in results:
         mark = " ←" if result is best else ""
         errors = [_digits(error) for error in _error_cells(result.scores)]
-        r2 = [] if columns.classes else [_share(result.scores.quality)]
+        r2 = [] if columns.task != "regression" else [_share(result.scores.quality)]
         cells = [result.candidate.name + mark, *errors, *r2, f"{result.seconds:.2f}"]
         table.add_row(*cells, style="bold" if result is best else "")
     return table
@@ -70,14 +108,14 @@ def score_table(scores: Scores, columns: TaskColumns, n_rows: int) -> Table:
     """Return the errors of one model, one row per output."""
     table = Table(title=f"{n_rows} rows", title_justify="left")
     table.add_column("output", overflow="fold")
-    headings = ("error rate",) if columns.classes else ("RMSE", "R²")
-    for heading in headings:
+    numeric = columns.task == "regression"
+    for heading in ("RMSE", "R²") if numeric else (ERRORS[columns.task],):
         table.add_column(heading, justify="right")
-    if columns.classes:
-        table.add_row(escape(columns.outputs[0]), _digits(scores.error_rate))
+    if not numeric:
+        table.add_row(_shown(columns.outputs[0]), _digits(scores.error_rate))
         return table
     for name, rmse, r2 in zip(columns.outputs, scores.rmse, scores.r2, strict=True):
-        table.add_row(escape(name), _digits(rmse), _share(r2))
+        table.add_row(_shown(name), _digits(rmse), _share(r2))
     if len(columns.outputs) > 1:
         table.add_section()
         table.add_row("mean", _digits(float(np.mean(scores.rmse))), _share(scores.quality))
@@ -85,11 +123,11 @@ def score_table(scores: Scores, columns: TaskColumns, n_rows: int) -> Table:
 
 
 def _error_headings(columns):
-    if columns.classes:
-        return ["error rate"]
+    if columns.task != "regression":
+        return [ERRORS[columns.task]]
     if len(columns.outputs) > _MAX_COLUMNS:
         return ["mean RMSE", "largest RMSE"]
-    return [f"RMSE {escape(name)}" for name in columns.outputs]
+    return [f"RMSE {_shown(name)}" for name in columns.outputs]
 
 
 def _error_cells(scores):
@@ -98,6 +136,10 @@ def _error_cells(scores):
     if len(scores.rmse) > _MAX_COLUMNS:
         return [float(np.mean(scores.rmse)), max(scores.rmse)]
     return scores.rmse
+
+
+def _shown(name):
+    return escape(printable(name)[:60])
 
 
 def _digits(value):

@@ -170,11 +170,11 @@ def is_ours(name: str) -> bool:
     """Whether ``name`` is a class that Isthmus defines as a part of estimators, or plain data.
 
     skops trusts by itself the estimators of scikit-learn and what holds data in
-    NumPy and SciPy, but for sparse arrays. A function, or a name that one of our modules only
-    imports, is not trusted: it could be made to run foreign code.
+    NumPy and SciPy, but for types of numbers and sparse arrays. A function, or a name that one
+    of our modules only imports, is not trusted: it could be made to run foreign code.
     """
     module, _, attribute = name.rpartition(".")
-    if module.startswith("scipy.sparse._") and attribute in _SPARSE:
+    if name == "numpy.dtype" or (module.startswith("scipy.sparse._") and attribute in _SPARSE):
         return True
     package, _, rest = module.partition(".")
     if package != "isthmus" or rest.split(".")[0] not in FAMILIES:
