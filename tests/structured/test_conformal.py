@@ -235,6 +235,23 @@ def test_what_a_method_cannot_do_is_said():
         ConformalSets(Ridge()).fit(X, Y[:-1])
 
 
+def ends(sets):
+    return np.array([[one.low, one.high] for one in sets])
+
+
+def test_sets_do_not_depend_on_the_other_rows_nor_on_a_pickle():
+    import pickle
+
+    for method in ("split", "cross", "loo"):
+        model = ConformalSets(KernelRidgeCV("linear", alpha=0.1), method=method, cv=3)
+        whole = ends(model.fit(X[:80], Y[:80]).predict(X[80:90]))
+        assert_allclose(ends(model.predict(X[80:90][::-1]))[::-1], whole)
+        single = [ends(model.predict(X[i : i + 1]))[0] for i in range(80, 90)]
+        assert_allclose(single, whole)
+        assert_allclose(ends(pickle.loads(pickle.dumps(model)).predict(X[80:90])), whole)
+        assert_allclose(ends(model.fit(X[:80], Y[:80]).predict(X[80:90])), whole)
+
+
 def test_the_guarantee_is_stated():
     assert "at least 0.9" in ConformalSets(Ridge()).fit(X, Y).guarantee_
     cross = ConformalSets(Ridge(), method="cross", cv=10).fit(X, Y)

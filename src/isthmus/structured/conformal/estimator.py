@@ -3,6 +3,7 @@
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import KFold
 from sklearn.utils import check_random_state
@@ -50,7 +51,7 @@ class ConformalSets(Estimator):
         (jackknife+) single rows, in closed form, for vectors and a smoother whose choices can be
         kept: both are guaranteed about :math:`1-2\alpha`, and near :math:`1-\alpha` in practice
         [Barber2021]_.
-    score : {"auto", "residual", "probability", "labels", "risk", "distance"}, default="auto"
+    score_by : {"auto", "residual", "probability", "labels", "risk", "distance"}, default="auto"
         Distance from the prediction (vectors), one minus the probability (classes), distance from
         the probabilities (label sets), risk above that of the best answer (with a ``loss``), or
         distance in the output feature space (with ``y_features``).
@@ -95,7 +96,7 @@ class ConformalSets(Estimator):
         "estimator": having("fit", "predict", text="an estimator") | none,
         "coverage": real(0, 1, include_low=False, include_high=False),
         "method": choice("split", "cross", "loo"),
-        "score": choice(*SCORES),
+        "score_by": choice(*SCORES),
         "shape": choice("auto", "interval", "ball", "box"),
         "calibration": real(0, 1, include_low=False, include_high=False),
         "cv": integer(2),
@@ -109,7 +110,7 @@ class ConformalSets(Estimator):
         *,
         coverage: float = 0.9,
         method: str = "split",
-        score: str = "auto",
+        score_by: str = "auto",
         shape: str = "auto",
         calibration: float = 0.25,
         cv: int = 10,
@@ -119,12 +120,20 @@ class ConformalSets(Estimator):
         self.estimator = estimator
         self.coverage = coverage
         self.method = method
-        self.score = score
+        self.score_by = score_by
         self.shape = shape
         self.calibration = calibration
         self.cv = cv
         self.max_size = max_size
         self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        own = DependencyEstimator() if self.estimator is None else self.estimator
+        if hasattr(own, "__sklearn_tags__"):
+            tags.input_tags = own.__sklearn_tags__().input_tags
+        return tags
 
     def fit(self, X: Any, y: Any, *, groups: Any = None) -> "ConformalSets":
         """Fit the estimator and calibrate; return self.
@@ -138,6 +147,7 @@ class ConformalSets(Estimator):
         """
         if y is None:
             raise ValueError("ConformalSets requires y to be passed, but the target y is None.")
+        X = self._rows(X)
         n = n_objects(X)
         check_length(self, n, n_objects(y), what="outputs as inputs")
         if groups is not None and self.method != "split":
@@ -151,7 +161,9 @@ class ConformalSets(Estimator):
         order = check_random_state(self.random_state).permutation(n)
         fit = {"split": self._fit_split, "cross": self._fit_cross, "loo": self._fit_loo}
         fit[self.method](estimator, X, y, order, groups)
-        self.n_features_in_ = getattr(self.estimator_, "n_features_in_", None)
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
         return self
 
     def predict(self, X: Any, *, groups: Any = None) -> Any:
@@ -161,6 +173,7 @@ class ConformalSets(Estimator):
         :class:`ObjectSet`; all answer ``y in set`` and have a ``size``.
         """
         check_is_fitted(self)
+        X = self._rows(X)
         if self.method == "split":
             levels = self._levels(n_objects(X), groups)
             if self._kind == "residual":
@@ -173,12 +186,17 @@ class ConformalSets(Estimator):
     def covers(self, X: Any, y: Any, *, groups: Any = None) -> Any:
         """Return for each row whether its set holds ``y``, as booleans."""
         check_is_fitted(self)
+        X = self._rows(X)
         check_length(self, n_objects(X), n_objects(y), what="outputs as inputs")
         if self.method != "split":
             sets = self.predict(X)
             return np.array([take(y, [i])[0] in one for i, one in enumerate(sets)])
         Y = np.asarray(y, dtype=float).reshape(len(y), -1) if self._kind == "residual" else y
         return self._scorer.paired(self.estimator_, X, Y) <= self._levels(n_objects(X), groups)
+
+    def score(self, X: Any, y: Any) -> float:
+        """Return the share of rows whose set holds ``y``."""
+        return float(np.mean(self.covers(X, y)))
 
     # Fitting ----------------------------------------------------------------------------
 
@@ -262,12 +280,23 @@ class ConformalSets(Estimator):
             f"near {self.coverage:g} in practice"
         )
 
+    def _rows(self, X: Any) -> Any:
+        """Inputs of which rows can be taken; the estimator checks the rest."""
+        if not sparse.issparse(X):
+            return X
+        if not self.__sklearn_tags__().input_tags.sparse:
+            raise TypeError(
+                f"Sparse input is not supported by the estimator of {type(self).__name__}: give a "
+                "dense table, X.toarray()."
+            )
+        return sparse.csr_array(X)
+
     # Scores -----------------------------------------------------------------------------
 
     def _kind_of(self, estimator: Any, y: Any) -> str:
         """Which score, checked against what the estimator can do."""
-        if self.score != "auto":
-            return self.score
+        if self.score_by != "auto":
+            return self.score_by
         table = np.asarray(y) if isinstance(y, np.ndarray) or hasattr(y, "iloc") else None
         labels = (
             table is not None

@@ -5,13 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from isthmus.kernels.objects import n_objects
+from isthmus.kernels.objects import n_objects, object_array
 from isthmus.losses.tasks.collections import distinct, take_outputs
 from isthmus.structured.conformal.sets import ObjectSet
 from isthmus.typing import Array, BoolArray
 
 # Label sets of up to this many labels are all listed.
 MOST_LABELS = 14
+# With more candidates only those inside a set are sorted.
+MOST_SORTED = 64
 
 
 class ProbabilityScores:
@@ -194,9 +196,22 @@ def chosen(
     candidates: list[Any], table: Array, inside: BoolArray, complete: bool
 ) -> list[ObjectSet]:
     """Candidates that are inside, row by row, best first."""
-    found = []
-    for row, keep in zip(table, inside, strict=True):
-        own = np.flatnonzero(keep)
-        own = own[np.argsort(row[own], kind="stable")]
-        found.append(ObjectSet([candidates[j] for j in own], row[own], complete))
-    return found
+    if len(candidates) > MOST_SORTED:
+        return [
+            _best_first(candidates, row, keep, complete)
+            for row, keep in zip(table, inside, strict=True)
+        ]
+    outside = np.where(inside, table, np.inf)
+    order = np.argsort(outside, axis=1, kind="stable")
+    scores = np.take_along_axis(table, order, axis=1)
+    names = object_array(candidates)[order].tolist()
+    return [
+        ObjectSet(objects[:count], row[:count], complete)
+        for objects, row, count in zip(names, scores, inside.sum(axis=1).tolist(), strict=True)
+    ]
+
+
+def _best_first(candidates: list[Any], row: Array, keep: BoolArray, complete: bool) -> ObjectSet:
+    own = np.flatnonzero(keep)
+    own = own[np.argsort(row[own], kind="stable")]
+    return ObjectSet([candidates[j] for j in own], row[own], complete)

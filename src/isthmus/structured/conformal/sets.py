@@ -63,7 +63,7 @@ class Box:
         return float(np.mean(self.high - self.low))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class ObjectSet:
     """Objects whose score is low enough, best first.
 

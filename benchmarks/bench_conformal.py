@@ -1,0 +1,209 @@
+"""Sets with coverage against mapie's: the same estimator, the same rows held out."""
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.datasets import load_diabetes, load_digits
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import KFold, PredefinedSplit
+
+from benchmarks._harness import Contest, Unavailable, benchmark
+from isthmus.kernels import Gaussian
+from isthmus.regression import KernelRidgeCV
+from isthmus.structured import ConformalSets
+
+COVERAGE = 0.9
+GAMMA, ALPHA = 0.5, 0.5
+
+
+def mapie():
+    """The peer's two modules."""
+    try:
+        from mapie import classification, regression
+    except ImportError as error:
+        raise Unavailable("pip install mapie") from error
+    return regression, classification
+
+
+def regression_task(n):
+    X, y = load_diabetes(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(X))
+    # Unit columns, so that one width suits all.
+    X, y = (X / X.std(axis=0) / np.sqrt(X.shape[1]))[order], y[order]
+    return X[:n], y[:n], X[n:], y[n:]
+
+
+def class_task(n):
+    X, y = load_digits(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(X))
+    X, y = X[order, ::4] / 16, y[order]  # every fourth pixel, so that some digits are doubtful
+    return X[:n], y[:n], X[n:], y[n:]
+
+
+def interval_quality(truth):
+    def quality(ends):
+        inside = (ends[:, 0] <= truth) & (truth <= ends[:, 1])
+        return {"coverage": float(inside.mean()), "width": float(np.diff(ends).mean())}
+
+    return quality
+
+
+def class_quality(truth):
+    def quality(table):
+        inside = table[np.arange(len(truth)), truth]
+        return {"coverage": float(inside.mean()), "size": float(table.sum(axis=1).mean())}
+
+    return quality
+
+
+def largest(a, b):
+    return float(np.abs(np.asarray(a, float) - np.asarray(b, float)).max())
+
+
+def machine():
+    """The estimator of both sides."""
+    return KernelRidgeCV(Gaussian(GAMMA), alpha=ALPHA)
+
+
+def held_rows(n):
+    """The rows that ours keeps for calibration, and the others."""
+    order = np.random.RandomState(0).permutation(n)
+    held = int(np.ceil(0.25 * n))
+    return np.sort(order[:held]), np.sort(order[held:])
+
+
+def folds_of(n, n_folds):
+    """The folds of ours, as a splitter."""
+    order, fold = np.random.RandomState(0).permutation(n), np.empty(n, dtype=int)
+    for number, (_, test) in enumerate(KFold(n_folds).split(order)):
+        fold[order[test]] = number
+    return PredefinedSplit(fold)
+
+
+def our_intervals(method, X, y, new, **options):
+    sets = ConformalSets(machine(), coverage=COVERAGE, method=method, **options).fit(X, y)
+    return np.array([(one.low, one.high) for one in sets.predict(new)])
+
+
+def _intervals(method, case):
+    X, y, new, truth = regression_task(case)
+
+    def ours():
+        return our_intervals(method, X, y, new, **({"cv": 10} if method == "cross" else {}))
+
+    def peer():
+        regression, _ = mapie()
+        if method == "split":
+            held, rest = held_rows(len(X))
+            model = regression.SplitConformalRegressor(
+                machine().fit(X[rest], y[rest]), confidence_level=COVERAGE, prefit=True
+            )
+            model.conformalize(X[held], y[held])
+        else:
+            folds = folds_of(len(X), 10) if method == "cross" else -1
+            model = regression.CrossConformalRegressor(
+                machine(), confidence_level=COVERAGE, method="plus", cv=folds
+            )
+            model.fit_conformalize(X, y)
+        return np.asarray(model.predict_interval(new)[1])[:, :, 0]
+
+    return Contest(ours, peer, interval_quality(truth), largest)
+
+
+@benchmark(
+    "conformal-split",
+    work="ConformalSets(method='split') of kernel ridge regression, diabetes, the rest predicted",
+    peer="mapie SplitConformalRegressor of the same regression",
+    cases=(200, 300),
+    quick=(200,),
+    unit="rows",
+    goal="the same coverage, no wider, no slower",
+)
+def split(case):
+    return _intervals("split", case)
+
+
+@benchmark(
+    "conformal-cross",
+    work="ConformalSets(method='cross', cv=10), CV+, diabetes, the rest predicted",
+    peer="mapie CrossConformalRegressor(method='plus', cv=10)",
+    cases=(200, 300),
+    quick=(200,),
+    unit="rows",
+    goal="the same coverage, no wider, no slower",
+)
+def cross(case):
+    return _intervals("cross", case)
+
+
+@benchmark(
+    "conformal-loo",
+    work="ConformalSets(method='loo'), jackknife+ in closed form, diabetes, the rest predicted",
+    peer="mapie CrossConformalRegressor(method='plus', cv=-1), one fit per row",
+    cases=(100, 200, 300),
+    quick=(100,),
+    unit="rows",
+    goal="the same intervals, faster",
+)
+def loo(case):
+    return _intervals("loo", case)
+
+
+def _classes(method, case):
+    X, y, new, truth = class_task(case)
+    classifier = LogisticRegression(C=1.0, max_iter=1000)
+
+    def ours():
+        sets = ConformalSets(classifier, coverage=COVERAGE, method=method, cv=5).fit(X, y)
+        table = np.zeros((len(new), 10), dtype=bool)
+        for row, one in zip(table, sets.predict(new), strict=True):
+            row[one.objects] = True
+        return table
+
+    def peer():
+        _, classification = mapie()
+        if method == "split":
+            held, rest = held_rows(len(X))
+            model = classification.SplitConformalClassifier(
+                clone(classifier).fit(X[rest], y[rest]),
+                confidence_level=COVERAGE,
+                prefit=True,
+                conformity_score="lac",
+            )
+            model.conformalize(X[held], y[held])
+        else:
+            model = classification.CrossConformalClassifier(
+                classifier,
+                confidence_level=COVERAGE,
+                conformity_score="lac",
+                cv=folds_of(len(X), 5),
+            )
+            model.fit_conformalize(X, y)
+        return np.asarray(model.predict_set(new)[1])[:, :, 0]
+
+    return Contest(ours, peer, class_quality(truth), largest)
+
+
+@benchmark(
+    "conformal-classes",
+    work="ConformalSets of logistic regression, digits by every fourth pixel, the rest predicted",
+    peer="mapie SplitConformalClassifier(conformity_score='lac')",
+    cases=(400, 800),
+    quick=(400,),
+    unit="rows",
+    goal="the same coverage, sets no larger, no slower",
+)
+def split_classes(case):
+    return _classes("split", case)
+
+
+@benchmark(
+    "conformal-classes-cross",
+    work="ConformalSets(method='cross', cv=5) of logistic regression, digits",
+    peer="mapie CrossConformalClassifier(conformity_score='lac', cv=5)",
+    cases=(400,),
+    quick=(400,),
+    unit="rows",
+    goal="the same coverage, sets no larger, no slower",
+)
+def cross_classes(case):
+    return _classes("cross", case)
