@@ -21,6 +21,7 @@ from isthmus.losses.tasks.label_sets import PrecisionAtK as PrecisionAtK
 from isthmus.losses.tasks.rankings import Kendall as Kendall
 from isthmus.losses.tasks.rankings import Spearman as Spearman
 from isthmus.losses.tasks.resolve import as_task_loss as as_task_loss
+from isthmus.losses.tasks.scorer import LossScorer as LossScorer
 from isthmus.losses.tasks.vectors import IntervalLoss as IntervalLoss
 from isthmus.losses.tasks.vectors import VectorLoss as VectorLoss
 from isthmus.losses.tubes import Epsilon as Epsilon

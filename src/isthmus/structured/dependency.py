@@ -1,28 +1,28 @@
 """Kernel dependency estimation: the whole square in one estimator."""
 
-import copy
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.base import MultiOutputMixin, RegressorMixin, clone
 from sklearn.metrics import r2_score
+from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from isthmus._checks import check_length
 from isthmus._estimator import Estimator
 from isthmus._parameters import Constraint, integer, none, resolved_by
-from isthmus.kernels.expansion import Expansion
 from isthmus.kernels.objects import check_collection, concatenate, n_objects
 from isthmus.kernels.resolve import as_kernel
 from isthmus.losses.tasks.base import Decoded
 from isthmus.losses.tasks.resolve import as_task_loss
 from isthmus.preimage.minimum_risk import MinimumRiskPreimage
-from isthmus.regression.expansion import ExpansionRegressor
 from isthmus.regression.left_out import flat, left_out_predictions
 from isthmus.regression.selection import CRITERIA, as_selection
 from isthmus.structured.by_loss import fit_loss_map, mean_costs, refuse_slots
 from isthmus.structured.crossfit import enough_rows, fit_inputs, fit_transform
+from isthmus.structured.expansion import SquareExpansion
 from isthmus.structured.loss_inputs import check_loss_inputs
+from isthmus.structured.missing import has_missing, missing_outputs
 from isthmus.structured.slots import (
     a_slot,
     for_outputs,
@@ -37,7 +37,7 @@ from isthmus.structured.slots import (
 from isthmus.typing import OBJECT_KINDS, Smoother, needs, provides
 
 
-class DependencyEstimator(MultiOutputMixin, RegressorMixin, Estimator):
+class DependencyEstimator(SquareExpansion, MultiOutputMixin, RegressorMixin, Estimator):
     r"""Learn a map between two spaces, :math:`t=\Gamma\circ T\circ\varphi`.
 
     Inputs become coordinates (:math:`\varphi`), outputs become coordinates, a regression
@@ -170,14 +170,14 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, Estimator):
             Further outputs, without inputs: ``y_features`` and the pre-image learn from them too.
         """
         if y is None:
-            raise ValueError(
-                "DependencyEstimator requires y to be passed, but the target y is None."
-            )
+            raise ValueError("DependencyEstimator requires y to be passed, but the target is None.")
         if self.loss is not None:
             return self._fit_by_loss(X, y, unlabelled, unlabelled_outputs)
         x_features, regressor = input_arrows(self.x_features, self.regressor)
         y_features = output_features(self.y_features)
         X = self._check_inputs(X, reset=True)
+        if has_missing(y):
+            y_features, regressor = missing_outputs(self, regressor)
         Y, kinds = self._check_outputs(y, y_features)
         check_length(self, n_objects(X), n_objects(Y), what="outputs as inputs")
         preimage = output_preimage(self.preimage, y_features, regressor, kinds)
@@ -200,7 +200,7 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, Estimator):
 
         self.x_features_, self.y_features_ = x_features, y_features
         self.regressor_, self.preimage_ = regressor, preimage
-        self.left_out_loss_, self._map = None, None
+        self.left_out_loss_, self._map, self._pairs = None, None, (X, y)
         self._flat = "vectors" in kinds and np.asarray(y).ndim == 1
         return self
 
@@ -213,10 +213,9 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, Estimator):
         """Return the answers for a named loss, their risk and whether each is proved best."""
         inputs = self.transform_inputs(X)
         if self._map is None:
-            raise TypeError(
-                "DependencyEstimator.decode needs a loss: DependencyEstimator(loss=...)."
-            )
-        found: Decoded = self._map.decode(inputs)
+            raise TypeError("DependencyEstimator.decode needs a loss: give loss= when it is made.")
+        # A compressed model has another regressor than the one that was fitted.
+        found: Decoded = self._map._replace(regressor=self.regressor_).decode(inputs)
         return found
 
     def predict(self, X: Any) -> Any:
@@ -283,38 +282,28 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, Estimator):
             )
         )
 
-    # Reduced sets: see isthmus.reduction.compress ---------------------------------------
+    # The way back --------------------------------------------------------------------------
 
-    @property
-    def expansion_(self) -> Expansion:
-        """The functions of the inputs that predictions are made of."""
+    def reverse(self, X: Any = None, y: Any = None) -> "DependencyEstimator":
+        """Learn the map from outputs to inputs, the slots exchanged; return a fitted model.
+
+        What stands in ``y_features`` describes the inputs of the new model and what stands in
+        ``x_features`` its outputs; the regressor is of the same kind, the pre-image the default
+        one. Pairs are those of the last fit, as long as the model is in memory, or those given.
+        """
         check_is_fitted(self)
-        held = getattr(self.regressor_, "expansion_", None)
-        if isinstance(held, Expansion):
-            return held
-        if self.x_features_ is None or "expansion" not in provides(self.x_features_):
-            raise AttributeError(
-                "DependencyEstimator holds a kernel expansion where its regressor does or its "
-                "x_features provide 'expansion'. Got "
-                f"{self.x_features_!r:.40} and {self.regressor_!r:.40} instead."
-            )
-        if not hasattr(self.regressor_, "coef_"):
-            return self.x_features_.expansion_
-        # A linear T after φ is one expansion: its error is that of the map, while small errors
-        # of axes with little variance would be blown up by T.
-        coef = np.atleast_2d(self.regressor_.coef_)
-        return self.x_features_.axes_.then(coef.T, np.asarray(self.regressor_.intercept_))
+        if X is None:
+            if self._pairs is None:
+                raise ValueError("A model that was loaded has no training pairs: give it X and y.")
+            X, y = self._pairs
+        back: DependencyEstimator = clone(self)
+        back.set_params(
+            x_features=self.y_features, y_features=self.x_features, preimage=None, loss=None
+        )
+        return back.fit(y, X)
 
-    def with_expansion(self, expansion: Expansion) -> "DependencyEstimator":
-        """A fitted copy that predicts through this expansion in place of :attr:`expansion_`."""
-        model = copy.copy(self)
-        if isinstance(getattr(self.regressor_, "expansion_", None), Expansion):
-            model.regressor_ = self.regressor_.with_expansion(expansion)
-        elif hasattr(self.regressor_, "coef_"):
-            model.x_features_, model.regressor_ = None, ExpansionRegressor(expansion)
-        else:
-            model.x_features_ = self.x_features_.with_expansion(expansion)
-        return model
+    def __getstate__(self) -> Any:
+        return {**super().__getstate__(), "_pairs": None}
 
     # A loss in place of output features ---------------------------------------------------
 
@@ -330,7 +319,7 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, Estimator):
         )
         self.x_features_, self.y_features_, self._map = found.x_features, None, found
         self.regressor_, self.preimage_ = found.regressor, preimage
-        self.left_out_loss_, self._flat = found.left_out_loss, False
+        self.left_out_loss_, self._flat, self._pairs = found.left_out_loss, False, (X, y)
         return self
 
     # Steps of fit -----------------------------------------------------------------------
@@ -385,6 +374,8 @@ class DependencyEstimator(MultiOutputMixin, RegressorMixin, Estimator):
                 "DependencyEstimator cannot predict rows of a Gram matrix. Give the matrix to "
                 "y_features=Precomputed(matrix) and the outputs as indices into it."
             )
+        if y_features is None and has_missing(y):
+            return check_array(y, dtype=np.float64, ensure_all_finite="allow-nan"), kinds
         kernel = as_kernel(self.y_features) if is_kernel(self.y_features) else None
         Y = check_collection(self, y, kernel, kinds=kinds, reset=None)
         table = isinstance(Y, np.ndarray) and Y.ndim == 2
