@@ -142,7 +142,7 @@ def test_more_columns_than_rows(rng):
         ({"prior_covariance": np.eye(2)}, r"symmetric matrix of shape \(3, 3\)"),
         ({"prior_covariance": [1.0, 2.0]}, r"symmetric matrix of shape \(3, 3\)"),
         ({"prior_covariance": -np.eye(3)}, "must be positive definite"),
-        ({"prior_covariance": 0.0}, "must be positive definite"),
+        ({"prior_covariance": 0.0}, "'prior_covariance' parameter .* a float in .0, inf"),
         ({"noise": 0.0}, "'noise' parameter of BayesianLinearRegression"),
     ],
 )

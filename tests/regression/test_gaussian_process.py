@@ -540,7 +540,7 @@ def test_constant_outputs_are_predicted():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"noise": -1.0}, r"'noise' parameter of GaussianProcess must be a float in \[0.0, inf\)"),
+        ({"noise": -1.0}, r"'noise' parameter of GaussianProcess must be a float in \[0, inf\)"),
         ({"amplitude": 0.0}, "'amplitude' parameter of GaussianProcess"),
         ({"criterion": "cv"}, "'criterion' parameter of GaussianProcess must be one of"),
         (
@@ -615,3 +615,34 @@ def test_a_given_amplitude_keeps_the_deviations_of_constant_outputs(rng):
     X = rng.normal(size=(15, 2))
     known = GaussianProcess(amplitude=1.0, noise=0.1, learn_kernel=False, n_init=1)
     assert known.fit(X, np.full(15, 3.0)).predict(X + 9, return_std=True)[1].min() > 0.5
+
+
+@pytest.mark.parametrize("gamma", [0.1, 5.0])
+def test_as_many_inducing_objects_as_rows_are_exact(gamma):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(0, 6, size=(120, 2))
+    y = np.sin(X).sum(axis=1) + 0.02 * rng.normal(size=120)
+    given = {"kernel": Gaussian(gamma), "learn_kernel": False, "noise": 0.02, "amplitude": 1.0}
+    exact = GaussianProcess(**given).fit(X, y)
+    inducing = GaussianProcess(**given, approximation=Inducing(120)).fit(X, y)
+    assert_allclose(
+        inducing.log_marginal_likelihood_, exact.log_marginal_likelihood_, rtol=0, atol=1e-5
+    )
+    for ours, theirs in zip(
+        inducing.predict(X, return_std=True), exact.predict(X, return_std=True), strict=True
+    ):
+        assert_allclose(ours, theirs, atol=1e-6)
+
+
+def test_an_exact_process_that_does_not_fit_into_memory_says_so_first(monkeypatch):
+    monkeypatch.setattr("isthmus._memory.available_bytes", lambda: 2**30)
+    with pytest.raises(MemoryError, match=r"20000 rows .* Set approximation=Inducing\(256\)"):
+        GaussianProcess().fit(np.zeros((20_000, 1)), np.arange(20_000.0))
+
+
+def test_a_search_of_hours_is_announced():
+    from isthmus.regression.gaussian_process.approximation import Committee, Exact, announce_cost
+
+    with pytest.warns(UserWarning, match=r"20000 rows takes some \S+ hours .*Inducing"):
+        announce_cost(GaussianProcess(), 20_000, Exact())
+    announce_cost(GaussianProcess(), 20_000, Committee(8))

@@ -9,6 +9,8 @@ from sklearn.model_selection import LeaveOneOut, cross_val_predict, cross_val_sc
 
 from isthmus.kernels import Delta, Gaussian, Linear, Polynomial, Precomputed
 from isthmus.regression import KernelRidgeCV, Selection
+from isthmus.regression.ridge.search import KERNELS, explore_widths
+from isthmus.regression.selection import Choice
 
 
 @pytest.fixture
@@ -159,3 +161,72 @@ def test_unequal_lengths_are_named(pairs):
     X, Y = pairs
     with pytest.raises(ValueError, match="as many outputs as inputs: expected 50, got 49"):
         KernelRidgeCV().fit(X, Y[:-1])
+
+
+# The default ------------------------------------------------------------------------------------
+
+
+def test_the_search_ends_where_all_widths_would(rng):
+    X = rng.normal(size=(120, 3))
+    for Y in (X @ rng.normal(size=(3, 2)), np.sin(3 * X), np.sin(X).sum(axis=1, keepdims=True)):
+        noisy = Y + 0.05 * rng.normal(size=Y.shape)
+        found = KernelRidgeCV().fit(X, noisy)
+        every = KernelRidgeCV(list(KERNELS)).fit(X, noisy)
+        assert found.loo_error_ == pytest.approx(every.loo_error_, rel=1e-9)
+
+
+def test_a_walk_looks_at_few_widths():
+    looked = []
+
+    def score(i):
+        looked.append(i)
+        return Choice(abs(i - 5.2), i)
+
+    found = explore_widths(list(range(9)), score)
+    assert min(found)[1] == 5
+    assert sorted(looked) == [2, 3, 4, 5, 6, 8]
+
+
+def test_linear_spectra_are_learned_by_a_linear_kernel(rng):
+    shares = rng.random((60, 3))
+    X = shares @ rng.normal(size=(3, 150)).cumsum(axis=1) + 0.01 * rng.normal(size=(60, 150))
+    model = KernelRidgeCV().fit(X[:45], shares[:45])
+    assert model.kernel_ == Linear()
+    assert model.score(X[45:], shares[45:]) > 0.99
+
+
+@pytest.mark.parametrize("unit", [1e-8, 1e8])
+def test_the_units_of_the_inputs_do_not_matter(pairs, unit):
+    X, Y = pairs
+    for kernel in ("auto", "linear"):
+        plain = KernelRidgeCV(kernel).fit(X, Y)
+        other = KernelRidgeCV(kernel).fit(unit * X, Y)
+        assert_allclose(other.predict(unit * X), plain.predict(X), rtol=1e-6, atol=1e-8)
+
+
+def test_single_precision_claims_no_more_than_it_predicts():
+    rng = np.random.default_rng(0)
+    X, new = rng.uniform(size=(300, 2)), rng.uniform(size=(500, 2))
+
+    def smooth(Z):
+        return np.sin(3 * Z[:, 0]) * np.cos(2 * Z[:, 1])
+
+    y = smooth(X) + 0.003 * rng.normal(size=300)
+    double = KernelRidgeCV("gaussian").fit(X, y)
+    single = KernelRidgeCV("gaussian").fit(X.astype(np.float32), y.astype(np.float32))
+    assert single.predict(new.astype(np.float32)).dtype == np.float32
+    truth = smooth(new)
+    rmse = [
+        np.sqrt(np.mean((model.predict(new.astype(kind)) - truth) ** 2))
+        for model, kind in ((double, np.float64), (single, np.float32))
+    ]
+    assert rmse[1] < 2 * rmse[0]
+    noisy = truth + 0.003 * rng.normal(size=500)
+    fresh = np.mean((single.predict(new.astype(np.float32)) - noisy) ** 2)
+    assert 0.5 < single.loo_error_ / fresh < 2
+
+
+def test_a_gram_matrix_that_does_not_fit_into_memory_is_refused_first(monkeypatch):
+    monkeypatch.setattr("isthmus._memory.available_bytes", lambda: 2**30)
+    with pytest.raises(MemoryError, match=r"Gram matrix of 50000 rows, .*Inducing"):
+        KernelRidgeCV().fit(np.zeros((50_000, 1)), np.zeros(50_000))

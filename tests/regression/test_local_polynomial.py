@@ -329,3 +329,20 @@ def test_folds_are_predicted_by_the_others():
     walk = np.cumsum(np.random.default_rng(3).normal(size=90))
     alone, blocks = (LocalPolynomialRegression(0, cv=cv).fit(time, walk) for cv in ("loo", 5))
     assert blocks.bandwidth_[0] > alone.bandwidth_[0]
+
+
+def test_more_terms_than_rows_lower_the_degree_and_say_what_to_do():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 200)), rng.normal(size=40)
+    with pytest.warns(UserWarning, match=r"201 terms, which 40 rows .* degree 0 .* KernelRidgeCV"):
+        model = LocalPolynomialRegression().fit(X, y)
+    assert model.degree_ == 0
+    flat = LocalPolynomialRegression(0).fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), flat.predict(X))
+
+
+def test_a_long_fit_is_announced():
+    model = LocalPolynomialRegression()
+    with pytest.warns(UserWarning, match=r"minutes: .* cv=Selection"):
+        model._affordable_degree(2000, 300, 2000)
+    model._affordable_degree(2000, 5, 2000)

@@ -468,7 +468,7 @@ def test_a_robust_loss_fits_between_kernels():
         (
             {"loss": "cubed"},
             ValueError,
-            "'loss' parameter of Stiefel.* must be a loss.*'cubed'",
+            "'loss' parameter of Stiefel.* A loss must be one of 'squared'.*'cubed'",
         ),
         ({"loss": Huber}, ValueError, "'loss' parameter of StiefelRegression must be a loss"),
         ({"loss": Huber(-1.0)}, ValueError, "'delta' parameter of Huber"),

@@ -1,9 +1,21 @@
 """What a kernel machine offers, from what its kernel compares."""
 
+from collections.abc import Callable
 from typing import Any
 
+from isthmus._parameters import Constraint, condition, resolved_by
 from isthmus.kernels.resolve import as_kernel
 from isthmus.typing import OBJECT_KINDS
+
+
+def named_or(resolve: Callable[[Any], Any], text: str) -> Constraint:
+    """What ``resolve`` takes, and any name: ``fit`` says which names there are.
+
+    >>> named_or(as_kernel, "a kernel or its name").accepts("gausian")
+    True
+    """
+    known = resolved_by(resolve, text)
+    return condition(text, lambda value: isinstance(value, str) or known.accepts(value))
 
 
 def kinds_of_objects(kernel: Any) -> frozenset[str]:

@@ -1,10 +1,11 @@
 """A regressor whose functions are known."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from isthmus._estimator import Estimator
+from isthmus._parameters import Constraint, instance
 from isthmus.kernels.expansion import Expansion
 from isthmus.typing import OBJECT_KINDS, Array
 
@@ -14,6 +15,8 @@ class ExpansionRegressor(MultiOutputMixin, RegressorMixin, Estimator):
 
     It stands where a linear map after a kernel feature map was fused with it.
     """
+
+    _constraints: ClassVar[dict[str, Constraint]] = {"expansion": instance(Expansion)}
 
     def __init__(self, expansion: Expansion):
         self.expansion = expansion

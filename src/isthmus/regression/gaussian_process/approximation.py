@@ -6,8 +6,15 @@ from typing import Any, ClassVar
 
 from sklearn.base import clone
 
-from isthmus._checks import check_bool, check_int, refusal
+from isthmus._checks import refusal
+from isthmus._memory import require_memory
+from isthmus._parameters import Constraint, boolean, check_parameters, integer
 from isthmus._piece import Piece
+from isthmus._warnings import warn
+
+# Above this many rows a search takes so long that it is announced, at this many operations per
+# second: a rough figure for one core.
+MANY_ROWS, FLOPS = 15_000, 2e10
 
 
 class Approximation(Piece):
@@ -18,11 +25,10 @@ class Approximation(Piece):
     low_rank: ClassVar[bool] = False
     #: Whether predictions combine independent parts of the rows.
     in_parts: ClassVar[bool] = False
+    #: Parts of the rows that are factored one by one.
+    n_members: int = 1
     #: With few objects: whether the likelihood is replaced by its bound.
     bound: bool = False
-
-    def check(self) -> None:
-        """Refuse parameters that cannot be used."""
 
 
 @dataclass
@@ -51,12 +57,10 @@ class Inducing(Approximation):
 
     low_rank: ClassVar[bool] = True
 
+    _constraints: ClassVar[dict[str, Constraint]] = {"n_inducing": integer(1), "bound": boolean}
+
     n_inducing: int = 256
     bound: bool = True
-
-    def check(self) -> None:
-        check_int(self.n_inducing, "n_inducing", self, low=1)
-        check_bool(self.bound, "bound", self)
 
 
 @dataclass
@@ -73,10 +77,9 @@ class Committee(Approximation):
 
     in_parts: ClassVar[bool] = True
 
-    n_members: int = 8
+    _constraints: ClassVar[dict[str, Constraint]] = {"n_members": integer(1)}
 
-    def check(self) -> None:
-        check_int(self.n_members, "n_members", self, low=1)
+    n_members: int = 8
 
 
 NAMES: dict[str, Callable[[], Approximation]] = {
@@ -101,5 +104,23 @@ def as_approximation(value: Any, owner: Any) -> Approximation:
         names = ", ".join(map(repr, NAMES))
         expected = f"None, one of {names}, an Inducing or a Committee"
         raise ValueError(refusal(owner, "approximation", expected, value))
-    value.check()
+    check_parameters(value)
     return clone(value)
+
+
+def announce_cost(owner: Any, n: int, approximation: Approximation) -> None:
+    """Refuse rows whose covariances do not fit into memory, and tell of a search of hours."""
+    if approximation.low_rank:
+        return
+    rows = -(-n // min(approximation.n_members, n))
+    avoid = 'Set approximation=Inducing(256), or "committee"; their cost does not grow like n³.'
+    n_bytes = 8.0 * 3 * rows**2
+    what = f"covariances of {rows} rows and their factors"
+    require_memory(owner, n_bytes, what=what, avoid=avoid)
+    if rows > MANY_ROWS:
+        hours = max(round(100 * rows**3 / FLOPS / 3600), 1)
+        warn(
+            f"{type(owner).__name__} on {rows} rows takes some {hours} hours for a search of 100 "
+            f"steps, and {n_bytes / 2**30:.1f} GiB of memory. {avoid}",
+            UserWarning,
+        )

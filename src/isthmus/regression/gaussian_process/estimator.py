@@ -1,21 +1,24 @@
 """Gaussian process regression on any objects, with its uncertainty."""
 
 import copy
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
 
-from isthmus._checks import (
-    check_bool,
-    check_choice,
-    check_float,
-    check_int,
-    check_jobs,
-    check_piece,
-    check_scale,
-    check_seed,
+from isthmus._checks import check_piece, check_scale, check_seed
+from isthmus._parameters import (
+    Constraint,
+    boolean,
+    choice,
+    instance,
+    integer,
+    jobs,
+    none,
+    real,
+    seed,
+    verbosity,
 )
 from isthmus._progress import ProgressLine
 from isthmus._warnings import warn
@@ -23,8 +26,13 @@ from isthmus.kernels.base import Kernel
 from isthmus.kernels.expansion import Expansion
 from isthmus.kernels.objects import n_objects
 from isthmus.kernels.resolve import as_kernel
-from isthmus.regression.capabilities import kinds_of_objects
-from isthmus.regression.gaussian_process.approximation import Approximation, as_approximation
+from isthmus.regression.capabilities import kinds_of_objects, named_or
+from isthmus.regression.gaussian_process.approximation import (
+    NAMES,
+    Approximation,
+    announce_cost,
+    as_approximation,
+)
 from isthmus.regression.gaussian_process.formulas import best_variances, likelihood_value
 from isthmus.regression.gaussian_process.inducing import (
     add_sums,
@@ -154,6 +162,23 @@ class GaussianProcess(FittedProcess):
 
     __module__ = "isthmus.regression"
 
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "kernel": named_or(as_kernel, "a kernel, its name or a callable"),
+        "noise": real(0) | none,
+        "amplitude": real(0, include_low=False) | none,
+        "learn_kernel": boolean,
+        "criterion": choice("likelihood", "loo"),
+        "approximation": none | choice(*NAMES) | instance(Approximation),
+        "center": boolean,
+        "n_init": integer(1),
+        "coarse": boolean,
+        "max_iter": integer(1),
+        "tol": real(0),
+        "n_jobs": jobs,
+        "random_state": seed,
+        "verbose": verbosity,
+    }
+
     def __init__(
         self,
         kernel: Any = "gaussian",
@@ -216,6 +241,7 @@ class GaussianProcess(FittedProcess):
         kernel = check_piece(self.kernel, "kernel", self, as_kernel)
         random = check_seed(self.random_state, "random_state", self)
         X, Y, flat = self._check_data(X, y, kernel, reset=True)
+        announce_cost(self, len(Y), approximation)
         mean = Y.mean(axis=0) if self.center else np.zeros(Y.shape[1])
         if self.center and self.amplitude is None and len(Y) > 1 and not np.ptp(Y, axis=0).all():
             warn(
@@ -249,17 +275,7 @@ class GaussianProcess(FittedProcess):
         return self
 
     def _check_parameters(self) -> Approximation:
-        for name in ("noise", "amplitude"):
-            if getattr(self, name) is not None:
-                check_float(getattr(self, name), name, self, include_low=name == "noise")
-        check_choice(self.criterion, "criterion", self, ("likelihood", "loo"))
         approximation = as_approximation(self.approximation, self)
-        for name in ("n_init", "max_iter"):
-            check_int(getattr(self, name), name, self, low=1)
-        check_float(self.tol, "tol", self)
-        for name in ("learn_kernel", "center", "coarse"):
-            check_bool(getattr(self, name), name, self)
-        check_jobs(self.n_jobs, "n_jobs", self)
         low_rank = approximation.low_rank
         if low_rank and self.criterion == "loo":
             raise ValueError(

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import blas, lapack
 
+from isthmus.linalg.products import product
 from isthmus.linalg.spectrum import positive_part
 from isthmus.typing import Array
 
@@ -221,7 +222,7 @@ def loo_likelihood(
         g = 0.5 * (q / c + (part.dual**2 / s2).sum(axis=1) / c**2)
         h = -part.dual / (c[:, None] * s2)
         W = blas.dsyrk(-1.0, inverse * np.sqrt(g), lower=1)
-        W = blas.dsyr2k(-0.5, inverse @ h, part.dual, beta=1.0, c=W, lower=1, overwrite_c=1)
+        W = blas.dsyr2k(-0.5, product(inverse, h), part.dual, beta=1.0, c=W, lower=1, overwrite_c=1)
         mirror_lower(W)
         by_noise += alpha * float(np.trace(W))
         weights.append(W)

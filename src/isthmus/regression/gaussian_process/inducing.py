@@ -16,12 +16,14 @@ from isthmus.blocks.sampling import sample_rows
 from isthmus.blocks.slices import block_slices
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.objects import take
+from isthmus.linalg.products import inner_products, product
 from isthmus.regression.gaussian_process.formulas import LOG_2_PI, cholesky
 from isthmus.regression.gaussian_process.search import Evaluation, ProcessParameters
 from isthmus.typing import Array, IntArray, Objects
 
-# Relative to the mean diagonal; always there, so that the bound is smooth in the parameters.
-JITTER = 1e-8
+# Relative to the mean diagonal; always there, so that the bound is smooth in the parameters. It is
+# off by n JITTER / 2α, which with the noise of good data (α = 1e-4) must not be seen.
+JITTER = 1e-12
 
 
 class InducingSums(NamedTuple):
@@ -64,7 +66,8 @@ def inducing_sums(kernel: Kernel, X: Objects, Z: Objects, Y: Array, L: Array) ->
         some, y = take(X, rows), Y[rows]
         V = _whiten(L, kernel.gram(some, Z))
         trace = float(np.sum(kernel.diag(some)))
-        return InducingSums(V @ V.T, V @ y, np.einsum("ij,ij->j", y, y), trace, len(y))
+        squares = np.einsum("ij,ij->j", y, y)
+        return InducingSums(inner_products(V.T), product(V, y), squares, trace, len(y))
 
     return merge_all(map(sums, block_slices(len(Y), 2 * len(L))), add_sums)
 
@@ -133,21 +136,21 @@ def inducing_score(
         some = take(X, rows)
         K = kernel.gram(some, Z)
         V = _whiten(L, K)
-        a = (Y[rows] - V.T @ fit.u) / alpha
+        a = (Y[rows] - product(V.T, fit.u)) / alpha
         a_squares += np.einsum("ij,ij->j", a, a)
         if len(by_kernel):
-            G = (a / s2) @ Ta.T
-            G += (q / alpha) * (V.T @ right.T)
+            G = product(a / s2, Ta.T)
+            G += (q / alpha) * product(V.T, right.T)
             by_kernel += kernel.parameter_gradient(some, Z, G, K)
             if bound:
                 ones = np.full(len(a), -0.5 * q / alpha)
                 by_kernel += kernel.diag_parameter_gradient(some, ones)
     if len(by_kernel):
         inner = linalg.solve_triangular(
-            L, (sums.P @ middle).T, lower=True, trans=1, check_finite=False
+            L, product(sums.P, middle).T, lower=True, trans=1, check_finite=False
         )
         inner = linalg.solve_triangular(L, inner.T, lower=True, trans=1, check_finite=False)
-        G_mm = -0.5 * ((Ta / s2) @ Ta.T + (q / alpha) * (inner + inner.T) / 2)
+        G_mm = -0.5 * (product(Ta / s2, Ta.T) + (q / alpha) * (inner + inner.T) / 2)
         by_kernel += kernel.parameter_gradient(Z, Z, G_mm, K_mm)
         jitter = np.full(m, JITTER * float(np.trace(G_mm)) / m)
         by_kernel += kernel.diag_parameter_gradient(Z, jitter)

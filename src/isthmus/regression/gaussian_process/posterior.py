@@ -10,6 +10,7 @@ from isthmus._warnings import warn
 from isthmus.blocks.slices import block_slices
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.objects import n_objects, take
+from isthmus.linalg.products import inner_products, product
 from isthmus.regression.gaussian_process.formulas import FactoredPart, cholesky
 from isthmus.typing import Array, Objects
 
@@ -59,8 +60,8 @@ class Posterior(NamedTuple):
     def covariance(self, prior: Array, K: Array) -> Array:
         """Joint covariance of the function at some objects."""
         V, U = self._explained(K)
-        C = prior - V.T @ V
-        return C if U is None else C + U.T @ U
+        C = prior - inner_products(V)
+        return C if U is None else C + inner_products(U)
 
 
 def covariance_factor(kernel: Kernel, X: Objects, alpha: float) -> Array:
@@ -79,7 +80,7 @@ def extended_factor(
     corner = np.array(kernel.gram(X, X), dtype=np.float64)
     m = len(corner)
     corner.flat[:: m + 1] += alpha
-    corner -= cross.T @ cross
+    corner -= inner_products(cross)
     larger = np.zeros((n + m, n + m), order="F")
     larger[:n, :n], larger[n:, :n] = L, cross.T
     larger[n:, n:] = cholesky(corner)[0]
@@ -104,7 +105,7 @@ def block_moments(kernel: Kernel, members: Sequence[Posterior], X: Objects) -> t
         parts = []
         for member in members:
             K = kernel.gram(some, member.objects)
-            parts.append((K @ member.dual, member.variances(prior, K)))
+            parts.append((product(K, member.dual), member.variances(prior, K)))
         mean[rows], variances[rows] = committee(parts, prior)
     return mean, variances
 
@@ -128,7 +129,7 @@ def joint_moments_at(
     parts = []
     for member in members:
         K = kernel.gram(X, member.objects)
-        parts.append((K @ member.dual, member.covariance(prior, K)))
+        parts.append((product(K, member.dual), member.covariance(prior, K)))
     if len(parts) == 1:
         return parts[0]
     # C⁻¹ = Σ Cᵢ⁻¹ - (M-1) K⁻¹, all with the same jitter: dense objects make them singular.

@@ -1,26 +1,28 @@
 """Local polynomial regression: Nadaraya-Watson, local linear, local quadratic."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from isthmus._checks import (
-    check_choice,
-    check_float,
-    check_int,
-    check_length,
-    check_piece,
-    check_scale,
-    refusal,
-)
+from isthmus._checks import check_length, check_piece, check_scale, refusal
 from isthmus._estimator import Estimator
+from isthmus._parameters import (
+    Constraint,
+    boolean,
+    choice,
+    integer,
+    real,
+    several,
+    verbosity,
+)
 from isthmus._progress import ProgressLine
 from isthmus._warnings import warn
-from isthmus.regression.local.bandwidth import common_factor, separate_factors
+from isthmus.regression.capabilities import named_or
+from isthmus.regression.local.bandwidth import N_GRID, N_REFINE, common_factor, separate_factors
 from isthmus.regression.local.left_out import left_out_error, left_out_parts
-from isthmus.regression.selection import as_selection
+from isthmus.regression.selection import CRITERIA, as_selection
 from isthmus.smoothers.density_kernels import density_kernel as as_density_kernel
 from isthmus.smoothers.local_polynomial import (
     LocalSmoother,
@@ -31,6 +33,8 @@ from isthmus.smoothers.local_polynomial import (
 from isthmus.typing import Array, IntArray
 
 CHOICES = ("loo", "loo-ard")
+# A fit that takes longer is announced, at this many operations per second: a rough figure.
+LONG_HOURS, FLOPS = 0.05, 1e9
 
 
 class LocalPolynomialRegression(MultiOutputMixin, RegressorMixin, Estimator):
@@ -74,6 +78,8 @@ class LocalPolynomialRegression(MultiOutputMixin, RegressorMixin, Estimator):
     Attributes
     ----------
     bandwidth_ : ndarray of shape (n_features,)
+    degree_ : int
+        The degree in use: lower than asked for where there are more terms than rows.
     loo_error_ : float
         Mean squared error of the rows left out, summed over outputs.
     loo_score_ : float
@@ -94,6 +100,18 @@ class LocalPolynomialRegression(MultiOutputMixin, RegressorMixin, Estimator):
     """
 
     __module__ = "isthmus.regression"
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "degree": integer(0, 2),
+        "bandwidth": choice(*CHOICES)
+        | real(0, include_low=False)
+        | several(real(0, include_low=False)),
+        "density_kernel": named_or(as_density_kernel, "a density kernel or its name"),
+        "cross_terms": boolean,
+        "ridge": real(0),
+        "cv": CRITERIA,
+        "verbose": verbosity,
+    }
 
     def __init__(
         self,
@@ -116,7 +134,6 @@ class LocalPolynomialRegression(MultiOutputMixin, RegressorMixin, Estimator):
 
     def fit(self, X: Any, y: Any) -> "LocalPolynomialRegression":
         """Keep the data and choose the bandwidth; return self."""
-        fit = self._polynomial()
         selection = as_selection(self.cv, self)
         X, Y = validate_data(
             self, X, y, multi_output=True, y_numeric=True, dtype="float64", ensure_min_samples=2
@@ -130,6 +147,8 @@ class LocalPolynomialRegression(MultiOutputMixin, RegressorMixin, Estimator):
         spread = X.std(axis=0)
         spread[spread == 0] = 1.0
         parts = left_out_parts(selection, len(X))
+        self.degree_ = self._affordable_degree(*X.shape, sum(len(part.rows) for part in parts))
+        fit = self._polynomial()
         # Leave-one-out does not change under a shift of the outputs, rounding errors do.
         centered = Y - Y.mean(axis=0)
 
@@ -254,27 +273,46 @@ class LocalPolynomialRegression(MultiOutputMixin, RegressorMixin, Estimator):
     def _polynomial(self) -> LocalSmoother:
         return LocalSmoother(
             check_piece(self.density_kernel, "density_kernel", self, as_density_kernel),
-            check_int(self.degree, "degree", self, low=0, high=2),
-            bool(check_choice(self.cross_terms, "cross_terms", self, (True, False))),
-            check_float(self.ridge, "ridge", self),
+            self.degree_,
+            bool(self.cross_terms),
+            float(self.ridge),
             adaptive=True,
         )
+
+    def _affordable_degree(self, n: int, q: int, n_left_out: int) -> int:
+        """The degree asked for, or a lower one with a warning where rows cannot determine it."""
+        degree = int(self.degree)
+        n_terms = [1, q + 1, (q + 1) * (q + 2) // 2 if self.cross_terms else 2 * q + 1]
+        bearable = max(k for k in range(degree + 1) if k == 0 or n_terms[k] < n)
+        advice = (
+            "Reduce the inputs first, as by PCA or SupportFeatureMachine, or take KernelRidgeCV, "
+            "which is at its best with many."
+        )
+        if bearable < degree:
+            warn(
+                f"LocalPolynomialRegression: a polynomial of degree {degree} in {q} inputs has "
+                f"{n_terms[degree]} terms, which {n} rows cannot determine; degree {bearable} is "
+                f"used. {advice}",
+                UserWarning,
+            )
+        steps = N_GRID + N_REFINE if isinstance(self.bandwidth, str) else 1
+        hours = steps * n_left_out * n * n_terms[bearable] ** 2 / FLOPS / 3600
+        if hours > LONG_HOURS:
+            warn(
+                f"LocalPolynomialRegression will take some {60 * hours:.0f} minutes: each of "
+                f"{n_left_out} rows left out takes {n_terms[bearable]} terms, {steps} times. "
+                f"{advice} Or lower the degree, give a bandwidth, or leave out fewer rows with "
+                "cv=Selection(max_rows=...).",
+                UserWarning,
+            )
+        return bearable
 
     def _given_bandwidth(self, q: int) -> Array | None:
         """The bandwidths as an array, or None where they are to be chosen."""
         if isinstance(self.bandwidth, str):
-            check_choice(self.bandwidth, "bandwidth", self, CHOICES)
             return None
-        try:
-            given = np.asarray(self.bandwidth, dtype=float)
-            if isinstance(self.bandwidth, bool):
-                raise TypeError
-            if given.ndim > 1 or (given.ndim == 1 and len(given) != q):
-                raise ValueError
-            given = np.broadcast_to(given, (q,)).copy()
-            if not np.all(np.isfinite(given) & (given > 0)):
-                raise ValueError
-        except (TypeError, ValueError):
+        given = np.asarray(self.bandwidth, dtype=float)
+        if given.ndim == 1 and len(given) != q:
             expected = f"'loo', 'loo-ard', a float in (0, inf) or {q} of them, one for each input"
-            raise ValueError(refusal(self, "bandwidth", expected, self.bandwidth)) from None
-        return given
+            raise ValueError(refusal(self, "bandwidth", expected, self.bandwidth))
+        return np.broadcast_to(given, (q,)).copy()

@@ -1,6 +1,6 @@
 """Linear regression with a Gaussian prior, in closed form."""
 
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy import linalg, optimize
@@ -9,8 +9,9 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from isthmus._checks import check_bool, check_float, check_scale, refusal
+from isthmus._checks import check_float, check_scale, refusal
 from isthmus._estimator import Estimator
+from isthmus._parameters import Constraint, boolean, none, numbers, real
 from isthmus.blocks.moments import Moments, merge
 from isthmus.regression.outputs import check_outputs
 from isthmus.regression.rank.reduced_rank_formulas import (
@@ -151,6 +152,12 @@ class BayesianLinearRegression(MultiOutputMixin, RegressorMixin, Estimator):
 
     __module__ = "isthmus.regression"
 
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "prior_covariance": real(0, include_low=False) | numbers(1, 2),
+        "noise": real(0, include_low=False) | none,
+        "fit_intercept": boolean,
+    }
+
     def __init__(
         self, prior_covariance: Any = 1.0, *, noise: float | None = None, fit_intercept: bool = True
     ):
@@ -180,9 +187,6 @@ class BayesianLinearRegression(MultiOutputMixin, RegressorMixin, Estimator):
         return self
 
     def _check_data(self, X: Any, y: Any, *, reset: bool) -> tuple[Array, Array, bool]:
-        if self.noise is not None:
-            check_float(self.noise, "noise", self, include_low=False)
-        check_bool(self.fit_intercept, "fit_intercept", self)
         X = validate_data(self, X, dtype=np.float64, reset=reset)
         Y = np.asarray(check_outputs(self, y, len(X)), dtype=np.float64)
         check_scale(self, X)

@@ -8,16 +8,16 @@ import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from isthmus._checks import check_floats, check_scale
+from isthmus._checks import check_floats, check_piece, check_scale
 from isthmus._estimator import Estimator
 from isthmus._memory import require_memory
-from isthmus._parameters import Constraint, boolean, choice, real, resolved_by, several
+from isthmus._parameters import Constraint, boolean, choice, real, several
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.definiteness import check_gram
 from isthmus.kernels.expansion import Expansion
 from isthmus.kernels.objects import check_objects, n_objects, take
 from isthmus.kernels.resolve import as_kernel
-from isthmus.regression.capabilities import kinds_of_objects
+from isthmus.regression.capabilities import kinds_of_objects, named_or
 from isthmus.regression.kernel_weights import KernelSmoother, RidgeSystem, ridge_system
 from isthmus.regression.outputs import check_outputs
 from isthmus.regression.ridge.left_out import left_out_errors
@@ -26,7 +26,7 @@ from isthmus.regression.selection import CRITERIA, Choice, Selection, as_selecti
 from isthmus.typing import Array, IntArray, Objects
 
 DEFAULT_ALPHAS = tuple(10.0**power for power in np.arange(-8, 2.01, 0.5))
-A_KERNEL = resolved_by(as_kernel, "a kernel, its name or a callable")
+A_KERNEL = named_or(as_kernel, "a kernel, its name or a callable")
 
 
 class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator):
@@ -165,7 +165,7 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
         if _is_auto(self.kernel):
             return list(KERNELS)
         given = self.kernel if isinstance(self.kernel, (list, tuple)) else [self.kernel]
-        return [as_kernel(kernel) for kernel in given]
+        return [check_piece(kernel, "kernel", self, as_kernel) for kernel in given]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -206,7 +206,7 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
             self,
             8.0 * n**2,
             what=f"the Gram matrix of {n} rows",
-            avoid="Fit fewer rows, or take GaussianProcess(approximation=Inducing(n_landmarks)) or "
+            avoid="Fit fewer rows, or take GaussianProcess(approximation=Inducing(256)) or "
             "scikit-learn's Nystroem with ReducedRankRegression, which need no such matrix.",
         )
 

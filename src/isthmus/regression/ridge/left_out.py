@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from isthmus.linalg.centering import center_gram
+from isthmus.linalg.products import product
 from isthmus.linalg.ridge import RidgePath
 from isthmus.regression.selection import Selection
 from isthmus.typing import Array
@@ -94,7 +95,7 @@ def _folds(
                 continue
             C = path.coefficients(alpha)
             C -= C.mean(axis=0) * fit_intercept
-            totals[i] += np.sum((Y[test] - y_mean - across @ C) ** 2)
+            totals[i] += np.sum((Y[test] - y_mean - product(across, C)) ** 2)
             totals[i] += noise * np.sum(C**2) * len(test)
         n_values += Y[test].size
     yield from zip((totals / max(n_values, 1)).tolist(), alphas, strict=True)

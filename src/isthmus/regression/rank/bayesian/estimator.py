@@ -1,7 +1,7 @@
 """Rank-limited regression with its uncertainty."""
 
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -9,13 +9,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from isthmus._checks import (
-    check_bool,
-    check_choice,
-    check_float,
-    check_int,
-    check_jobs,
-    check_seed,
+from isthmus._checks import check_float, check_seed
+from isthmus._parameters import (
+    Constraint,
+    boolean,
+    choice,
+    integer,
+    jobs,
+    seed,
+    verbosity,
 )
 from isthmus._progress import ProgressLine
 from isthmus._warnings import warn
@@ -23,7 +25,12 @@ from isthmus.blocks.slices import block_slices
 from isthmus.regression.rank.bayesian.formulas import Draws, Streams, diagnostics, weak_prior
 from isthmus.regression.rank.bayesian.gibbs import gibbs_chains
 from isthmus.regression.rank.bayesian.published import published_chains
-from isthmus.regression.rank.reduced_rank import RankLimitedRegressor, ReducedRankRegression
+from isthmus.regression.rank.reduced_rank import (
+    A_RANK,
+    RankLimitedRegressor,
+    ReducedRankRegression,
+    chooses_rank,
+)
 from isthmus.regression.rank.reduced_rank_formulas import factors
 from isthmus.typing import Array
 
@@ -132,6 +139,20 @@ class BayesianStiefelRegression(RankLimitedRegressor):
 
     __module__ = "isthmus.regression"
 
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "rank": A_RANK,
+        "likelihood": choice("gaussian", "laplace"),
+        "sampler": choice(*SAMPLERS),
+        "n_chains": integer(1),
+        "n_samples": integer(4),
+        "n_warmup": integer(0),
+        "thin": choice("auto") | integer(1),
+        "fit_intercept": boolean,
+        "n_jobs": jobs,
+        "random_state": seed,
+        "verbose": verbosity,
+    }
+
     def __init__(
         self,
         rank: int | str | None = None,
@@ -161,14 +182,14 @@ class BayesianStiefelRegression(RankLimitedRegressor):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Draw from the posterior given rows ``X`` and outputs ``y``; return self."""
-        self._check_parameters()
         X, Y, _ = self._check_data(X, y, None)
         if len(X) < 2:
             raise ValueError(f"{type(self).__name__} needs at least two rows. Got n_samples = 1.")
         dtype, X = X.dtype, np.asarray(X, dtype=np.float64)
-        if self.rank is None or (isinstance(self.rank, str) and self.rank == "cv"):
-            choice = ReducedRankRegression(self.rank, fit_intercept=self.fit_intercept)
-            rank = choice.fit(X, Y).rank_
+        if chooses_rank(self.rank):
+            # The penalty of the prior is a weak one: so is that of the choice.
+            closed = ReducedRankRegression(alpha=0.0, cv=5, fit_intercept=self.fit_intercept)
+            rank = closed.fit(X, Y).rank_
         else:
             rank = self._check_rank(X.shape[1], Y.shape[1])
         x_mean, y_mean = np.zeros(X.shape[1]), np.zeros(Y.shape[1])
@@ -181,16 +202,6 @@ class BayesianStiefelRegression(RankLimitedRegressor):
         self._set_diagnostics(draws)
         self._set_posterior(draws, dtype)
         return self
-
-    def _check_parameters(self) -> None:
-        check_choice(self.likelihood, "likelihood", self, ("gaussian", "laplace"))
-        check_choice(self.sampler, "sampler", self, tuple(SAMPLERS))
-        for name, low in (("n_chains", 1), ("n_warmup", 0), ("n_samples", 4)):
-            check_int(getattr(self, name), name, self, low=low)
-        if not (isinstance(self.thin, str) and self.thin == "auto"):
-            check_int(self.thin, "thin", self, low=1, why="or 'auto'")
-        check_bool(self.fit_intercept, "fit_intercept", self)
-        check_jobs(self.n_jobs, "n_jobs", self)
 
     def _draws(self, X: Array, Y: Array, rank: int) -> Draws:
         n_chains = int(self.n_chains)
@@ -208,8 +219,8 @@ class BayesianStiefelRegression(RankLimitedRegressor):
             "n_samples": int(self.n_samples),
             "thin": thin,
         }
-        seed = check_seed(self.random_state, "random_state", self).randint(2**31 - 1)
-        generators = np.random.default_rng(seed).spawn(n_chains)
+        first = check_seed(self.random_state, "random_state", self).randint(2**31 - 1)
+        generators = np.random.default_rng(first).spawn(n_chains)
         sampler = SAMPLERS[self.sampler]
         n_groups = min(effective_n_jobs(self.n_jobs), n_chains)
         if n_groups == 1:

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.exceptions import ConvergenceWarning
 
-from isthmus._checks import check_table
+from isthmus._checks import check_piece, check_table
 from isthmus._parameters import (
     Constraint,
     boolean,
@@ -15,7 +15,6 @@ from isthmus._parameters import (
     condition,
     integer,
     real,
-    resolved_by,
     verbosity,
 )
 from isthmus._progress import ProgressLine
@@ -23,6 +22,7 @@ from isthmus._warnings import warn
 from isthmus.losses.base import Loss
 from isthmus.losses.resolve import as_loss
 from isthmus.optimize.riemannian import FixedRank, FixedRankResult
+from isthmus.regression.capabilities import named_or
 from isthmus.regression.rank.choice import observed_penalty
 from isthmus.regression.rank.reduced_rank import (
     A_PENALTY,
@@ -144,7 +144,7 @@ class StiefelRegression(RankLimitedRegressor):
 
     _constraints: ClassVar[dict[str, Constraint]] = {
         "rank": A_RANK,
-        "loss": resolved_by(as_loss, "a loss or its name"),
+        "loss": named_or(as_loss, "a loss or its name"),
         "alpha": A_PENALTY,
         "solver": choice("auto", "riemannian", "published"),
         "init": choice(*STARTS) | condition("a tuple (V, s, W) of arrays of numbers", _is_start),
@@ -182,7 +182,7 @@ class StiefelRegression(RankLimitedRegressor):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the map from rows ``X`` to outputs ``y``, in which NaN stands for missing."""
-        loss = as_loss(self.loss)
+        loss: Loss = check_piece(self.loss, "loss", self, as_loss)
         X, Y, weights = self._check_data(X, y, sample_weight, missing=True)
         loss.check_outputs(Y)
         if not chooses_rank(self.rank):
