@@ -215,7 +215,9 @@ def test_only_classes_of_estimator_families_are_trusted(name, trusted):
 # Fuzzing ----------------------------------------------------------------------------
 
 FUZZ = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=int(os.environ.get("ISTHMUS_FUZZ", "40")),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 
 

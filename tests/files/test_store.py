@@ -96,6 +96,12 @@ def test_names_of_columns_survive_and_tables_come_out_as_tables(points, tmp_path
     pd.testing.assert_frame_equal(again.transform(frame), model.transform(frame))
 
 
+def test_a_model_of_a_slice_of_a_table_answers_the_same_to_the_last_bit(tmp_path):
+    table = np.random.default_rng(0).normal(size=(30, 900)).T  # rows with gaps between numbers
+    model = KernelRidgeCV().fit(table[:200], table[:200, 0] ** 2)
+    assert_array_equal(saved(model, tmp_path).predict(table), model.predict(table))
+
+
 def test_a_file_lists_what_it_would_load(tmp_path, fitted):
     path = tmp_path / "m.isthmus"
     isthmus.save(make_pipeline(StandardScaler(), fitted[0]), path, card={"about": "a test"})
