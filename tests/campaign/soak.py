@@ -3,7 +3,7 @@
 ``python -m tests.campaign.soak`` sends a stream of 10^8 numbers through every ``partial_fit`` that
 promises constant memory. In the middle the model is saved; the model that goes on and the one that
 is loaded from the file learn the rest, and must answer alike to the last bit. The saved
-state must not grow with the stream. It takes a quarter of an hour and is no part of ``make test``.
+state must not grow with the stream. It takes some minutes and is no part of ``make test``.
 """
 
 import argparse

@@ -148,3 +148,13 @@ def test_bad_parameters_are_named_and_leave_nothing_fitted(rng, parameters, mess
 def test_one_class_is_refused(rng):
     with pytest.raises(ValueError, match=r"at least 2 classes\. Got 1 class"):
         DictionaryClassifier().fit(rng.normal(size=(10, 3)), np.zeros(10))
+
+
+@pytest.mark.parametrize("discrimination", [1.0, 10.0])
+def test_weak_competition_does_not_cost_accuracy(discrimination):
+    X, y = load_digits(return_X_y=True)
+    given = {"n_atoms": 10, "n_nonzero": 4, "random_state": 0}
+    plain = DictionaryClassifier(**given).fit(X[:900], y[:900])
+    model = DictionaryClassifier(discrimination=discrimination, **given).fit(X[:900], y[:900])
+    assert model.score(X[:900], y[:900]) >= plain.score(X[:900], y[:900])
+    assert model.score(X[900:], y[900:]) >= plain.score(X[900:], y[900:]) - 0.005

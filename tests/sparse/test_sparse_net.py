@@ -107,7 +107,7 @@ def test_published_atoms_have_length_one(rng):
 
 def test_nothing_depends_on_the_unit_of_the_signals(rng):
     X, _ = laplacian(rng, n=400)
-    nets = [SparseNet(5, max_iter=2, random_state=0).fit(s * X) for s in (1.0, 50.0)]
+    nets = [SparseNet(5, alpha=0.22, max_iter=2, random_state=0).fit(s * X) for s in (1.0, 50.0)]
     assert_allclose(nets[0].components_, nets[1].components_, atol=1e-6)
     # At the variance 0.1 of the published images, lambda = 2 alpha is 0.14 of the deviation.
     assert_allclose(2 * nets[0].alpha * 0.1 / np.sqrt(0.1), 0.14, atol=1e-3)
@@ -128,3 +128,13 @@ def test_refused_settings_leave_nothing_fitted(rng, settings, message):
     with pytest.raises(ValueError, match=message):
         net.fit(X)
     assert not hasattr(net, "components_")
+
+
+@pytest.mark.parametrize("prior", ["log", "exp", "abs"])
+@pytest.mark.parametrize("seed", range(3))
+def test_every_prior_finds_planted_atoms_at_the_default_penalty(prior, seed):
+    rng = np.random.default_rng(seed)
+    Q = np.linalg.qr(rng.normal(size=(8, 8)))[0]
+    net = SparseNet(8, prior=prior, random_state=0).fit(rng.laplace(size=(2000, 8)) @ Q)
+    atoms = net.components_ / np.linalg.norm(net.components_, axis=1, keepdims=True)
+    assert np.abs(atoms @ Q.T).max(axis=0).min() > 0.95

@@ -41,7 +41,7 @@ def receptive_fields(settings, seed, progress):
     for i, solver in enumerate(("moments", "published")):
         progress(0.3 * i, f"atoms, {solver}")
         nets[solver] = SparseNet(
-            k, solver=solver, max_iter=settings["passes"], random_state=seed
+            k, alpha=0.22, solver=solver, max_iter=settings["passes"], random_state=seed
         ).fit(X)
     energies = {solver: _energy(net, test) for solver, net in nets.items()}
     progress(0.6, "Gabor functions")
@@ -132,7 +132,8 @@ def _energy(net, X):
 def _planted(n, seed):
     rng = np.random.default_rng(seed)
     Q = np.linalg.qr(rng.normal(size=(16, 16)))[0]
-    net = SparseNet(16, max_iter=10, random_state=seed).fit(rng.laplace(size=(n, 16)) @ Q)
+    X = rng.laplace(size=(n, 16)) @ Q
+    net = SparseNet(16, alpha=0.22, max_iter=10, random_state=seed).fit(X)
     atoms = net.components_ / np.linalg.norm(net.components_, axis=1, keepdims=True)
     match = np.abs(atoms @ Q.T).max(axis=0)
     return float(match.min()), int(np.sum(match > 0.95))

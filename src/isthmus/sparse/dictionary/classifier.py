@@ -14,7 +14,7 @@ from isthmus._checks import (
 from isthmus._estimator import Estimator
 from isthmus._parameters import Constraint, integer, jobs, none, real, seed, verbosity
 from isthmus._progress import ProgressLine
-from isthmus.sparse.dictionary.classifier_formulas import class_codes, competition, descent
+from isthmus.sparse.dictionary.classifier_formulas import class_codes, competition, descent, n_wrong
 from isthmus.sparse.dictionary.ksvd.estimator import KSVD
 from isthmus.sparse.dictionary.ksvd.formulas import SparseCodes
 from isthmus.sparse.pursuit.matching import count_limit, unit_rows
@@ -46,8 +46,11 @@ class DictionaryClassifier(ClassifierMixin, Estimator):
     n_nonzero : int or None, default=None
         Maximum number of non-zeros of a code; None takes a tenth of the features, at least one.
     discrimination : float, default=0.0
-        The strength λ of the competition; errors are shares of a signal's energy, so values of
-        10 to 100 matter. Small dictionaries gain most.
+        The strength λ of the competition, in units of one over a squared residual. It should be
+        several times one over the usual distance between the residuals of two classes, mostly 100
+        or more: a weak λ calls no signal recognised, and pushes atoms away from all of them.
+        The round with the fewest errors in training is kept, which is reconstruction alone where
+        the competition does not help. Small dictionaries, which err in training, gain most.
     max_iter : int, default=20
         Maximum number of sweeps of K-SVD.
     max_iter_competition : int, default=30
@@ -171,9 +174,13 @@ class DictionaryClassifier(ClassifierMixin, Estimator):
         n_nonzero: int,
         strength: float,
     ) -> tuple[list[Array], list[float]]:
-        """Rounds of the competition; the last dictionaries and the objective before each round."""
+        """Rounds of the competition; the best dictionaries and the objective before each round.
+
+        The best make the fewest errors in training, the earliest of those that make as many.
+        """
         step, history = 1.0, []
         state = self._evaluate(X, labels, dictionaries, n_nonzero, strength)
+        best, fewest = dictionaries, n_wrong(state[2], labels)
         with ProgressLine("DictionaryClassifier", verbose=self.verbose) as line:
             for n_round in range(self.max_iter_competition):
                 value, weights, codes = state
@@ -192,7 +199,10 @@ class DictionaryClassifier(ClassifierMixin, Estimator):
                 else:
                     break
                 dictionaries, step = trial, 2 * step
-        return dictionaries, history
+                wrong = n_wrong(state[2], labels)
+                if wrong < fewest:
+                    best, fewest = dictionaries, wrong
+        return best, history
 
     def _evaluate(
         self, X: Array, labels: IntArray, dictionaries: list[Array], n_nonzero: int, strength: float

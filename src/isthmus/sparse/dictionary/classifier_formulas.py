@@ -40,6 +40,12 @@ def competition(errors: Array, labels: IntArray, strength: float) -> tuple[float
     return float(np.sum(own + contrast)), weights
 
 
+def n_wrong(codes: list[SparseCodes], labels: IntArray) -> int:
+    """Number of signals that another dictionary represents better than that of their class."""
+    errors = np.column_stack([c.errors for c in codes])
+    return int(np.sum(errors.argmin(axis=1) != labels))
+
+
 def competition_gradient(codes: SparseCodes, weights: Array, n_atoms: int) -> Array:
     r"""Gradient of :math:`\sum_iw_iR(x_i)` by the atoms, shape (n_atoms, n_features).
 

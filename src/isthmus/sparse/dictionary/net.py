@@ -50,9 +50,11 @@ class SparseNet(MomentDictionary):
     prior : {"log", "exp", "abs"}, default="log"
         :math:`S(u)=\log(1+u^2)`, :math:`1-e^{-u^2}` or :math:`|u|`; the last is the problem of
         :class:`SparseDictionary`.
-    alpha : float, default=0.22
+    alpha : float, default=1.0
         Penalty, in units of the variance :math:`s^2` of the entries of the signals, so that nothing
-        depends on their unit; ``alpha_`` is in theirs.
+        depends on their unit; ``alpha_`` is in theirs. The smooth priors are quadratic near zero:
+        with the 0.22 of [Olshausen1996]_ few coefficients leave that range, and planted atoms
+        are found less reliably.
     solver : {"moments", "published"}, default="moments"
         Codes by L-BFGS and atoms from sums over all signals so far, in closed form, or, as
         published, codes by following :math:`\dot a=-\partial E/\partial a` with Euler steps and
@@ -89,7 +91,7 @@ class SparseNet(MomentDictionary):
     -----
     The published cost has :math:`\|x-aD\|^2` and :math:`\lambda=2\alpha`; its published rule for
     the codes belongs to the halved cost. [Olshausen1996]_ sets :math:`\lambda/\sigma=0.14` for
-    images of variance 0.1, which is an alpha of 0.22. Smooth priors are not convex: a code is a
+    images of variance 0.1, which is ``alpha=0.22``. Smooth priors are not convex: a code is a
     local minimum, found from :math:`a=xD^\top`.
 
     Examples
@@ -119,7 +121,7 @@ class SparseNet(MomentDictionary):
         n_atoms: int | None = None,
         *,
         prior: str = "log",
-        alpha: float = 0.22,
+        alpha: float = 1.0,
         solver: str = "moments",
         learning_rate: float = 1.0,
         max_iter: int = 10,
