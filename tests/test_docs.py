@@ -20,7 +20,8 @@ DOCS = ROOT / "docs"
 if not DOCS.is_dir():
     pytest.skip("an installed package has no documents", allow_module_level=True)
 
-PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md")), *sorted(DOCS.glob("guide/*.md"))]
+FOLDERS = ("*.md", "guide/*.md", "coming_from/*.md")
+PAGES = [ROOT / "README.md", *(page for folder in FOLDERS for page in sorted(DOCS.glob(folder)))]
 EXAMPLES = sorted((ROOT / "examples").glob("*/plot_*.py"))
 LABEL = re.compile(r"\[([A-Z][A-Za-z]+\d{4})\]")
 
