@@ -115,3 +115,10 @@ def test_text_is_told_which_measures_take_it():
         hsic(words, np.arange(4.0))
     with pytest.raises(ValueError, match=r"holds text. Use hsic"):
         distance_correlation(words, np.arange(4.0))
+
+
+def test_memory_is_looked_for_before_it_is_taken(monkeypatch):
+    monkeypatch.setattr("isthmus._memory.available_bytes", lambda: 10 * 2**30)
+    rows = np.arange(50_000.0)
+    with pytest.raises(MemoryError, match=r"coco needs 37.3 GiB .* 10.0 GiB are available.*hsic"):
+        coco(rows, rows)

@@ -223,11 +223,12 @@ def test_fitted_maps_survive_the_disk(points, tmp_path):
     ("params", "message"),
     [
         ({"n_components": 61}, r"int in \[1, 60\] \(number of objects\). Got 61"),
-        ({"n_components": 0}, r"int in \[1, 60\]"),
+        ({"n_components": 0}, r"int in \[1, inf\)"),
+        ({"center": "abc"}, "'center' parameter of KernelPCA must be True or False"),
         ({"n_components": 1.5}, r"a float in \(0, 1\]"),
         ({"n_components": 3, "kernel": "linear"}, r"int in \[1, 2\] \(rank of the Gram matrix\)"),
         ({"n_landmarks": 0}, "'n_landmarks' parameter of KernelPCA"),
-        ({"kernel": "nonsense"}, "Unknown kernel 'nonsense'"),
+        ({"kernel": "nonsense"}, "'kernel' parameter of KernelPCA.*Unknown kernel 'nonsense'"),
     ],
 )
 def test_bad_parameters_are_named(points, params, message):
@@ -277,3 +278,12 @@ def test_constant_objects_are_said_to_have_no_variance():
 def test_words_under_a_kernel_of_vectors_are_told_what_to_name():
     with pytest.raises(ValueError, match=r"KernelPCA got text.*Name a kernel for text"):
         KernelPCA(2).fit(["ab", "cd", "ef"])
+
+
+def test_memory_is_looked_for_before_it_is_taken(monkeypatch):
+    monkeypatch.setattr("isthmus._memory.available_bytes", lambda: 10 * 2**30)
+    rows = np.zeros((50_000, 2))
+    rows[:, 0] = np.arange(50_000)
+    with pytest.raises(MemoryError, match=r"needs 37.3 GiB .* 10.0 GiB are available. Set n_landm"):
+        KernelPCA(3).fit(rows)
+    KernelPCA(3, n_landmarks=50, random_state=0).fit(rows[:1000])

@@ -282,7 +282,7 @@ def test_comes_back_from_disk(signal, tmp_path):
     ("parameters", "message"),
     [
         ({"lag": 0}, "'lag' parameter of SlowFeatureAnalysis must be an int in [1, inf)"),
-        ({"lag": []}, "or a sequence of such. Got [] instead"),
+        ({"lag": []}, "a list, not empty, with each entry an int in [1, inf). Got [] instead"),
         ({"graph": "space"}, "must be one of 'time', 'classes', 'target'. Got 'space'"),
         ({"solver": "online", "lag": 2}, "expected lag=1 and graph='time'. Got lag=2"),
         ({"n_components": 9}, "an int in [1, 4] (rank of the expanded signal). Got 9"),

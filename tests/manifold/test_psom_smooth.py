@@ -337,7 +337,7 @@ def test_scattered_data_on_a_large_grid_match_the_factorisation(monkeypatch):
             lambda: SmoothPSOM((3,), smoothness="best").fit(np.eye(9)),
             "'gcv', 'loo', 'noise', 'discrepancy'",
         ),
-        (lambda: SmoothPSOM((3,), smoothness=-1.0).fit_nodes(np.eye(3)), r"a float in \[0.0"),
+        (lambda: SmoothPSOM((3,), smoothness=-1.0).fit_nodes(np.eye(3)), r"a float in \[0, inf\)"),
         (lambda: SmoothPSOM((3,)).fit_nodes(np.eye(3), variances=[1, 2]), "must be 3 numbers"),
         (lambda: SmoothPSOM((3,)).fit_nodes(np.eye(3), variances=[0, 1, 1]), "variance 0"),
         (lambda: SmoothPSOM((3,)).fit(np.full((9, 2), np.nan)), "contains NaN"),

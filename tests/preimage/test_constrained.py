@@ -116,7 +116,7 @@ def test_stopping_early_warns(pca, queries, points):
         ((1.0, 0.0), r"needs low < high for every entry. Got 1 and 0 for entry 0"),
         (([0.0, 2.0], [1.0, 1.0]), "Got 2 and 1 for entry 1"),
         (([0.0] * 3, [1.0] * 3), "of numbers or of 2 bounds each"),
-        ("box", "must be None, a function"),
+        ("box", "'constraint' parameter of ConstrainedPreimage must be a callable, a pair"),
         (lambda Z: Z[:, :1], r"must return rows of the same shape, here \(1, 2\)"),
     ],
 )

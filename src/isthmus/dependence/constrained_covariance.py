@@ -6,6 +6,7 @@ import numpy as np
 from scipy.linalg import eigvalsh, lapack
 
 from isthmus._door import with_door
+from isthmus._memory import require_memory
 from isthmus.blocks.slices import block_slices
 from isthmus.dependence.sides import Side, check_pair, kernel_side
 from isthmus.typing import Array, Objects
@@ -62,6 +63,13 @@ def centered_factor(side: Side) -> Array:
     r"""Matrix :math:`A` of full column rank with :math:`AA^\top=HKH` up to rounding."""
     if side.features is not None:
         return side.features
+    require_memory(
+        "coco",
+        2 * 8.0 * side.n**2,
+        what=f"a Gram matrix of {side.n} objects and its factor",
+        avoid="Take fewer objects, a kernel with explicit features (linear, polynomial), or hsic, "
+        "which works in blocks.",
+    )
     K = np.empty((side.n, side.n))
     for rows in block_slices(side.n, side.n):
         K[rows] = side.values(rows, slice(0, side.n))

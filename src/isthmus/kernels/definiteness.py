@@ -69,7 +69,7 @@ def symmetric(K: Array, owner: Any = None, *, overwrite: bool = True) -> Array:
             f"{column}. The kernel has no value there, or its inputs are too large."
         )
     gap = _asymmetry(K)
-    if gap > max(ASYMMETRY, 8 * float(np.finfo(K.dtype).eps)) * peak:
+    if gap > max(ASYMMETRY, 1000 * float(np.finfo(K.dtype).eps)) * peak:
         raise ValueError(
             f"{name_of_matrix(owner)} is not symmetric: entries differ by up to {gap:.3g} from "
             f"those across the diagonal, where the largest is {peak:.3g}. Symmetrise the "

@@ -7,6 +7,8 @@ from typing import Any
 from sklearn.base import clone
 from sklearn.gaussian_process.kernels import Kernel as SklearnKernel
 
+from isthmus._checks import check_piece
+from isthmus._parameters import condition
 from isthmus.kernels.algebra.delta import Delta
 from isthmus.kernels.algebra.function import FunctionKernel
 from isthmus.kernels.algebra.normalized import Normalized
@@ -35,6 +37,20 @@ NAMES: dict[str, Callable[[], Kernel]] = {
     "delta": Delta,
     "precomputed": Precomputed,
 }
+
+
+def _may_be_kernel(value: Any) -> bool:
+    # A name that is none gets a better answer from as_kernel.
+    return isinstance(value, (str, Kernel)) or (callable(value) and not isinstance(value, type))
+
+
+A_KERNEL = condition("a kernel, its name or a callable", _may_be_kernel)
+
+
+def kernel_parameter(owner: Any, name: str) -> Kernel:
+    """The kernel that a parameter of ``owner`` stands for; a refusal names the parameter."""
+    kernel: Kernel = check_piece(getattr(owner, name), name, owner, as_kernel)
+    return kernel
 
 
 def as_kernel(kernel: Any) -> Kernel:

@@ -1,6 +1,6 @@
 """Classification by one manifold per class."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from isthmus._checks import check_length
 from isthmus._estimator import Estimator
+from isthmus._parameters import Constraint, having, jobs
 from isthmus.kernels.objects import check_list
 from isthmus.typing import OBJECT_KINDS, Array, provides
 
@@ -56,6 +57,11 @@ class ManifoldClassifier(ClassifierMixin, Estimator):
     """
 
     __module__ = "isthmus.manifold"
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "manifold": having("fit", text="an estimator that is fitted to each class"),
+        "n_jobs": jobs,
+    }
 
     def __init__(self, manifold: Any, *, n_jobs: int | None = None):
         self.manifold = manifold

@@ -1,12 +1,13 @@
 """Projection of rows on any latent map: starts, descent, and which end counts."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.metrics import pairwise_distances_argmin_min
 
 from isthmus._checks import check_float, check_int
+from isthmus._parameters import Constraint, integer, real
 from isthmus._piece import Piece
 from isthmus.blocks.slices import block_slices
 from isthmus.manifold.domain import Domain
@@ -38,6 +39,12 @@ class Search(Piece):
     """
 
     __module__ = "isthmus.manifold"
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "n_init": integer(1),
+        "max_iter": integer(1),
+        "tol": real(0),
+    }
 
     n_init: int = 4
     max_iter: int = 50

@@ -1,11 +1,11 @@
 """Pre-images among given candidates."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.metrics import pairwise_distances_argmin
 
-from isthmus._checks import check_choice
+from isthmus._parameters import Constraint, choice, having, none
 from isthmus.kernels.objects import object_array, take
 from isthmus.kernels.points import residual_norms
 from isthmus.preimage.base import BasePreimage
@@ -38,6 +38,11 @@ class CandidatePreimage(BasePreimage):
 
     __module__ = "isthmus.preimage"
 
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "candidates": having("__len__", text="a collection of objects") | none,
+        "criterion": choice("coord", "full"),
+    }
+
     def __init__(self, candidates: Any = None, *, criterion: str = "coord"):
         self.candidates = candidates
         self.criterion = criterion
@@ -48,7 +53,6 @@ class CandidatePreimage(BasePreimage):
         return frozenset({"expansion"} if self.criterion == "full" else ())
 
     def _fit(self, objects: Objects, feature_map: Any, coordinates: Array) -> None:
-        check_choice(self.criterion, "criterion", self, ("coord", "full"))
         given = self.candidates is not None
         candidates = self.candidates if given else objects
         points = np.asarray(feature_map.transform(candidates)) if given else coordinates

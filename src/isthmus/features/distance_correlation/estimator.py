@@ -1,7 +1,7 @@
 """Supervised reduction by distance correlation."""
 
 from copy import copy
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -11,6 +11,17 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from isthmus._checks import check_int
 from isthmus._estimator import Estimator
+from isthmus._parameters import (
+    Constraint,
+    boolean,
+    choice,
+    having,
+    integer,
+    none,
+    real,
+    seed,
+    verbosity,
+)
 from isthmus._progress import ProgressLine
 from isthmus._warnings import warn
 from isthmus.blocks.sampling import sample_rows
@@ -155,6 +166,23 @@ class DistanceCorrelationReduction(ClassNamePrefixFeaturesOutMixin, TransformerM
     """
 
     __module__ = "isthmus.features"
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "n_components": integer(1),
+        "solver": choice("exact", "mm", "gradient", "published"),
+        "y_weight": real(0, 1),
+        "exponent": real(0, 2, include_low=False),
+        "mapping": choice("auto", "analytic", "learned", "linear"),
+        "regressor": having("fit", "predict", text="a regressor") | choice("stacked") | none,
+        "crossfit": integer(2) | none,
+        "labels": boolean | choice("auto"),
+        "standardize": boolean,
+        "n_landmarks": integer(3),
+        "max_iter": integer(1) | none,
+        "tol": real(0),
+        "random_state": seed,
+        "verbose": verbosity,
+    }
 
     def __init__(
         self,

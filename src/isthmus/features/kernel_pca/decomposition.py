@@ -15,6 +15,7 @@ from scipy import linalg
 
 from isthmus.blocks.moments import Moments
 from isthmus.linalg.centering import center_gram
+from isthmus.linalg.products import inner_products, product
 from isthmus.linalg.signs import fix_signs
 from isthmus.linalg.spectrum import inverse_root, leading_eigenpairs, positive_part
 from isthmus.typing import Array
@@ -67,11 +68,11 @@ def primal_axes(
     n = len(F)
     origin = F.mean(axis=0) if center else np.zeros(F.shape[1], dtype=F.dtype)
     centred = F - origin
-    S = centred.T @ centred
+    S = inner_products(centred)
     eigenvalues, V = positive_part(*linalg.eigh(S))
     r = _how_many(eigenvalues, n_pairs, share, float(np.trace(S)))
     eigenvalues, V = eigenvalues[:r], V[:, :r]
-    dual = fix_signs(centred @ V) / eigenvalues
+    dual = fix_signs(product(centred, V)) / eigenvalues
     if center:
         dual -= dual.mean(axis=0)
     weights = np.full(n, 1 / n if center else 0.0, dtype=F.dtype)
@@ -101,10 +102,10 @@ def nystroem_axes(
     if not center:
         scatter = scatter + moments.count * np.outer(mean, mean)
         mean = np.zeros_like(mean)
-    S = R.T @ scatter @ R
+    S = product(product(R.T, scatter), R)
     eigenvalues, W = positive_part(*linalg.eigh((S + S.T) / 2))
     r = _how_many(eigenvalues, n_pairs, share, float(np.trace(S)))
-    dual = fix_signs(R @ W[:, :r])
+    dual = fix_signs(product(R, W[:, :r]))
     # The mean's own projection on the landmarks' span: K⁺ times its inner products.
     weights = R @ (R.T @ mean)
     total = diagonal - moments.count * float(weights @ mean)

@@ -2,7 +2,7 @@
 
 import copy
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
@@ -12,6 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from isthmus._checks import check_int
 from isthmus._estimator import Estimator
+from isthmus._memory import require_memory
+from isthmus._parameters import Constraint, boolean, having, integer, none, real, seed
 from isthmus.blocks.folding import merge_all
 from isthmus.blocks.moments import Moments, map_block, merge
 from isthmus.blocks.sampling import sample_rows
@@ -26,7 +28,7 @@ from isthmus.kernels.definiteness import check_gram
 from isthmus.kernels.expansion import Expansion
 from isthmus.kernels.objects import check_objects, concatenate, n_objects
 from isthmus.kernels.points import axes_and_origin, residual_norms
-from isthmus.kernels.resolve import as_kernel
+from isthmus.kernels.resolve import A_KERNEL, as_kernel, kernel_parameter
 from isthmus.typing import Array
 
 
@@ -92,6 +94,15 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     """
 
     __module__ = "isthmus.features"
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "n_components": integer(1) | real(0, 1, include_low=False) | none,
+        "kernel": A_KERNEL,
+        "center": boolean,
+        "n_landmarks": integer(1) | none,
+        "preimage": having("fit", "solve", text="a pre-image") | none,
+        "random_state": seed,
+    }
 
     def __init__(
         self,
@@ -167,7 +178,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         return self
 
     def _fit(self, X: Any) -> Any:
-        kernel = as_kernel(self.kernel)
+        kernel = kernel_parameter(self, "kernel")
         X = check_objects(self, X, kernel, reset=True)
         n = n_objects(X)
         if n < 2 and self.center:
@@ -213,6 +224,14 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         F = kernel.explicit_features(X)
         if F is not None and F.shape[1] < len(F):
             return primal_axes(F, center=self.center, n_pairs=n_pairs, share=share)
+        n = n_objects(X)
+        # The matrix and its copy; all eigenvectors need two more.
+        require_memory(
+            self,
+            8.0 * n**2 * (2 if isinstance(self.n_components, Integral) else 3),
+            what=f"the Gram matrix of {n} objects and its eigenvectors",
+            avoid="Set n_landmarks, which needs n_landmarks² numbers and blocks.",
+        )
         K = kernel.gram(X, self.objects_)
         # A matrix of the caller's has been checked, and centring would overwrite it.
         K = K.copy() if kernel.pairwise else check_gram(K, self)

@@ -1,7 +1,7 @@
 """Slow feature analysis: what changes slowly is what matters."""
 
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from isthmus._checks import check_int, check_length
 from isthmus._estimator import Estimator
+from isthmus._parameters import Constraint, choice, integer, none, real, seed, several
 from isthmus._warnings import warn
 from isthmus.features.slow.episodes import (
     are_episodes,
@@ -25,7 +26,7 @@ from isthmus.features.slow.neighborhoods import graph_roots, time_roots
 from isthmus.features.slow.online import OnlineState
 from isthmus.features.slow.settings import SlowSettings, check_settings
 from isthmus.kernels.objects import check_objects, n_objects, take
-from isthmus.kernels.resolve import as_kernel
+from isthmus.kernels.resolve import A_KERNEL, as_kernel, kernel_parameter
 from isthmus.typing import OBJECT_KINDS, Array
 
 
@@ -112,6 +113,22 @@ class SlowFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
     """
 
     __module__ = "isthmus.features"
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "n_components": integer(1) | none,
+        "expansion": integer(1) | A_KERNEL,
+        "lag": integer(1) | several(integer(1)),
+        "graph": choice("time", "classes", "target"),
+        "solver": choice("exact", "online"),
+        "alpha": real(0) | choice("auto"),
+        "rcond": real(0, 1) | choice("auto"),
+        "n_landmarks": integer(1),
+        "forgetting": real(0, 1, include_low=False),
+        "learning_rate": real(0, 1, include_low=False),
+        "n_whitened": integer(1) | none,
+        "max_iter": integer(1),
+        "random_state": seed,
+    }
 
     def __init__(
         self,
@@ -245,7 +262,7 @@ class SlowFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
                 self, X, dtype=[np.float64, np.float32], reset=reset, ensure_min_samples=1
             )
         else:
-            X = check_objects(self, X, as_kernel(self.expansion), reset=reset)
+            X = check_objects(self, X, kernel_parameter(self, "expansion"), reset=reset)
         if ids is None:
             return [X]
         check_length(self, n_objects(X), len(ids), what="ids of episodes as rows")

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from isthmus._checks import check_float, check_int
+from isthmus._parameters import Constraint, integer, none, real
 from isthmus._piece import Piece
 
 
@@ -29,6 +30,15 @@ class Annealing(Piece):
     """
 
     __module__ = "isthmus.manifold"
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "first": real(0, include_low=False) | none,
+        "factor": real(0, 1, include_low=False),
+        "max_iter": integer(1),
+        "n_cycles": integer(1),
+        "held_out": real(0, 0.9, include_low=False),
+        "patience": integer(1),
+    }
 
     first: float | None = None
     factor: float = 0.8

@@ -1,10 +1,12 @@
 """What all maps through grid nodes share."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from isthmus._checks import check_choice, check_piece
+from isthmus._parameters import condition, integer
 from isthmus.manifold.domain import Domain
 from isthmus.manifold.latent_map import BaseLatentMap, MapValues
 from isthmus.manifold.projection import Search
@@ -13,6 +15,15 @@ from isthmus.manifold.psom.map import GridMap
 from isthmus.typing import Array
 
 OUTSIDE = ("clip", "extrapolate", "raise")
+# What is in them is read with the rows at hand.
+A_GRID = condition(
+    "a grid of at least 2 nodes per axis: a tuple of counts, or a list with a vector of increasing "
+    "nodes for each axis",
+    lambda v: integer(2).accepts(v) or (isinstance(v, (Sequence, np.ndarray)) and bool(len(v))),
+)
+BOUNDS = condition(
+    "a pair, or a pair for each axis", lambda v: isinstance(v, (Sequence, np.ndarray))
+)
 
 
 class BaseGridManifold(BaseLatentMap):

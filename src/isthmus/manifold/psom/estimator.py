@@ -1,15 +1,16 @@
 """Parametrised self-organising maps: smooth maps through few nodes, used in any direction."""
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import validate_data
 
 from isthmus._checks import check_int, check_scale, check_table
+from isthmus._parameters import Constraint, choice, having, instance, integer, none
 from isthmus.manifold.projection import Search
-from isthmus.manifold.psom.base import BaseGridManifold
+from isthmus.manifold.psom.base import A_GRID, BOUNDS, OUTSIDE, BaseGridManifold
 from isthmus.manifold.psom.checks import check_nodes
-from isthmus.manifold.psom.grid import make_grid
+from isthmus.manifold.psom.grid import BASES, make_grid
 from isthmus.typing import Array
 
 
@@ -76,6 +77,16 @@ class PSOM(BaseGridManifold):
     """
 
     __module__ = "isthmus.manifold"
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "nodes": having("__len__", text="an array of numbers with one node per row") | none,
+        "grid": A_GRID | none,
+        "basis": choice(*BASES),
+        "local": integer(2) | none,
+        "bounds": BOUNDS | none,
+        "outside": choice(*OUTSIDE),
+        "search": instance(Search) | none,
+    }
 
     def __init__(
         self,

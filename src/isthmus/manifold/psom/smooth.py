@@ -1,7 +1,7 @@
 """PSOM+: maps through grid nodes that are smooth where the data are noisy, few or absent."""
 
 from numbers import Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils import check_array
@@ -15,13 +15,14 @@ from isthmus._checks import (
     check_scale,
     check_seed,
 )
+from isthmus._parameters import Constraint, choice, instance, none, real, seed, verbosity
 from isthmus._progress import ProgressLine
 from isthmus.manifold.projection import Search
 from isthmus.manifold.psom.annealing import Annealing, check_annealing
-from isthmus.manifold.psom.base import BaseGridManifold
+from isthmus.manifold.psom.base import A_GRID, BOUNDS, OUTSIDE, BaseGridManifold
 from isthmus.manifold.psom.checks import check_latent, check_nodes, check_spread, check_variances
 from isthmus.manifold.psom.choice import RULES, choose_smoothness
-from isthmus.manifold.psom.grid import NodeGrid, make_grid
+from isthmus.manifold.psom.grid import BASES, NodeGrid, make_grid
 from isthmus.manifold.psom.learn import principal_plane, unfold
 from isthmus.manifold.psom.smoothing import (
     Samples,
@@ -110,6 +111,19 @@ class SmoothPSOM(BaseGridManifold):
     """
 
     __module__ = "isthmus.manifold"
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "grid_shape": A_GRID,
+        "smoothness": real(0) | choice("auto", *RULES),
+        "noise": real(0, include_low=False) | none,
+        "basis": choice(*BASES),
+        "bounds": BOUNDS | none,
+        "annealing": instance(Annealing) | none,
+        "outside": choice(*OUTSIDE),
+        "search": instance(Search) | none,
+        "random_state": seed,
+        "verbose": verbosity,
+    }
 
     def __init__(
         self,

@@ -26,13 +26,18 @@ def l1_kernel(X: Any, Z: Any) -> Array:
     return 0.5 * (sizes - cdist(X, Z, "cityblock"))
 
 
-def as_data_kernel(data_kernel: Any) -> Kernel:
-    """The kernel of the parameter ``data_kernel``."""
+def kernel_of(data_kernel: Any) -> Kernel:
+    """The kernel that the parameter ``data_kernel`` names."""
     if isinstance(data_kernel, FeatureSpace):
         data_kernel = data_kernel.kernel
     if isinstance(data_kernel, str) and data_kernel == "l1":
         return FunctionKernel(l1_kernel, on_vectors=True)
-    kernel = as_kernel(data_kernel)
+    return as_kernel(data_kernel)
+
+
+def as_data_kernel(data_kernel: Any) -> Kernel:
+    """The same, if it compares objects that can be had back."""
+    kernel = kernel_of(data_kernel)
     if kernel.pairwise:
         raise ValueError(
             "UnsupervisedKernelRegression refuses data_kernel='precomputed': without the rows "

@@ -1,9 +1,11 @@
 """Groups of parameters of unsupervised kernel regression."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
+from isthmus._parameters import Constraint, boolean, choice, integer, jobs, none, real, several
 from isthmus._piece import Piece
+from isthmus.manifold.ukr.starts import EMBEDDINGS
 
 
 @dataclass
@@ -22,6 +24,12 @@ class LocalPolynomial(Piece):
     """
 
     __module__ = "isthmus.manifold"
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "degree": choice("auto") | integer(0, 2),
+        "cross_terms": boolean,
+        "ridge": real(0),
+    }
 
     degree: Any = "auto"
     cross_terms: bool = True
@@ -48,6 +56,13 @@ class Starts(Piece):
 
     __module__ = "isthmus.manifold"
 
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "names": choice("auto", *EMBEDDINGS) | several(choice(*EMBEDDINGS)),
+        "n_neighborhoods": integer(1),
+        "n_init": integer(1),
+        "n_jobs": jobs,
+    }
+
     names: Any = "auto"
     n_neighborhoods: int = 2
     n_init: int = 1
@@ -72,6 +87,12 @@ class Landmarks(Piece):
 
     __module__ = "isthmus.manifold"
 
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "n": integer(2) | none,
+        "method": choice("kmeans", "harmonic"),
+        "smoothness": real(0) | none,
+    }
+
     n: int | None = None
     method: str = "kmeans"
     smoothness: float | None = None
@@ -91,6 +112,11 @@ class Descent(Piece):
     """
 
     __module__ = "isthmus.manifold"
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "method": choice("lbfgs", "rprop"),
+        "held_out": real(0, 0.5),
+    }
 
     method: str = "lbfgs"
     held_out: float = 0.0

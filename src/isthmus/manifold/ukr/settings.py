@@ -127,7 +127,7 @@ def _degrees(degree: Any, *, curved: bool) -> tuple[int, ...]:
 
 
 def _check_loss(owner: Any) -> ResidualLoss:
-    loss = check_piece(owner.loss, "loss", owner, _as_residual_loss)
+    loss = check_piece(owner.loss, "loss", owner, as_residual_loss)
     if owner.data_kernel is not None and (not loss.rotation_invariant or isinstance(loss, Epsilon)):
         raise _clash(
             f"data_kernel with loss={owner.loss!r}",
@@ -137,7 +137,7 @@ def _check_loss(owner: Any) -> ResidualLoss:
     return loss
 
 
-def _as_residual_loss(given: Any) -> ResidualLoss:
+def as_residual_loss(given: Any) -> ResidualLoss:
     name = given if isinstance(given, str) else ""
     loss = LOSS_NAMES[name] if name in LOSS_NAMES else as_loss(given)
     if not isinstance(loss, ResidualLoss):

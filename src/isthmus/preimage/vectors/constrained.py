@@ -1,13 +1,13 @@
 """Pre-images within limits: boxes, joint ranges, any set onto which one can project."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from isthmus._checks import check_choice, check_float, check_int
+from isthmus._parameters import Constraint, choice, condition, function, integer, none, real
 from isthmus._warnings import warn
 from isthmus.kernels.objects import n_objects
 from isthmus.kernels.points import axes_and_origin
@@ -20,6 +20,14 @@ from isthmus.typing import Array, BoolArray, Objects
 # Points (m, d) to values (m, r) and Jacobians (m, r, d).
 CoordinateModel = Callable[[Array], tuple[Array, Array]]
 STALLED = 0.01  # a step of a path that gains a smaller share of the rest halves the proximity
+
+A_PAIR = condition("a pair (low, high)", lambda value: np.iterable(value) and len(value) == 2)
+LIMITS = condition(
+    "an object with lower and upper",
+    lambda value: (
+        hasattr(value, "lower") and hasattr(value, "upper") and not isinstance(value, str)
+    ),
+)
 
 
 class ConstrainedPreimage(BasePreimage):
@@ -81,6 +89,15 @@ class ConstrainedPreimage(BasePreimage):
 
     needs = frozenset({"vectors", "expansion", "gradient"})
 
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "constraint": function | A_PAIR | LIMITS | none,
+        "proximity": real(0) | choice("auto"),
+        "criterion": choice("coord", "full"),
+        "n_init": integer(1),
+        "tol": real(0, include_low=False),
+        "max_iter": integer(1),
+    }
+
     def __init__(
         self,
         constraint: Any = None,
@@ -99,12 +116,6 @@ class ConstrainedPreimage(BasePreimage):
         self.max_iter = max_iter
 
     def _fit(self, objects: Objects, feature_map: Any, coordinates: Array) -> None:
-        check_int(self.n_init, "n_init", self, low=1)
-        check_choice(self.criterion, "criterion", self, ("coord", "full"))
-        check_float(self.tol, "tol", self, include_low=False)
-        check_int(self.max_iter, "max_iter", self, low=1)
-        if self.proximity != "auto":
-            check_float(self.proximity, "proximity", self)
         low, high, projection = self._bounds_or_projection(objects)
         self._low, self._high, self._projection = low, high, projection
         self.__dict__.pop("_model", None)

@@ -1,11 +1,11 @@
 """Pre-images by fixed-point iteration."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from isthmus._checks import check_choice, check_float, check_int
+from isthmus._parameters import Constraint, choice, integer, real
 from isthmus._warnings import warn
 from isthmus.kernels.objects import n_objects
 from isthmus.preimage.base import BasePreimage
@@ -57,6 +57,13 @@ class FixedPointPreimage(BasePreimage):
 
     needs = frozenset({"vectors", "expansion", "radial"})
 
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "n_init": integer(1),
+        "criterion": choice("coord", "full"),
+        "tol": real(0, include_low=False),
+        "max_iter": integer(1),
+    }
+
     def __init__(
         self,
         n_init: int = 2,
@@ -71,10 +78,7 @@ class FixedPointPreimage(BasePreimage):
         self.max_iter = max_iter
 
     def _fit(self, objects: Objects, feature_map: Any, coordinates: Array) -> None:
-        check_int(self.n_init, "n_init", self, low=1)
-        check_choice(self.criterion, "criterion", self, ("coord", "full"))
-        check_float(self.tol, "tol", self, include_low=False)
-        check_int(self.max_iter, "max_iter", self, low=1)
+        """Nothing to prepare."""
 
     def _numbers_per_query(self) -> int:
         n, d = n_objects(self.feature_map_.axes_.objects), self.objects_.shape[1]

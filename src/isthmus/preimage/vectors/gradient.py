@@ -1,11 +1,11 @@
 """Pre-images by gradient descent."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from isthmus._checks import check_choice, check_float, check_int
+from isthmus._parameters import Constraint, choice, integer, none, real, several, verbosity
 from isthmus._warnings import warn
 from isthmus.kernels.objects import n_objects
 from isthmus.optimize.batched_lbfgs import minimize_rows
@@ -53,6 +53,15 @@ class GradientPreimage(BasePreimage):
 
     needs = frozenset({"vectors", "expansion", "gradient"})
 
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "criterion": choice("full", "coord"),
+        "n_init": integer(1),
+        "bounds": several(real() | none, length=2) | none,
+        "tol": real(0, include_low=False),
+        "max_iter": integer(1),
+        "verbose": verbosity,
+    }
+
     def __init__(
         self,
         criterion: str = "full",
@@ -71,10 +80,6 @@ class GradientPreimage(BasePreimage):
         self.verbose = verbose
 
     def _fit(self, objects: Objects, feature_map: Any, coordinates: Array) -> None:
-        check_choice(self.criterion, "criterion", self, ("full", "coord"))
-        check_int(self.n_init, "n_init", self, low=1)
-        check_float(self.tol, "tol", self, include_low=False)
-        check_int(self.max_iter, "max_iter", self, low=1)
         if self.bounds is not None and not (
             len(self.bounds) == 2 and self.bounds[0] < self.bounds[1]
         ):

@@ -1,12 +1,13 @@
 """Learned pre-images."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
 
+from isthmus._parameters import Constraint, choice, having, none, real
 from isthmus.kernels.base import Kernel
-from isthmus.kernels.resolve import as_kernel
+from isthmus.kernels.resolve import A_KERNEL, kernel_parameter
 from isthmus.kernels.vectors.dot import Linear
 from isthmus.kernels.vectors.gaussian import Gaussian
 from isthmus.preimage.base import BasePreimage
@@ -69,6 +70,12 @@ class LearnedPreimage(BasePreimage):
     #: It can be fitted on predicted coordinates: see DependencyEstimator.
     provides = frozenset({"solve", "learned"})
 
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "kernel": choice("auto") | A_KERNEL,
+        "alpha": real(0) | choice("loo"),
+        "regressor": having("fit", "predict", text="a regressor") | none,
+    }
+
     def __init__(self, kernel: Any = "auto", *, alpha: Any = "loo", regressor: Any = None):
         self.kernel = kernel
         self.alpha = alpha
@@ -85,7 +92,7 @@ class LearnedPreimage(BasePreimage):
 
     def _kernels(self) -> Kernel | list[Kernel]:
         if not (isinstance(self.kernel, str) and self.kernel == "auto"):
-            return as_kernel(self.kernel)
+            return kernel_parameter(self, "kernel")
         if self.alpha != "loo":
             return Gaussian()
         return [Linear(), *GAUSSIANS]

@@ -1,12 +1,13 @@
 """Pre-images from distances to neighbours (multidimensional scaling)."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.isotonic import IsotonicRegression
 from sklearn.neighbors import NearestNeighbors
 
-from isthmus._checks import check_choice, check_int
+from isthmus._checks import check_int
+from isthmus._parameters import Constraint, choice, integer
 from isthmus.kernels.points import squared_norms
 from isthmus.preimage.base import BasePreimage
 from isthmus.typing import Array, Objects, provides
@@ -57,6 +58,11 @@ class NeighborPreimage(BasePreimage):
 
     __module__ = "isthmus.preimage"
 
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "n_neighbors": integer(1),
+        "distance": choice("auto", "angle", "isotonic", "coordinates"),
+    }
+
     def __init__(self, n_neighbors: int = 10, *, distance: str = "auto"):
         self.n_neighbors = n_neighbors
         self.distance = distance
@@ -71,7 +77,6 @@ class NeighborPreimage(BasePreimage):
         check_int(
             self.n_neighbors, "n_neighbors", self, low=1, high=len(objects), why="number of objects"
         )
-        check_choice(self.distance, "distance", self, ("auto", "angle", "isotonic", "coordinates"))
         self.distance_ = self.distance
         if self.distance == "auto":
             told = {"expansion", "distances"} <= provides(feature_map)
