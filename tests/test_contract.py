@@ -29,7 +29,12 @@ from isthmus.sparse import (
     SparseDictionary,
     SparseNet,
 )
-from isthmus.structured import DependencyEstimator, TwinGaussianProcess, TwinKernelLearner
+from isthmus.structured import (
+    DependencyClassifier,
+    DependencyEstimator,
+    TwinGaussianProcess,
+    TwinKernelLearner,
+)
 from isthmus.testing import all_estimators
 
 # Checks that one of ours cannot pass, with the reason; empty is the aim.
@@ -92,6 +97,9 @@ VARIANTS = [
     DependencyEstimator(y_features="gaussian"),
     DependencyEstimator(y_features="gaussian", preimage=LearnedPreimage()),
     DependencyEstimator(x_features=KernelPCA(kernel="gaussian"), y_features="passthrough"),
+    DependencyEstimator(loss="squared"),
+    DependencyEstimator(loss="absolute"),
+    DependencyClassifier(class_weight="balanced", cv=3),
     TwinGaussianProcess(n_neighbors=15, tune=None),
     TwinGaussianProcess(n_landmarks=60, tune="ml"),
     TwinGaussianProcess(criterion="hsic", tune=None),
@@ -125,6 +133,7 @@ def estimators():
 @pytest.mark.filterwarnings("ignore:The core set has reached max_core")
 @pytest.mark.filterwarnings("ignore:SlowFeatureAnalysis has .* independent functions")
 @pytest.mark.filterwarnings("ignore:UnsupervisedKernelRegression has found .* repeated rows")
+@pytest.mark.filterwarnings("ignore:.* calibration rows are too few")
 @pytest.mark.parametrize("estimator", estimators(), ids=lambda e: repr(e)[:90])
 def test_scikit_learn_checks(estimator, record_property):
     exempt = EXEMPT.get(type(estimator).__name__)

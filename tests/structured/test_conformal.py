@@ -231,6 +231,8 @@ def test_what_a_method_cannot_do_is_said():
         ConformalSets(Ridge(), coverage=1.0).fit(X, Y)
     with pytest.raises(ValueError, match="finite numbers in y"):
         ConformalSets(Ridge()).fit(X, np.where(Y > 300, np.nan, Y))
+    with pytest.raises(TypeError, match=r"a table or a list of inputs. Got \{1, 2\} of type set"):
+        ConformalSets(Ridge()).fit({1, 2}, [1.0, 2.0])
     with pytest.raises(ValueError, match="outputs as inputs"):
         ConformalSets(Ridge()).fit(X, Y[:-1])
 

@@ -1,12 +1,19 @@
 """The Fisher kernel: objects compared by how they would change a model."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
 
-from isthmus._checks import check_choice, check_float
+from isthmus._parameters import (
+    Constraint,
+    boolean,
+    check_parameters,
+    choice,
+    having,
+    real,
+)
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.objects import n_objects
 from isthmus.linalg.spectrum import inverse_root
@@ -54,9 +61,15 @@ class FisherKernel(Kernel):
     vectors = False
     offers = frozenset({"sequences"})
 
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "model": having("fit", "scores", text="a model with fit(X) and scores(X)"),
+        "information": choice(*INFORMATION),
+        "ridge": real(0),
+        "per_element": boolean,
+    }
+
     def resolve(self, X: Objects) -> "Kernel":
-        check_choice(self.information, "information", self, INFORMATION)
-        check_float(self.ridge, "ridge", self)
+        check_parameters(self)
         fitted = hasattr(self.model, "log_likelihoods_")
         model = self.model if fitted else clone(self.model).fit(X)
         U = _scores(model, X, self.per_element)

@@ -30,6 +30,8 @@ TASK_LOSSES: dict[str, str] = {
     "kendall": "tasks.rankings:Kendall",
     "spearman": "tasks.rankings:Spearman",
     "edit": "edits.sequences:EditDistance",
+    "graph_edit": "edits.graphs:GraphEditDistance",
+    "alignment": "edits.series:AlignmentDistance",
 }
 
 

@@ -1,12 +1,21 @@
 """Pre-images that are labelled graphs."""
 
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from isthmus._checks import check_choice, check_float, check_int
+from isthmus._parameters import (
+    Constraint,
+    boolean,
+    choice,
+    integer,
+    none,
+    real,
+    seed,
+    verbosity,
+)
 from isthmus._progress import ProgressLine
 from isthmus.kernels.algebra.normalized import Normalized
 from isthmus.kernels.graphs.labelled import LabelledGraph, as_graphs
@@ -101,6 +110,23 @@ class GraphPreimage(BasePreimage):
 
     needs = frozenset({"objects", "expansion"})
 
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "criterion": choice("coord", "full"),
+        "size": integer(1) | choice("expansion"),
+        "constraints": choice("training") | none,
+        "n_samples": integer(2) | none,
+        "elite": real(0, 1, include_low=False),
+        "smoothing": real(0, 1, include_low=False),
+        "sparsity": real(0),
+        "floor": real(0, 0.5) | none,
+        "patience": integer(1),
+        "refine": boolean,
+        "n_init": integer(1),
+        "fallback": boolean,
+        "random_state": seed,
+        "verbose": verbosity,
+    }
+
     def __init__(
         self,
         criterion: str = "coord",
@@ -135,7 +161,6 @@ class GraphPreimage(BasePreimage):
         self.verbose = verbose
 
     def _fit(self, objects: Objects, feature_map: Any, coordinates: Array) -> None:
-        self._check_parameters()
         graphs = as_graphs(check_list(objects, "GraphPreimage"), "GraphPreimage")
         reference = as_graphs(feature_map.axes_.objects, "GraphPreimage")
         for position, graph in enumerate(graphs):
@@ -157,23 +182,6 @@ class GraphPreimage(BasePreimage):
         if isinstance(both.kernel, Normalized):
             # The expansion is over unit vectors; the formulas are for the images themselves.
             self._shares /= np.sqrt(both.kernel.base.diag(reference))[:, None]
-
-    def _check_parameters(self) -> None:
-        check_choice(self.criterion, "criterion", self, ("coord", "full"))
-        check_choice(self.constraints, "constraints", self, ("training", None))
-        if isinstance(self.size, Integral):
-            check_int(self.size, "size", self, low=1)
-        else:
-            check_choice(self.size, "size", self, ("expansion",))
-        if self.n_samples is not None:
-            check_int(self.n_samples, "n_samples", self, low=2)
-        check_float(self.elite, "elite", self, high=1.0, include_low=False)
-        check_float(self.smoothing, "smoothing", self, high=1.0, include_low=False)
-        check_float(self.sparsity, "sparsity", self)
-        if self.floor is not None:
-            check_float(self.floor, "floor", self, high=0.5)
-        check_int(self.patience, "patience", self, low=1)
-        check_int(self.n_init, "n_init", self, low=1)
 
     def _solve(self, coordinates: Array, start: Objects = None) -> Objects:
         expansions = self.feature_map_.expand(coordinates)

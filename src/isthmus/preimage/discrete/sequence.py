@@ -1,17 +1,27 @@
 """Pre-images that are sequences."""
 
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from isthmus._checks import check_choice, check_float, check_int
+from isthmus._parameters import (
+    Constraint,
+    boolean,
+    choice,
+    integer,
+    none,
+    real,
+    seed,
+    verbosity,
+)
 from isthmus._progress import ProgressLine
 from isthmus.kernels.algebra.normalized import Normalized
 from isthmus.kernels.objects import check_list, object_array
 from isthmus.kernels.points import axes_and_origin
 from isthmus.kernels.sequences.marginalized import alphabet_of, check_sequence, refuse_foreign
+from isthmus.kernels.sequences.strings import ALPHABET
 from isthmus.preimage.base import BasePreimage
 from isthmus.preimage.discrete.base import PointDistance, common_seed, largest_remainder
 from isthmus.preimage.discrete.cross_entropy import Binomial, CrossEntropySearch, cross_entropy
@@ -106,6 +116,24 @@ class SequencePreimage(BasePreimage):
 
     needs = frozenset({"objects", "expansion"})
 
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "alphabet": ALPHABET,
+        "criterion": choice("coord", "full"),
+        "length": integer(1) | choice("expansion", "regression", "search"),
+        "window": integer(0),
+        "n_samples": integer(2) | none,
+        "elite": real(0, 1, include_low=False),
+        "smoothing": real(0, 1, include_low=False),
+        "patience": integer(1),
+        "init": choice("neighbor", "uniform"),
+        "refine": boolean,
+        "n_init": integer(1),
+        "fallback": boolean,
+        "transition": real(0),
+        "random_state": seed,
+        "verbose": verbosity,
+    }
+
     def __init__(
         self,
         alphabet: Any = None,
@@ -142,7 +170,6 @@ class SequencePreimage(BasePreimage):
         self.verbose = verbose
 
     def _fit(self, objects: Objects, feature_map: Any, coordinates: Array) -> None:
-        self._check_parameters()
         objects = check_list(objects, "SequencePreimage")
         for position, item in enumerate(objects):
             check_sequence(item, position, "SequencePreimage")
@@ -164,22 +191,6 @@ class SequencePreimage(BasePreimage):
         self._length_model = None
         if isinstance(self.length, str) and self.length == "regression":
             self._length_model = KernelRidgeCV().fit(coordinates, self._lengths.astype(float))
-
-    def _check_parameters(self) -> None:
-        check_choice(self.criterion, "criterion", self, ("coord", "full"))
-        check_choice(self.init, "init", self, ("neighbor", "uniform"))
-        if isinstance(self.length, Integral):
-            check_int(self.length, "length", self, low=1)
-        else:
-            check_choice(self.length, "length", self, ("expansion", "regression", "search"))
-        check_int(self.window, "window", self)
-        if self.n_samples is not None:
-            check_int(self.n_samples, "n_samples", self, low=2)
-        check_float(self.elite, "elite", self, high=1.0, include_low=False)
-        check_float(self.smoothing, "smoothing", self, high=1.0, include_low=False)
-        check_int(self.patience, "patience", self, low=1)
-        check_int(self.n_init, "n_init", self, low=1)
-        check_float(self.transition, "transition", self)
 
     def _transition_prices(self, known: list[IntArray], coordinates: Array) -> Array | None:
         if self.transition == 0:

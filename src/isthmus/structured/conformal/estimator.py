@@ -282,6 +282,12 @@ class ConformalSets(Estimator):
 
     def _rows(self, X: Any) -> Any:
         """Inputs of which rows can be taken; the estimator checks the rest."""
+        listed = hasattr(X, "shape") or hasattr(X, "__len__")
+        if isinstance(X, (str, bytes, set, frozenset, dict)) or not listed:
+            raise TypeError(
+                "ConformalSets expected a table or a list of inputs. "
+                f"Got {X!r:.40} of type {type(X).__name__} instead."
+            )
         if not sparse.issparse(X):
             return X
         if not self.__sklearn_tags__().input_tags.sparse:

@@ -1,0 +1,115 @@
+"""Graph edit distance and alignment of series as losses."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from isthmus.kernels import LabelledGraph
+from isthmus.losses import AlignmentDistance, GraphEditDistance, as_task_loss
+from isthmus.series import dtw_matrix
+
+
+def graphs(n, seed=0, most=4):
+    rng = np.random.default_rng(seed)
+    found = []
+    for _ in range(n):
+        size = int(rng.integers(2, most + 1))
+        pairs = [(i, j) for i in range(size) for j in range(i) if rng.random() < 0.6]
+        names = rng.choice(list("-="), size=len(pairs)).tolist()
+        found.append(
+            LabelledGraph(rng.choice(list("CNO"), size).tolist(), pairs, edge_labels=names)
+        )
+    return found
+
+
+def exact_distance(a, b):
+    """The best of all matches of nodes, with room for nodes that have no partner."""
+    n, m = a.n_nodes, b.n_nodes
+    ea, eb = (
+        {frozenset(p): e for p, e in zip(g.edges.tolist(), g.edge_labels, strict=True)}
+        for g in (a, b)
+    )
+    best = np.inf
+    for image in permutations([*range(m), *[None] * n], n):
+        cost = sum(j is None or a.labels[i] != b.labels[j] for i, j in enumerate(image))
+        cost += m - sum(j is not None for j in image)
+        met = 0
+        for pair, label in ea.items():
+            ends = [image[i] for i in pair]
+            other = eb.get(frozenset(ends)) if None not in ends else None
+            met += other is not None
+            cost += other is None or other != label
+        best = min(best, cost + len(eb) - met)
+    return best
+
+
+def test_the_bound_is_never_below_the_exact_distance_and_mostly_meets_it():
+    some = graphs(9)
+    found = GraphEditDistance().cost(some, some[:6])
+    exact = np.array([[exact_distance(a, b) for b in some[:6]] for a in some])
+    assert (found >= exact - 1e-12).all()
+    assert (found == exact).mean() > 0.8
+    assert_allclose(np.diag(found), 0)
+    assert_allclose(found[:6], found[:6].T)
+
+
+def test_one_collection_with_itself_is_the_same():
+    some = graphs(8, seed=3, most=7)
+    assert_allclose(GraphEditDistance().cost(some, some), GraphEditDistance().cost(some, some[:]))
+
+
+def test_the_answer_is_the_graph_of_least_risk():
+    some, loss = graphs(12, seed=1), GraphEditDistance()
+    w = np.random.default_rng(0).random((3, 12))
+    decoded = loss.decode(w, loss.prepare(some))
+    assert_allclose(decoded.risk, (w @ loss.cost(some, some)).min(axis=1))
+
+
+def test_graphs_are_asked_for():
+    with pytest.raises(TypeError, match=r"LabelledGraph objects\. Got 3"):
+        GraphEditDistance().check([3])
+    with pytest.raises(ValueError, match="'node' parameter of GraphEditDistance"):
+        GraphEditDistance(-1.0).check(graphs(1))
+
+
+def test_alignment_is_dynamic_time_warping():
+    rng = np.random.default_rng(0)
+    series = [rng.normal(size=n) for n in (3, 5, 7, 4)]
+    assert_allclose(AlignmentDistance().cost(series, series[:2]), dtw_matrix(series, series[:2]))
+    wide = [rng.normal(size=(n, 2)) for n in (3, 5)]
+    assert_allclose(AlignmentDistance().cost(wide, wide), dtw_matrix(wide, wide))
+
+
+@pytest.mark.parametrize("signed", [False, True])
+def test_averages_lower_the_risk_of_the_best_series(signed):
+    rng = np.random.default_rng(0)
+    series = [
+        np.sin(np.linspace(0, 6, n)) + 0.2 * rng.normal(size=n) for n in rng.integers(9, 14, 8)
+    ]
+    w = rng.random((3, 8)) - 0.2 * signed
+    loss = AlignmentDistance()
+    found = loss.decode(w, loss.prepare(series))
+    candidates = (w @ loss.cost(series, series)).min(axis=1)
+    assert (found.risk <= candidates + 1e-12).all()
+    assert (found.risk < candidates - 1e-6).any()
+    for y, row, risk in zip(found.outputs, w, found.risk, strict=True):
+        assert risk == pytest.approx(loss.cost([y], series)[0] @ row)
+    only = AlignmentDistance(search=False)
+    assert_allclose(only.decode(w, only.prepare(series)).risk, candidates)
+
+
+def test_series_are_asked_for():
+    loss = AlignmentDistance()
+    with pytest.raises(TypeError, match=r"series of numbers\. Got 'ab' at position 1"):
+        loss.check([[1.0], "ab"])
+    with pytest.raises(ValueError, match="finite numbers"):
+        loss.check([[1.0, float("nan")]])
+    with pytest.raises(ValueError, match="same number of channels"):
+        loss.check([np.ones((3, 2)), np.ones((3, 1))])
+
+
+def test_they_have_names():
+    assert as_task_loss("graph_edit") == GraphEditDistance()
+    assert as_task_loss("alignment") == AlignmentDistance()
