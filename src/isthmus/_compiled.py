@@ -39,9 +39,24 @@ def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     # No loop here is called through a C pointer: the wrapper for it would only cost compile time.
     options = {"no_cfunc_wrapper": True, **options}
     try:
-        return numba.njit(cache=True, **options)(function)
+        loop = numba.njit(cache=True, **options)(function)
     except RuntimeError:  # no folder beside the source, none of the user
-        return _njit_elsewhere(function, options)
+        loop = _njit_elsewhere(function, options)
+    return _without_literals(loop)
+
+
+def _without_literals(loop: Any) -> Any:
+    """Let a loop that is called from another be compiled for the type of a constant, not for it.
+
+    numba compiles ``settle(m)`` twice where ``m`` starts as the constant 0 and is an int later:
+    for the literal and for int64. LLVM sees constants anyway when it inlines.
+    """
+    template = loop.get_call_template
+    loop.get_call_template = lambda args, kws: template(
+        [numba.types.unliteral(arg) for arg in args],
+        {name: numba.types.unliteral(arg) for name, arg in kws.items()},
+    )
+    return loop
 
 
 def _njit_elsewhere(function: Callable[..., Any], options: dict[str, Any]) -> Any:

@@ -7,6 +7,7 @@ import numpy as np
 from isthmus.blocks.slices import block_slices
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.objects import n_objects, take
+from isthmus.linalg.products import product
 from isthmus.typing import Array, Objects
 
 
@@ -53,6 +54,9 @@ class Expansion:
         *,
         gram: Array | None = None,
     ):
+        if isinstance(objects, np.ndarray) and not objects.flags.forc:
+            # A file holds them without gaps, and BLAS rounds by how rows lie in memory.
+            objects = np.ascontiguousarray(objects)
         self.kernel = kernel
         self.objects = objects
         self.weights = weights
@@ -95,7 +99,9 @@ class Expansion:
         if W is not None:
             return np.asarray(self.kernel.explicit_features(X)) @ W + self.offset
         blocks = block_slices(n_objects(X), n_objects(self.objects))
-        values = [self.kernel.gram(take(X, rows), self.objects) @ self.weights for rows in blocks]
+        values = [
+            product(self.kernel.gram(take(X, rows), self.objects), self.weights) for rows in blocks
+        ]
         return np.concatenate(values) + self.offset
 
     def _primal(self) -> Array | None:

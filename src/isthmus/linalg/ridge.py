@@ -3,6 +3,7 @@
 import numpy as np
 from scipy import linalg
 
+from isthmus.linalg.products import product
 from isthmus.linalg.spectrum import refuse_negative
 from isthmus.typing import Array
 
@@ -60,7 +61,7 @@ class PositiveFactor:
         if self._spectrum is None:
             return linalg.cho_solve(self._factor, B, check_finite=False)
         eigenvalues, U = self._spectrum
-        return (U / eigenvalues) @ (U.T @ B)
+        return product(U / eigenvalues, product(U.T, B))
 
 
 class RidgePath:
@@ -82,7 +83,7 @@ class RidgePath:
         self.eigenvalues, self.U = linalg.eigh(K, check_finite=False)
         refuse_negative(self.eigenvalues)
         np.maximum(self.eigenvalues, 0, out=self.eigenvalues)
-        self.UtY = self.U.T @ Y
+        self.UtY = product(self.U.T, Y)
         self.U_squared = self.U**2
         self.intercept = intercept
 
@@ -93,7 +94,7 @@ class RidgePath:
 
     def coefficients(self, alpha: float) -> Array:
         """Dual coefficients for one penalty, shape (n, n_outputs)."""
-        return self.U @ (self.UtY / (self.eigenvalues + alpha)[:, None])
+        return product(self.U, self.UtY / (self.eigenvalues + alpha)[:, None])
 
     def squared_norm(self, alpha: float) -> float:
         """Sum of the squares of all dual coefficients."""
@@ -101,7 +102,7 @@ class RidgePath:
 
     def loo_residuals(self, alpha: float) -> Array:
         """Residual of each row when it is left out of the fit."""
-        inverse_diagonal = self.U_squared @ (1 / (self.eigenvalues + alpha))
+        inverse_diagonal = product(self.U_squared, 1 / (self.eigenvalues + alpha))
         if self.intercept:
             # r = α c and 1 - h = α [(K+αI)⁻¹]ᵢᵢ; the intercept takes 1/n more.
             inverse_diagonal = inverse_diagonal - 1 / (len(self.U) * alpha)

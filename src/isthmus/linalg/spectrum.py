@@ -6,6 +6,7 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import lapack
 
+from isthmus.linalg.products import product, subtract_product
 from isthmus.typing import Array
 
 # Eigenvalues below this share of the largest carry only rounding errors.
@@ -174,18 +175,19 @@ def _block_krylov(
     V = np.empty((n, n_max), dtype=dtype, order="F")
     S = np.zeros((n_max, n_max), dtype=dtype)  # V'KV
     G = np.random.default_rng(0).standard_normal((n, width)).astype(dtype)
-    V[:, :width] = np.linalg.qr(G)[0]
+    V[:, :width] = _orthonormal(G)[0]
     m = width
     next_check = min(n_max, 2 * n_pairs + 2 * width)
     while True:
         basis = V[:, :m]
-        W = K @ V[:, m - width : m]
-        C = basis.T @ W
+        W = product(K, V[:, m - width : m])
+        C = product(basis.T, W)
         S[:m, m - width : m] = C
         S[m - width : m, :m] = C.T
-        W -= basis @ C
-        W -= basis @ (basis.T @ W)  # twice is enough: the first leaves rounding errors
-        Q, R = np.linalg.qr(W)
+        subtract_product(W, basis, C)
+        # Twice is enough: the first leaves rounding errors.
+        subtract_product(W, basis, product(basis.T, W))
+        Q, R = _orthonormal(W)
         if m >= next_check:
             theta, Y = linalg.eigh(S[:m, :m], subset_by_index=[m - n_pairs, m - 1])
             # ‖Ku - θu‖ = ‖R y‖, y the last rows: what K sends out of the basis.
@@ -194,11 +196,17 @@ def _block_krylov(
                 # Values of K on the basis lie between its eigenvalues, and reach both ends first.
                 ends = linalg.eigvalsh(S[:m, :m], subset_by_index=[0, 0])
                 refuse_negative(np.append(ends, theta[-1]))
-                return positive_part(theta, basis @ Y)
+                return positive_part(theta, product(basis, Y))
             if m + width > n_max:
                 return None
             next_check = min(n_max, m + max(2 * width, m // 4 // width * width))
         # Where K is of low rank W vanishes and Q is arbitrary: make it orthogonal anyway.
-        Q -= basis @ (basis.T @ Q)
-        V[:, m : m + width] = np.linalg.qr(Q)[0]
+        subtract_product(Q, basis, product(basis.T, Q))
+        V[:, m : m + width] = _orthonormal(Q)[0]
         m += width
+
+
+def _orthonormal(W: Array) -> tuple[Array, Array]:
+    """Q and R of a tall block, by the BLAS of the products."""
+    Q, R = linalg.qr(W, mode="economic", check_finite=False)
+    return Q, R

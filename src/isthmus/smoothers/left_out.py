@@ -7,6 +7,7 @@ is fitted and ``K`` is centred, the weights of row ``j`` without itself are
 
 import numpy as np
 
+from isthmus.linalg.products import product
 from isthmus.linalg.ridge import RidgePath
 from isthmus.typing import Array, IntArray
 
@@ -27,7 +28,7 @@ def left_out_weights(path: RidgePath, alpha: float, rows: IntArray | None = None
     n = len(path.U)
     rows = np.arange(n) if rows is None else rows
     shares = path.eigenvalues / (path.eigenvalues + alpha)
-    H = (path.U[rows] * shares) @ path.U.T
+    H = product(path.U[rows] * shares, path.U.T)
     if path.intercept:
         H += 1 / n
     places = np.arange(len(rows)), rows

@@ -40,10 +40,12 @@ def run(Phi, starts, mean, V, w, w_average, top, previous, counters, settings):
         _principal_step(V, residual, eta, t)
         _whiten(V, u, z, rcond)
         if starts[row]:
-            previous[:] = u
+            for j in range(u.shape[0]):
+                previous[j] = u[j]
             continue
         _whiten(V, previous, z_before, rcond)  # with the present whitening, not the former one
-        previous[:] = u
+        for j in range(u.shape[0]):
+            previous[j] = u[j]
         if t <= settle:
             continue
         for i in range(q):
@@ -52,7 +54,8 @@ def run(Phi, starts, mean, V, w, w_average, top, previous, counters, settings):
         n = counters[1]
         norm = np.sqrt(np.dot(top, top))
         if norm == 0.0:
-            top[:] = dz
+            for j in range(dz.shape[0]):
+                top[j] = dz[j]
             continue
         eta_top = max(1.0 / n, rate)
         along = np.dot(dz, top) / norm

@@ -7,6 +7,7 @@ import numpy as np
 
 from isthmus._checks import check_float, check_int
 from isthmus.kernels.base import Kernel
+from isthmus.linalg.products import inner_products, product
 from isthmus.typing import Array, Objects
 
 
@@ -24,14 +25,14 @@ class Linear(Kernel):
     offers = frozenset({"gradient", "linear", "inner_product", "distances", "explicit"})
 
     def gram(self, X: Array, Z: Array) -> Array:
-        return X @ Z.T
+        return inner_products(X.T) if Z is X else product(X, Z.T)
 
     def diag(self, X: Array) -> Array:
         X = self.check(X)
         return np.einsum("ij,ij->i", X, X)
 
     def _weighted_gradient(self, X: Array, Z: Array, W: Array, K: Array) -> Array:
-        return W @ Z
+        return product(W, Z)
 
     def diag_gradient(self, X: Array) -> Array:
         return 2 * X
@@ -85,7 +86,7 @@ class Polynomial(Kernel):
         return self
 
     def _base(self, X: Array, Z: Array) -> Array:
-        base = X @ Z.T
+        base = inner_products(X.T) if Z is X else product(X, Z.T)
         base *= self.gamma
         base += self.coef0
         return base
@@ -99,7 +100,7 @@ class Polynomial(Kernel):
 
     def _weighted_gradient(self, X: Array, Z: Array, W: Array, K: Array) -> Array:
         slope = self.gamma * self.degree * self._base(X, Z) ** (self.degree - 1)
-        return (W * slope) @ Z
+        return product(W * slope, Z)
 
     def diag_gradient(self, X: Array) -> Array:
         base = self.gamma * np.einsum("ij,ij->i", X, X) + self.coef0
@@ -150,14 +151,14 @@ class Exponential(Kernel):
         return self
 
     def gram(self, X: Array, Z: Array) -> Array:
-        return np.exp(self.gamma * (X @ Z.T))
+        return np.exp(self.gamma * (inner_products(X.T) if Z is X else product(X, Z.T)))
 
     def diag(self, X: Array) -> Array:
         X = self.check(X)
         return np.exp(self.gamma * np.einsum("ij,ij->i", X, X))
 
     def _weighted_gradient(self, X: Array, Z: Array, W: Array, K: Array) -> Array:
-        return self.gamma * ((W * K) @ Z)
+        return self.gamma * product(W * K, Z)
 
     def diag_gradient(self, X: Array) -> Array:
         return 2 * self.gamma * self.diag(X)[:, None] * X

@@ -9,6 +9,7 @@ from isthmus._checks import check_float
 from isthmus.blocks.slices import block_slices
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.vectors.width import median_distance
+from isthmus.linalg.products import product
 from isthmus.typing import Array
 
 
@@ -83,7 +84,7 @@ class Gaussian(Kernel):
         # Blocks that stay in the cache between the product and the exponential.
         for rows in block_slices(len(X), len(Z), block_size=max(1, 2**20 // len(Z))):
             block = K[rows]
-            np.matmul(left[rows], right.T, out=block)
+            product(left[rows], right.T, out=block)
             np.minimum(block, 0, out=block)
             np.exp(block, out=block)
         if X is Z:
@@ -96,7 +97,7 @@ class Gaussian(Kernel):
     def _weighted_gradient(self, X: Array, Z: Array, W: Array, K: Array) -> Array:
         S = W * K
         # ∂k/∂x = 2γ k (z - x)
-        return 2 * self.gamma * (S @ Z - S.sum(axis=1)[:, None] * X)
+        return 2 * self.gamma * (product(S, Z) - S.sum(axis=1)[:, None] * X)
 
     def diag_gradient(self, X: Array) -> Array:
         return np.zeros_like(X)

@@ -11,6 +11,7 @@ from isthmus._checks import check_float
 from isthmus.blocks.slices import block_slices
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.vectors.width import median_distance
+from isthmus.linalg.products import inner_products, product
 from isthmus.typing import Array
 
 
@@ -56,7 +57,7 @@ class RadialKernel(Kernel):
         scale = X.dtype.type(1 / self.length_scale)
         left = (X - origin) * scale
         right = left if Z is X else (Z - origin) * scale
-        S = left @ right.T
+        S = inner_products(left.T) if right is left else product(left, right.T)
         S *= -2
         S += np.einsum("ij,ij->i", left, left)[:, None]
         S += np.einsum("ij,ij->i", right, right)
@@ -89,7 +90,7 @@ class RadialKernel(Kernel):
         S = self.radial_weights(X, Z)
         S *= W
         # ∂k/∂x = 2 (-∂k/∂‖x-z‖²) (z - x)
-        return 2 * (S @ Z - S.sum(axis=1)[:, None] * X)
+        return 2 * (product(S, Z) - S.sum(axis=1)[:, None] * X)
 
     def diag_gradient(self, X: Array) -> Array:
         return np.zeros_like(X)

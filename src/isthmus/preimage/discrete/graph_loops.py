@@ -215,7 +215,8 @@ def repair_graphs(draws, first, second, labels, order, likely, max_degree, bonds
     degree, piece = np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64)
     for k in range(n):
         degree[:] = 0
-        piece[:] = np.arange(m)
+        for u in range(m):
+            piece[u] = u
         for sweep in range(2):
             for t in range(n_pairs):
                 pair = order[t]

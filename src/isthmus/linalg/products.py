@@ -1,0 +1,111 @@
+"""Products on the BLAS that also does the factorisations.
+
+NumPy and SciPy each carry an OpenBLAS with a pool of threads of its own. Where a product by ``@``
+and a factorisation by SciPy take turns within milliseconds, the threads of the one are still
+spinning, waiting for more, while the other works, and two threads are slower than one. Products
+beside factorisations are therefore taken from SciPy's BLAS. Arrays in row or in column order are
+read as they lie; only other ones are copied.
+"""
+
+import numpy as np
+from scipy.linalg import blas
+
+from isthmus.typing import Array
+
+# Multiplications, of two matrices and of a matrix with a vector, below which OpenBLAS uses no
+# threads and ``@`` is called more cheaply.
+SMALL, SMALL_VECTOR = 2**16, 2**13
+
+
+def product(A: Array, B: Array, *, out: Array | None = None) -> Array:
+    """``A @ B`` for two matrices, or a matrix and a vector, in row order or into ``out``.
+
+    >>> import numpy as np
+    >>> product(np.array([[1.0, 2.0]]), np.array([[3.0], [4.0]]))
+    array([[11.]])
+    """
+    dtype = _common_type(A, B)
+    small = A.size * B.shape[-1] < SMALL if B.ndim == 2 else A.size < SMALL_VECTOR
+    if dtype is None or A.ndim != 2 or B.ndim > 2 or small:
+        return np.asarray(np.matmul(A, B, out=out))
+    if A.shape[1] != len(B):
+        raise ValueError(f"Shapes {A.shape} and {B.shape} do not fit in a product.")
+    A, turned = _column_order(np.asarray(A, dtype=dtype))
+    if B.ndim == 1:
+        gemv = blas.get_blas_funcs("gemv", (A,))
+        return np.asarray(gemv(1.0, A, np.asarray(B, dtype=dtype), trans=turned))
+    B, B_turned = _column_order(np.asarray(B, dtype=dtype))
+    gemm = blas.get_blas_funcs("gemm", (A, B))
+    if out is None or out.dtype != dtype or not out.flags.c_contiguous:
+        found = gemm(1.0, B, A, trans_a=not B_turned, trans_b=not turned).T
+        if out is None:
+            # (A B)' = B'A', and a transposed column-order result is in row order.
+            return np.asarray(found)
+        out[...] = found
+        return out
+    gemm(1.0, B, A, c=out.T, overwrite_c=1, trans_a=not B_turned, trans_b=not turned)
+    return out
+
+
+def subtract_product(out: Array, A: Array, B: Array) -> Array:
+    """Subtract ``A @ B`` from ``out`` where it lies, which is in row or column order; return it.
+
+    >>> import numpy as np
+    >>> subtract_product(np.zeros((1, 1)), np.array([[2.0]]), np.array([[3.0]]))
+    array([[-6.]])
+    """
+    dtype = _common_type(A, B)
+    in_order = out.flags.c_contiguous or out.flags.f_contiguous
+    if dtype is None or dtype != out.dtype or not in_order or A.size * B.shape[-1] < SMALL:
+        out -= A @ B
+        return out
+    A, A_turned = _column_order(np.asarray(A, dtype=dtype))
+    B, B_turned = _column_order(np.asarray(B, dtype=dtype))
+    gemm = blas.get_blas_funcs("gemm", (A, B))
+    if out.flags.c_contiguous:
+        gemm(
+            -1.0, B, A, beta=1.0, c=out.T, overwrite_c=1, trans_a=not B_turned, trans_b=not A_turned
+        )
+    else:
+        gemm(-1.0, A, B, beta=1.0, c=out, overwrite_c=1, trans_a=A_turned, trans_b=B_turned)
+    return out
+
+
+def inner_products(A: Array) -> Array:
+    """``A.T @ A``, half of it computed and the other half copied; exactly symmetric.
+
+    >>> import numpy as np
+    >>> inner_products(np.array([[1.0, 2.0]]))
+    array([[1., 2.],
+           [2., 4.]])
+    """
+    if A.dtype not in (np.float32, np.float64) or A.size * A.shape[1] < SMALL:
+        return np.asarray(A.T @ A)
+    F, turned = _column_order(A)
+    syrk = blas.get_blas_funcs("syrk", (F,))
+    S = syrk(1.0, F, trans=not turned, lower=1)
+    mirror_lower(S)
+    return np.asarray(S.T)
+
+
+def mirror_lower(F: Array, *, step: int = 256) -> None:
+    """Write the lower triangle of a square matrix over the upper one, block by block."""
+    n = len(F)
+    for start in range(0, n, step):
+        stop = min(start + step, n)
+        F[start:stop, stop:] = F[stop:, start:stop].T
+        square = np.tril(F[start:stop, start:stop])
+        F[start:stop, start:stop] = square + np.tril(square, -1).T
+
+
+def _common_type(A: Array, B: Array) -> np.dtype | None:
+    """The one of two real types of BLAS; None where there is none, and ``@`` has to do it."""
+    dtype = np.result_type(A, B)
+    return dtype if dtype in (np.float32, np.float64) else None
+
+
+def _column_order(A: Array) -> tuple[Array, bool]:
+    """The matrix or its transpose, whichever lies in column order, and whether it is the latter."""
+    if A.flags.f_contiguous:
+        return A, False
+    return (A if A.flags.c_contiguous else np.ascontiguousarray(A)).T, True

@@ -1,0 +1,81 @@
+"""Products on SciPy's BLAS: equal to ``@`` for every order, type and size, without copies."""
+
+import itertools
+import tracemalloc
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from isthmus.linalg import inner_products, product, subtract_product
+
+ORDERS = ("rows", "columns", "neither")
+SHAPES = ((2, 3, 4), (60, 50, 40), (1, 400, 300), (300, 400, 1))
+TOLERANCE = {np.float64: 1e-12, np.float32: 1e-4}
+
+
+def laid_out(A, order):
+    if order == "neither":
+        return np.repeat(A, 2, axis=1)[:, ::2]
+    return np.asarray(A, order="C" if order == "rows" else "F")
+
+
+def matrices(shape, dtype, seed=0):
+    rng = np.random.default_rng(seed)
+    m, k, n = shape
+    return rng.normal(size=(m, k)).astype(dtype), rng.normal(size=(k, n)).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=["double", "single"])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize(("left", "right"), list(itertools.product(ORDERS, ORDERS)))
+def test_products_are_those_of_numpy(shape, dtype, left, right):
+    A, B = matrices(shape, dtype)
+    expected = A @ B
+    scale = TOLERANCE[dtype] * np.abs(expected).max()
+    A, B = laid_out(A, left), laid_out(B, right)
+    found = product(A, B)
+    assert found.dtype == dtype
+    assert_allclose(found, expected, atol=scale)
+    assert_allclose(product(A, B[:, 0]), expected[:, 0], atol=scale)
+    for order in "CF":
+        out = np.ones(expected.shape, dtype=dtype, order=order)
+        assert product(A, B, out=out) is out
+        assert_allclose(out, expected, atol=scale)
+        assert subtract_product(out, A, B) is out
+        assert_allclose(out, 0, atol=2 * scale)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=["double", "single"])
+def test_inner_products_are_exactly_symmetric(order, dtype):
+    A, _ = matrices((400, 300, 1), dtype)
+    found = inner_products(laid_out(A, order))
+    assert found.dtype == dtype
+    assert np.array_equal(found, found.T)
+    assert_allclose(found, A.T @ A, atol=TOLERANCE[dtype] * np.abs(found).max())
+
+
+def test_integers_and_mixed_types_are_multiplied_too():
+    A, B = np.arange(40_000).reshape(200, 200), np.eye(200, dtype=np.float32)
+    assert_allclose(product(A, B), A)
+    assert np.array_equal(inner_products(A), A.T @ A)
+    assert product(B, np.eye(200)).dtype == np.float64
+
+
+def test_shapes_that_do_not_fit_are_told():
+    with pytest.raises(ValueError, match=r"\(300, 300\) and \(200, 300\)"):
+        product(np.ones((300, 300)), np.ones((200, 300)))
+
+
+def test_a_product_in_place_allocates_nothing_of_its_size():
+    A, B = matrices((800, 20, 800), np.float64)
+    out = np.zeros((800, 800))
+    tracemalloc.start()
+    try:
+        product(A, B, out=out)
+        subtract_product(out, A, B)
+        assert tracemalloc.get_traced_memory()[1] < out.nbytes / 10
+    finally:
+        tracemalloc.stop()
+    assert_allclose(out, 0, atol=1e-10)
