@@ -153,7 +153,7 @@ class HiddenMarkovModel:
             return self.means_[states] + self.scales_[states] * noise
         symbols = list(dict.fromkeys(self.alphabet))
         chosen = [symbols[rng.choice(len(symbols), p=self.emission_[i])] for i in states]
-        return "".join(chosen) if isinstance(self.alphabet, str) else tuple(chosen)
+        return "".join(map(str, chosen)) if isinstance(self.alphabet, str) else tuple(chosen)
 
     def scores(self, X: Objects) -> Array:
         r"""Gradients of the log likelihood of each object, shape (n, n_parameters).

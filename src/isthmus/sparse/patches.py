@@ -146,7 +146,8 @@ def denoise_image(
     tol = gain * sigma * patch_size
     D = _atoms(dictionary, patch_size, n_atoms, "denoise_image")
     if D is None:
-        learned = {"max_iter": max_iter, "n_jobs": n_jobs, "verbose": verbose, "tol": tol}
+        learned: dict[str, Any] = {"max_iter": max_iter, "n_jobs": n_jobs, "verbose": verbose}
+        learned["tol"] = tol
         D = _learn_atoms(image, patch_size, n_atoms, random_state, **learned)
 
     def restore(patches: Array) -> tuple[Array, Array | None]:
@@ -230,15 +231,13 @@ def inpaint_image(
     }
     if image.ndim == 3:
         return _by_channel(image, lambda channel: inpaint_image(channel, **settings))
-    missing = np.isnan(image)
-    if not missing.any():
+    if not np.isnan(image).any():
         return image
     D = _atoms(dictionary, patch_size, n_atoms, "inpaint_image")
     if D is None:
         # Good enough to learn from: few of the overlapping patches, by waves.
         waves = dct_dictionary(patch_size, n_atoms)
         first = _fill_holes(image, waves, patch_size, n_nonzero, tol, n_jobs, stride=_COARSE)
-        learned = {"max_iter": max_iter, "n_jobs": n_jobs, "verbose": verbose}
         D = _learn_atoms(
             first,
             patch_size,
@@ -246,7 +245,9 @@ def inpaint_image(
             random_state,
             n_nonzero=min(n_nonzero, n_atoms),
             n_train=_TRAIN_PER_ATOM * n_atoms,
-            **learned,
+            max_iter=max_iter,
+            n_jobs=n_jobs,
+            verbose=verbose,
         )
     return _fill_holes(image, D, patch_size, n_nonzero, tol, n_jobs)
 

@@ -271,7 +271,8 @@ class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         return codes @ self.components_
 
     def _validate(self, X: Any, *, reset: bool) -> Any:
-        if getattr(getattr(X, "dtype", None), "kind", "") == "O" and np.equal(X, None).any():
+        objects = isinstance(X, np.ndarray) and X.dtype.kind == "O"
+        if objects and any(value is None for value in X.ravel()):
             raise ValueError(f"{type(self).__name__} takes NaN for a missing entry. Got None in X.")
         X = validate_data(
             self,

@@ -73,7 +73,7 @@ def svd_start(sketch: LowRank, k: int, mean: float) -> Factors:
     for j in range(k):
         u, v = sketch.left[:, j], sketch.right[:, j]
         halves = [(np.maximum(sign * u, 0), np.maximum(sign * v, 0)) for sign in (1, -1)]
-        sizes = [np.linalg.norm(u) * np.linalg.norm(v) for u, v in halves]
+        sizes = [float(np.linalg.norm(u) * np.linalg.norm(v)) for u, v in halves]
         W[:, j], V[:, j] = _split_strength(*halves[int(np.argmax(sizes))], max(sizes))
     fill = np.sqrt(max(mean, 0.0) / k)
     return Factors(np.where(W == 0, fill, W), np.where(V == 0, fill, V))
