@@ -119,6 +119,28 @@ def formula(display):
     return visit, None
 
 
+def link_to_what_is_built(app, docname, source):
+    """Links that lead somewhere on a code host, to a family's page or an example's source, lead to
+    the class itself and to the example with its picture in the pages that are built.
+    """
+    up = "../" * docname.count("/")
+    text = re.sub(r"\[`(?:isthmus\.)?([\w.]+)`\]\((?:\.\./)*api/(\w+)\.md\)", _reference, source[0])
+    source[0] = re.sub(
+        r"\]\((?:\.\./)+examples/(\w+)/(plot_\w+)\.py\)", rf"]({up}gallery/\1/\2.rst)", text
+    )
+
+
+def _reference(match):
+    name, family = match[1], match[2]
+    if family == "reproduce":  # functions of the experiments' own distribution
+        return f"{{py:obj}}`{name} <isthmus_experiments.{name}>`"
+    if name == family:
+        return f"{{py:mod}}`isthmus.{family}`"
+    shown = name.removeprefix(f"{family}.")
+    return f"{{py:obj}}`{shown} <isthmus.{family}.{shown}>`"
+
+
 def setup(app):
+    app.connect("source-read", link_to_what_is_built)
     app.add_html_math_renderer("mathml", formula("inline"), formula("block"))
     app.connect("autodoc-skip-member", skip_what_scikit_learn_adds)

@@ -84,7 +84,8 @@ def benchmark_names():
 
 @pytest.mark.parametrize("system", list(public_systems()))
 def test_system_is_on_the_page_a_visitor_reads_first(system):
-    assert f"`~isthmus.{system}`" in (DOCS / "systems.md").read_text()
+    family, name = system.split(".")
+    assert f"[`{name}`](api/{family}.md)" in (DOCS / "systems.md").read_text()
 
 
 @pytest.mark.parametrize(
@@ -98,7 +99,7 @@ def test_systems_page_names_runs_that_exist(column, known):
     rows = [row.split("|") for row in (DOCS / "systems.md").read_text().splitlines()]
     header = next(row for row in rows if len(row) > 1 and row[1].strip() == "system")
     where = [cell.strip() for cell in header].index(column)
-    cells = [row[where] for row in rows if len(row) > where and "{py:class}" in row[1]]
+    cells = [row[where] for row in rows if len(row) > where and "](api/" in row[1]]
     named_there = {name.strip(" `") for cell in cells for name in cell.split(",")} - {"–"}
     assert named_there <= known
     assert len(named_there) > 2
@@ -125,3 +126,13 @@ def test_links_to_files_lead_somewhere(page):
     for link in built:  # docs/gallery/x/plot_y.rst is made of examples/x/plot_y.py
         source = link.partition("gallery/")[2].replace(".rst", ".py")
         assert (ROOT / "examples" / source).exists(), link
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_page_reads_on_a_code_host(page):
+    text = page.read_text()
+    assert not re.findall(r"\{py:\w+\}`", text)
+    for target in re.findall(
+        r"\]\(([^)#:]+?)(?:#[^)]*)?\)", re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+    ):
+        assert (page.parent / target).exists(), target
