@@ -61,9 +61,9 @@ def _mixtures() -> Pair:
 
 
 def _faces() -> Pair:
-    """The upper half of a face, every second pixel, to the lower one."""
-    small = datasets.load_olivetti().images[:, ::2, ::2]
-    return small[:, :16].reshape(len(small), -1), small[:, 16:].reshape(len(small), -1)
+    """The upper half of a face, every fourth pixel, to the lower one."""
+    small = datasets.load_olivetti().images[:, ::4, ::4]
+    return small[:, :8].reshape(len(small), -1), small[:, 8:].reshape(len(small), -1)
 
 
 def _oil() -> Pair:
@@ -107,18 +107,18 @@ def _blog() -> Pair:
 SETS = (
     RegressionSet("corn spectra", _corn, 60, 20, scaled=False),
     RegressionSet("mixed spectra", _mixtures, 150, 500, scaled=False),
-    RegressionSet("diabetes", lambda: load_diabetes(return_X_y=True), 330, 112),
-    RegressionSet("boston", _columns(datasets.load_boston), 380, 126),
     RegressionSet("faces", _faces, 300, 100, scaled=False),
-    RegressionSet("oil flow", _oil, 400, 600),
-    RegressionSet("CT slices", _columns(datasets.load_ct_slices), 500, 257, scaled=False),
-    RegressionSet("poser", _poser, 500, 1000, scaled=False),
-    RegressionSet("positions", _positions, 500, 1000, scaled=False),
-    RegressionSet("music", _columns(datasets.load_music_origin, "Y"), 500, 559),
-    RegressionSet("blog", _blog, 500, 1000),
-    RegressionSet("puma 32nm", _columns(datasets.load_pumadyn), 500, 1000),
-    RegressionSet("kin 8nm", _columns(datasets.load_kin8nm), 1100, 1000),
-    RegressionSet("abalone", _abalone, 1100, 1000),
+    RegressionSet("diabetes", lambda: load_diabetes(return_X_y=True), 330, 112),
+    RegressionSet("boston", _columns(datasets.load_boston), 300, 206),
+    RegressionSet("oil flow", _oil, 300, 700),
+    RegressionSet("CT slices", _columns(datasets.load_ct_slices), 300, 457, scaled=False),
+    RegressionSet("poser", _poser, 300, 1000, scaled=False),
+    RegressionSet("positions", _positions, 300, 1000, scaled=False),
+    RegressionSet("music", _columns(datasets.load_music_origin, "Y"), 300, 759),
+    RegressionSet("blog", _blog, 300, 1000),
+    RegressionSet("abalone", _abalone, 300, 1000),
+    RegressionSet("puma 32nm", _columns(datasets.load_pumadyn), 300, 1000),
+    RegressionSet("kin 8nm", _columns(datasets.load_kin8nm), 1050, 1000),
 )
 
 

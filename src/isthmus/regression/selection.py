@@ -161,7 +161,16 @@ def as_selection(value: Any, owner: Any, **defaults: Any) -> Selection:
 
 
 def _leaves_rows_out(criterion: Any) -> bool:
-    if isinstance(criterion, str):
-        return criterion == "loo"
-    pairs = isinstance(criterion, (list, tuple)) and len(criterion) > 0
-    return pairs or callable(getattr(criterion, "split", None))
+    if isinstance(criterion, (str, bytes)):
+        return isinstance(criterion, str) and criterion == "loo"
+    if isinstance(criterion, (list, tuple)):
+        return len(criterion) > 0 and all(map(_is_pair, criterion))
+    return not isinstance(criterion, type) and callable(getattr(criterion, "split", None))
+
+
+def _is_pair(value: Any) -> bool:
+    """Whether these are the numbers of rows to fit and of rows left out."""
+    if not isinstance(value, (list, tuple)) or len(value) != 2:
+        return False
+    parts = [np.asarray(part) for part in value if not isinstance(part, (str, bytes))]
+    return len(parts) == 2 and all(part.ndim == 1 and part.dtype.kind in "iu" for part in parts)

@@ -147,7 +147,9 @@ class LocalPolynomialRegression(MultiOutputMixin, RegressorMixin, Estimator):
         spread = X.std(axis=0)
         spread[spread == 0] = 1.0
         parts = left_out_parts(selection, len(X))
-        self.degree_ = self._affordable_degree(*X.shape, sum(len(part.rows) for part in parts))
+        self.degree_ = self._affordable_degree(
+            len(X), X.shape[1], sum(len(part.rows) for part in parts)
+        )
         fit = self._polynomial()
         # Leave-one-out does not change under a shift of the outputs, rounding errors do.
         centered = Y - Y.mean(axis=0)

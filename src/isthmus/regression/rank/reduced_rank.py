@@ -222,8 +222,9 @@ class ReducedRankRegression(RankLimitedRegressor):
 
         found = self._choose(inputs, Y, weights, scatter, moments.count, None if choose else rank)
         alpha, rank = found.alpha, min(found.rank, rank)
-        none = len(found.alphas) == 0
-        self.cv_error_, self.alphas_ = (None, None) if none else (found.errors, found.alphas)
+        chosen = len(found.alphas) > 0
+        self.cv_error_: Array | None = found.errors if chosen else None
+        self.alphas_: Array | None = found.alphas if chosen else None
         path = next(rank_paths(scatter, [alpha]))
         self.rank_path_ = np.maximum(squared_errors(path, scatter), 0) / moments.count
         self.alpha_ = alpha
@@ -284,13 +285,14 @@ class ReducedRankRegression(RankLimitedRegressor):
             return best_of(alphas, self._cv_error(selection, X, Y, weights, alphas), rank)
         grid = penalty_grid(scatter, count)
         intercept = bool(self.fit_intercept)
-        centred = [_centred(A, weights) if intercept else A for A in (X, Y)]
+        Xc, Yc = (_centred(A, weights) if intercept else A for A in (X, Y))
         if n_ranks == 1 and selection.leaves_one_out:
-            whole = ridge_left_out_errors(*centred, weights, grid, fit_intercept=intercept)
+            whole = ridge_left_out_errors(Xc, Yc, weights, grid, fit_intercept=intercept)
             return PathChoice(np.array(grid), whole[:, None], grid[steadiest(whole)], 1)
         some = Selection("loo", LEFT_OUT_ROWS).rows(len(X))  # enough to know where to begin
         whole = ridge_left_out_errors(
-            *(A[some] for A in centred),
+            Xc[some],
+            Yc[some],
             None if weights is None else weights[some],
             grid,
             fit_intercept=intercept,

@@ -174,7 +174,8 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
 
     def fit(self, X: Any, y: Any) -> "KernelRidgeCV":
         """Fit coefficients over the objects ``X`` for the outputs ``y``; return self."""
-        kernels, alphas = self._candidates(), self._penalties()
+        kernels = self._candidates()
+        alphas = self._penalties(len(kernels))
         selection = as_selection(self.cv, self)
         X = check_objects(self, X, kernels[0], reset=True)
         Y = check_outputs(self, y, n_objects(X))
@@ -191,8 +192,12 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
         else:
             loo_error, (kernel, alpha) = self._select(selection, kernels, alphas, X, Y)
         center = bool(self.fit_intercept)
-        system = ridge_system(_own_gram(kernel, X, self), alpha, center=center)
+        origin = self._origin(kernel, X)
+        system = ridge_system(_own_gram(kernel, X, self, origin), alpha, center=center)
         C, offset = system.dual(Y)
+        if origin is not None:
+            # Σ c = 0, so that only the constant has seen the shift.
+            offset = offset - (C.T @ (X - origin)) @ origin
         objects = kernel.reference(X)
         if isinstance(objects, np.ndarray) and objects.dtype == np.float32:
             C, offset = C.astype(np.float32), offset.astype(np.float32)
@@ -200,6 +205,11 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
         self.alpha_, self.loo_error_ = alpha, loo_error
         self._flat, self._trained, self._system = flat, True, None
         return self
+
+    def _origin(self, kernel: Kernel, X: Any) -> Array | None:
+        """The point from which a linear kernel loses no digits, where its choice is free."""
+        shift = self.fit_intercept and "linear" in kernel.provides and isinstance(X, np.ndarray)
+        return X.mean(axis=0, dtype=np.float64) if shift else None
 
     def _require_memory(self, n: int) -> None:
         require_memory(
@@ -236,17 +246,15 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
     def __getstate__(self) -> Any:
         return {**super().__getstate__(), "_system": None}
 
-    def _penalties(self) -> list[float] | None:
+    def _penalties(self, n_kernels: int) -> list[float] | None:
         """The penalties offered; None where they are to be found in units of the kernel."""
         if _is_auto(self.alpha):
             return None
         alphas = check_floats(self.alpha, "alpha", self)
         # Interpolation is allowed, but has no leave-one-out error.
-        return (
-            alphas
-            if len(alphas) == 1
-            else check_floats(self.alpha, "alpha", self, include_low=False)
-        )
+        if len(alphas) * n_kernels > 1:
+            check_floats(self.alpha, "alpha", self, include_low=False)
+        return alphas
 
     def _select(
         self,
@@ -262,7 +270,8 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
         def errors(candidate: Kernel, rows: IntArray) -> Iterator[tuple[float, Any]]:
             kernel = candidate.resolve(X)
             part = take(X, rows)
-            K = _own_gram(kernel, part[:, rows] if kernel.pairwise else part, self)
+            part = part[:, rows] if kernel.pairwise else part
+            K = _own_gram(kernel, part, self, self._origin(kernel, X))
             found = left_out_errors(
                 K,
                 Y[rows].astype(np.float64),
@@ -284,10 +293,12 @@ def _is_auto(value: Any) -> bool:
     return isinstance(value, str) and value == AUTO
 
 
-def _own_gram(kernel: Kernel, X: Any, owner: Any) -> Array:
+def _own_gram(kernel: Kernel, X: Any, owner: Any, origin: Array | None = None) -> Array:
     """Gram matrix in double precision that the caller may overwrite; a given one was checked."""
     if isinstance(X, np.ndarray) and X.dtype == np.float32:
         X = X.astype(np.float64)
+    if origin is not None:
+        X = X - origin
     if kernel.pairwise:
         return kernel.gram(X, kernel.reference(X)).copy()
     return np.asarray(check_gram(kernel.gram(X, X), owner), dtype=np.float64)

@@ -120,7 +120,7 @@ class SupportFeatureMachine(ClassifierMixin, SelectorMixin, Estimator):
     _constraints: ClassVar[dict[str, Constraint]] = {
         "formulation": choice("mean", "margin"),
         "C": real(0, include_low=False)
-        | condition("np.inf", lambda value: isinstance(value, Real) and np.isposinf(float(value)))
+        | condition("np.inf", lambda value: isinstance(value, Real) and float(value) == np.inf)
         | none,
         "solver": choice(*_SOLVERS),
         "fit_intercept": boolean,
