@@ -7,6 +7,7 @@ the corrected paired t-test of Nadeau and Bengio.
 """
 
 import argparse
+import json
 import os
 import time
 import warnings
@@ -70,10 +71,10 @@ def class_sets():
         ("digits", load_digits),
     ):
         X, y = load(return_X_y=True)
-        yield name, X[:1000], y[:1000]
+        yield name, X, y
     for name in ("german", "thyroid", "image"):
         with np.load(DATA / "ida" / f"{name}.npz") as data:
-            yield name, data["X"][:1000].astype(float), data["y"][:1000]
+            yield name, data["X"].astype(float), data["y"]
 
 
 def label_probabilities(model, X):
@@ -147,9 +148,10 @@ def iokr_scores(X, Y, X_new, Y_new):
     return found
 
 
-def run_label_set(name, n_folds):
+def run_label_set(name, n_folds, n_rows):
     """Scores (who, measure) of every fold, and CPU seconds."""
     X, Y = label_set(name)
+    X, Y = X[:n_rows], Y[:n_rows]
     scores, seconds = {}, {}
     contestants = {"ours": our_scores}
     for who, builders in PEERS.items():
@@ -198,13 +200,15 @@ def corrected_p(a, b):
     return float(2 * stats.t.sf(abs(t), k - 1))
 
 
-def page(results, n_folds):
+def page(results, options):
     """The page, from scores by set."""
+    rows = "" if options.rows is None else f" --rows {options.rows}"
     lines = [
         "# Any loss: ours against tuned classifiers",
         "",
-        f"Written by `python -m benchmarks.any_loss --folds {n_folds}`; {n_folds} folds, the same "
-        "for all, one thread. Higher is better: sample F1, one minus the Hamming loss, subset "
+        f"Written by `python -m benchmarks.any_loss --folds {options.folds}{rows}`; "
+        f"{options.folds} folds, the same for all, one thread. "
+        "Higher is better: sample F1, one minus the Hamming loss, subset "
         "accuracy; accuracy for classes. Ours: `DependencyEstimator(loss=...)`, and "
         "`DependencyClassifier()` for classes, with untouched defaults, one model for each loss; "
         "the others with a setting and a threshold chosen on a quarter of the training rows. "
@@ -244,26 +248,47 @@ def main(arguments=None):
     """Run the study; the page is written anew after every set."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--folds", type=int, default=5)
+    parser.add_argument("--rows", type=int, default=None, help="at most so many rows of a set")
+    parser.add_argument("--keep", type=Path, help="a file for the scores of this run")
+    parser.add_argument("--join", type=Path, nargs="*", help="write the page from such files")
     parser.add_argument("--only", nargs="*", help="names of sets")
     options = parser.parse_args(arguments)
     warnings.filterwarnings("ignore")
+    if options.join:
+        RESULTS.write_text(page(_joined(options.join), options), encoding="utf-8")
+        return
     results = {}
     with threadpool_limits(limits=1):
         for name in LABEL_SETS:
             if options.only is None or name in options.only:
-                results[name] = run_label_set(name, options.folds)
+                results[name] = run_label_set(name, options.folds, options.rows)
                 _tell(results, options)
         for name, X, y in class_sets():
             if options.only is None or name in options.only:
-                results[name] = run_classes(X, y, options.folds)
+                results[name] = run_classes(X[: options.rows], y[: options.rows], options.folds)
                 _tell(results, options)
 
 
 def _tell(results, options):
-    text = page(results, options.folds)
-    print(text, flush=True)
-    if options.only is None:
-        RESULTS.write_text(text, encoding="utf-8")
+    print(page(results, options), flush=True)
+    if options.keep is not None:
+        told = {
+            name: {"scores": [[*key, values] for key, values in scores.items()], "seconds": seconds}
+            for name, (scores, seconds) in results.items()
+        }
+        options.keep.write_text(json.dumps(told), encoding="utf-8")
+    elif options.only is None:
+        RESULTS.write_text(page(results, options), encoding="utf-8")
+
+
+def _joined(files):
+    """Results of several runs, in the order of the sets."""
+    found = {}
+    for file in files:
+        for name, told in json.loads(file.read_text(encoding="utf-8")).items():
+            scores = {(who, measure): values for who, measure, values in told["scores"]}
+            found[name] = scores, told["seconds"]
+    return found
 
 
 if __name__ == "__main__":

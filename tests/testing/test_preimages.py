@@ -24,6 +24,7 @@ from isthmus.preimage import (
     GradientPreimage,
     GraphPreimage,
     LearnedPreimage,
+    MinimumRiskPreimage,
     NeighborPreimage,
     SequencePreimage,
 )
@@ -33,6 +34,12 @@ from isthmus.typing import CAPABILITIES, OBJECT_KINDS, needs
 
 from .data import MOLECULES, PLANE, SERIES, WORDS, name
 from .foreign import LandmarkMap, MeanPreimage, NearestPreimage, SquashedMap, WordLandmarkMap
+
+
+def letters_apart(answer, truth):
+    """A loss as a function of two objects."""
+    return float(len(set(answer) ^ set(truth)))
+
 
 GAUSSIAN = KernelPCA(kernel=Gaussian(5.0))
 EXACT = [
@@ -60,6 +67,10 @@ EXACT = [
     (GraphPreimage(patience=2), MOLECULES, KernelPCA(kernel=Normalized(MarginalizedGraph(0.3)))),
     (NearestPreimage(), PLANE, GAUSSIAN),
     (NearestPreimage(), PLANE, SquashedMap()),
+    (MinimumRiskPreimage("squared"), PLANE, None),
+    (MinimumRiskPreimage("absolute"), PLANE, None),
+    (MinimumRiskPreimage("zero_one"), WORDS, KernelPCA(kernel=Spectrum(2))),
+    (MinimumRiskPreimage(letters_apart), WORDS, KernelPCA(kernel=Spectrum(2))),
     (MeanPreimage(), PLANE, None),
 ]
 # They do not minimise their objective, and say so.
@@ -94,9 +105,10 @@ OURS = [part for part in EXACT + APPROXIMATE if type(part[0]).__module__ == "ist
 
 @pytest.mark.parametrize(("preimage", "objects", "feature_map"), OURS, ids=name)
 def test_ours_refuse_by_themselves_what_they_cannot_use(preimage, objects, feature_map):
-    fitted = clone(feature_map).fit(objects)
+    fitted = clone(feature_map or GAUSSIAN).fit(objects)
     kinds = {"vectors"} if objects is PLANE else {"objects", "sequences", "graphs"}
-    for word in needs(preimage) - OBJECT_KINDS:
+    # Weights come from the regressor, not from the map.
+    for word in needs(preimage) - OBJECT_KINDS - {"weights"}:
         narrow = NarrowMap(fitted, (needs(preimage) | kinds) - {word})
         with pytest.raises(TypeError, match=f"does not provide '{word}', that is, "):
             clone(preimage).fit(objects, narrow)

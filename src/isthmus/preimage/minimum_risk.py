@@ -94,6 +94,12 @@ class MinimumRiskPreimage(Estimator):
         plain = self.candidates is None and self.weights == "signed"
         return plain and isinstance(self.loss_, LinearTaskLoss)
 
+    @property
+    def columns(self) -> Any:
+        """The columns (n_outputs, p) of the training outputs that the loss asks for."""
+        prepared: Any = self.prepared_
+        return prepared.columns
+
     def solve(self, coordinates: Any, start: Objects = None) -> Objects:
         """Return one object for each row of weights (n, n_outputs), dense or sparse.
 

@@ -138,7 +138,7 @@ def _fit_landmarks(
 ) -> LossMap:
     n = n_objects(inputs)
     if preimage.by_columns:
-        columns = preimage.prepared_.columns
+        columns: Any = preimage.columns
         rows = np.sort(sample_rows(n, 1000, 0))
         machine.fit(inputs, columns).choose(
             rows,
@@ -156,7 +156,7 @@ def _fit_landmarks(
 def regression_targets(preimage: MinimumRiskPreimage) -> Array:
     """What T is fitted on: the loss's columns, or costs to a few outputs."""
     if preimage.by_columns:
-        columns = preimage.prepared_.columns
+        columns: Any = preimage.columns
         return np.asarray(columns.toarray() if sparse.issparse(columns) else columns)
     outputs = preimage.objects_
     if isinstance(outputs, np.ndarray) and outputs.dtype.kind == "f":

@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.model_selection import StratifiedKFold
+from sklearn.utils import assert_all_finite
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
@@ -118,6 +119,7 @@ class DependencyClassifier(ClassifierMixin, Estimator):
             classes, numbers = np.arange(Y.shape[1]), None
             loss = self._loss_of_labels(Y)
         else:
+            assert_all_finite(y, input_name="y")
             check_classification_targets(y)
             Y = column_or_1d(y, warn=True)
             classes, numbers = np.unique(Y, return_inverse=True)
@@ -137,8 +139,8 @@ class DependencyClassifier(ClassifierMixin, Estimator):
         head, left_out, rows = left_out_columns(model, X, indicators)
         self.calibration_ = None
         if self.calibration is not None:
-            dense = np.asarray(indicators[rows].toarray() if sparse.issparse(indicators)
-                               else indicators[rows])  # fmt: skip
+            some: Any = indicators[rows]
+            dense = np.asarray(some.toarray() if sparse.issparse(some) else some)
             self.calibration_ = (
                 calibrate_labels(left_out, dense)
                 if sets
@@ -219,7 +221,7 @@ class DependencyClassifier(ClassifierMixin, Estimator):
             )
 
     def _folds(self, numbers: IntArray | None) -> Any:
-        given = self.cv.criterion if isinstance(self.cv, Selection) else self.cv
+        given: Any = self.cv.criterion if isinstance(self.cv, Selection) else self.cv
         if numbers is None or isinstance(given, (str, list)) or not np.isscalar(given):
             return self.cv
         n_folds = min(int(given), int(np.bincount(numbers).min()))

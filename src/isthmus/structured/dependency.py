@@ -170,7 +170,9 @@ class DependencyEstimator(SquareExpansion, MultiOutputMixin, RegressorMixin, Est
             Further outputs, without inputs: ``y_features`` and the pre-image learn from them too.
         """
         if y is None:
-            raise ValueError("DependencyEstimator requires y to be passed, but the target is None.")
+            raise ValueError(
+                "DependencyEstimator requires y to be passed, but the target y is None."
+            )
         if self.loss is not None:
             return self._fit_by_loss(X, y, unlabelled, unlabelled_outputs)
         x_features, regressor = input_arrows(self.x_features, self.regressor)
@@ -200,7 +202,9 @@ class DependencyEstimator(SquareExpansion, MultiOutputMixin, RegressorMixin, Est
 
         self.x_features_, self.y_features_ = x_features, y_features
         self.regressor_, self.preimage_ = regressor, preimage
-        self.left_out_loss_, self._map, self._pairs = None, None, (X, y)
+        self.left_out_loss_: float | None = None
+        self._map: Any = None
+        self._pairs: Any = (X, y)
         self._flat = "vectors" in kinds and np.asarray(y).ndim == 1
         return self
 
@@ -375,7 +379,7 @@ class DependencyEstimator(SquareExpansion, MultiOutputMixin, RegressorMixin, Est
                 "y_features=Precomputed(matrix) and the outputs as indices into it."
             )
         if y_features is None and has_missing(y):
-            return check_array(y, dtype=np.float64, ensure_all_finite="allow-nan"), kinds
+            return check_array(y, dtype=np.float64, ensure_all_finite="allow-nan"), frozenset(kinds)
         kernel = as_kernel(self.y_features) if is_kernel(self.y_features) else None
         Y = check_collection(self, y, kernel, kinds=kinds, reset=None)
         table = isinstance(Y, np.ndarray) and Y.ndim == 2

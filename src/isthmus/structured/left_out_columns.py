@@ -7,12 +7,8 @@ from scipy import sparse
 from sklearn.model_selection import KFold, cross_val_predict
 
 from isthmus.blocks.sampling import sample_rows
-from isthmus.kernels.objects import n_objects, take
-from isthmus.linalg.centering import center_gram
-from isthmus.linalg.ridge import RidgePath
+from isthmus.kernels.objects import n_objects
 from isthmus.regression.left_out import flat, settle
-from isthmus.regression.ridge.estimator import KernelRidgeCV
-from isthmus.structured.inputs_kernel import gram_matrix
 from isthmus.structured.landmarks import LandmarkRidge
 from isthmus.typing import Array, IntArray
 
@@ -45,13 +41,6 @@ def left_out_columns(model: Any, X: Any, G: Any) -> tuple[Columns, Array, IntArr
         head.alpha_ = chosen.alpha_
         return Columns(head, p), head.left_out(rows, G, head.alpha_), rows
     dense = np.asarray(G.toarray() if sparse.issparse(G) else G, dtype=np.float64)
-    if isinstance(chosen, KernelRidgeCV):
-        head = settle(chosen).fit(inputs, dense)
-        part = take(inputs, rows)
-        K, _ = center_gram(gram_matrix(chosen.kernel_, part, part), overwrite=True)
-        own = dense[rows]
-        path = RidgePath(K, own - own.mean(axis=0), intercept=True)
-        return Columns(head, p), own - path.loo_residuals(chosen.alpha_), rows
     head = settle(chosen).fit(inputs, flat(dense))
     folds = KFold(min(5, n), shuffle=True, random_state=0)
     values = cross_val_predict(settle(chosen), inputs, flat(dense), cv=folds)

@@ -122,7 +122,7 @@ class VectorLoss(TaskLoss):
 
     def decode(self, weights: Any, prepared: Any) -> Decoded:
         W = dense_rows(weights, slice(None))
-        not_negative = (W >= 0).all(axis=1)
+        not_negative = np.asarray((W >= 0).all(axis=1))
         if isinstance(prepared.loss, (Absolute, Quantile)):
             level = 0.5 if isinstance(prepared.loss, Absolute) else prepared.loss.quantile
             P, exact = weighted_quantiles(W, prepared, [level])[:, :, 0], not_negative
@@ -136,7 +136,7 @@ class VectorLoss(TaskLoss):
             np.einsum("ij,ij->i", W, prepared.loss.profile(P[:, j, None] - prepared.Y[:, j])[0])
             for j in range(P.shape[1])
         )
-        return Decoded(P[:, 0] if prepared.flat else P, np.asarray(risk), exact)
+        return Decoded(P[:, 0] if prepared.flat else P, np.asarray(risk), np.asarray(exact))
 
     def _resolved(self, Y: Array) -> Any:
         return self.loss.resolve_from(Y - np.median(Y, axis=0))
@@ -197,7 +197,7 @@ class IntervalLoss(TaskLoss):
             score = self._score(ends[:, j, :1], ends[:, j, 1:], prepared.Y[None, :, j])
             risk += np.einsum("ij,ij->i", W, score)
         answers = ends[:, 0] if prepared.flat else ends
-        return Decoded(answers, risk, (W >= 0).all(axis=1))
+        return Decoded(answers, risk, np.asarray((W >= 0).all(axis=1)))
 
     def _score(self, low: Array, high: Array, Y: Array) -> Array:
         outside = np.maximum(low - Y, 0) + np.maximum(Y - high, 0)
