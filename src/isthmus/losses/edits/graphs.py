@@ -1,6 +1,5 @@
 """The edit distance of labelled graphs as a loss."""
 
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -10,7 +9,12 @@ from scipy.optimize import linear_sum_assignment
 from isthmus._parameters import Constraint, check_parameters, real
 from isthmus.losses.tasks.base import TaskLoss
 from isthmus.losses.tasks.collections import n_outputs
-from isthmus.typing import Array, Objects
+from isthmus.typing import Array, IntArray, Objects
+
+# Matches that are not allowed.
+NEVER = 1e9
+# A share of a cost that decides between equal ones, and how far nodes look.
+TIE, ROUNDS = 1e-3, 4
 
 
 @dataclass
@@ -18,9 +22,10 @@ class GraphEditDistance(TaskLoss):
     r"""Cost of turning one labelled graph into another, node by node and edge by edge.
 
     The exact distance is too expensive beyond a dozen nodes. As usual, nodes are matched by one
-    assignment problem whose costs compare labels and the edges around a node [Riesen2009]_; the
-    edits that the match implies are then counted exactly. The result is an upper bound of the
-    distance, the smaller one of both directions, and zero only for equal graphs.
+    assignment problem whose costs compare labels and the edges around a node [Riesen2009]_; then
+    partners are exchanged as long as that lowers the number of edits that the match implies. The
+    result is an upper bound of the distance, the smaller one of both directions, and zero only
+    for graphs that differ in the numbers of their nodes alone.
 
     The answer is the training graph of least risk.
 
@@ -65,80 +70,98 @@ class GraphEditDistance(TaskLoss):
     def cost(self, Y: Objects, Z: Objects) -> Array:
         self.check(Y)
         self.check(Z)
-        left = [_Around(Y[i]) for i in range(n_outputs(Y))]
+        codes: tuple[dict[Any, int], dict[Any, int]] = ({}, {})
+        left = [CodedGraph(Y[i], codes) for i in range(n_outputs(Y))]
         same = Z is Y
-        right = left if same else [_Around(Z[j]) for j in range(n_outputs(Z))]
+        right = left if same else [CodedGraph(Z[j], codes) for j in range(n_outputs(Z))]
         found = np.zeros((len(left), len(right)))
         for i, a in enumerate(left):
             for j in range(i + 1 if same else 0, len(right)):
-                found[i, j] = self._distance(a, right[j])
+                b = right[j]
+                found[i, j] = min(self._one_way(a, b), self._one_way(b, a))
                 if same:
                     found[j, i] = found[i, j]
         return found
 
-    def _distance(self, a: "_Around", b: "_Around") -> float:
-        if a.key == b.key:
-            return 0.0
-        return min(self._one_way(a, b), self._one_way(b, a))
+    def _one_way(self, a: "CodedGraph", b: "CodedGraph") -> float:
+        from isthmus.losses.edits.graph_loops import improve_match
 
-    def _one_way(self, a: "_Around", b: "_Around") -> float:
         n, m = len(a.labels), len(b.labels)
-        big = 1e9
-        costs = np.zeros((n + m, n + m))
-        for i in range(n):
-            for j in range(m):
-                costs[i, j] = self.node * (a.labels[i] != b.labels[j])
-                costs[i, j] += 0.5 * self.edge * _difference(a.around[i], b.around[j])
-        costs[:n, m:] = big
-        costs[n:, :m] = big
-        for i in range(n):
-            costs[i, m + i] = self.node + 0.5 * self.edge * a.around[i].total()
-        for j in range(m):
-            costs[n + j, j] = self.node + 0.5 * self.edge * b.around[j].total()
-        rows, columns = linear_sum_assignment(costs)
-        match = {int(i): int(j) for i, j in zip(rows, columns, strict=True) if i < n and j < m}
-        return self._implied(a, b, match)
+        costs = np.full((n + m, n + m), NEVER)
+        # Each edge has two ends, so half of it counts at either.
+        width = max(a.around.shape[1], b.around.shape[1])
+        around = [np.pad(g.around, ((0, 0), (0, width - g.around.shape[1]))) for g in (a, b)]
+        common = np.minimum(around[0][:, None], around[1][None]).sum(axis=2)
+        degrees = [part.sum(axis=1) for part in around]
+        costs[:n, :m] = self.node * (a.labels[:, None] != b.labels)
+        costs[:n, :m] += 0.5 * self.edge * (np.maximum.outer(*degrees) - common)
+        # Among equal ones, nodes that see the same further away belong together.
+        costs[:n, :m] += TIE * (a.colours[:, None] != b.colours).sum(axis=2)
+        costs[np.arange(n), m + np.arange(n)] = self.node + 0.5 * self.edge * degrees[0]
+        costs[n + np.arange(m), np.arange(m)] = self.node + 0.5 * self.edge * degrees[1]
+        costs[n:, m:] = 0.0
+        match = linear_sum_assignment(costs)[1]
+        # An edge without a direction stands in both halves of its table.
+        pair = float(self.edge if a.directed or b.directed else self.edge / 2)
+        first, second = a.padded(m), b.padded(n)
+        return float(
+            improve_match(
+                first[0],
+                second[0],
+                first[1],
+                second[1],
+                match,
+                float(self.node),
+                pair,
+                float(self.edge),
+            )
+        )
 
-    def _implied(self, a: "_Around", b: "_Around", match: dict[int, int]) -> float:
-        """What the match of nodes costs, edges included."""
-        wrong = sum(a.labels[i] != b.labels[j] for i, j in match.items())
-        nodes = len(a.labels) + len(b.labels) - 2 * len(match) + wrong
-        kept = edges = 0
-        for (i, j), label in a.edges.items():
-            other = b.between(match.get(i), match.get(j))
-            if other is not None:
-                kept += 1
-                edges += other[0] != label
-        edges += len(a.edges) + len(b.edges) - 2 * kept
-        return float(self.node * nodes + self.edge * edges)
 
+class CodedGraph:
+    """A graph as numbers: labels, a table of edges, and what surrounds each node.
 
-class _Around:
-    """A graph as the distance reads it: edges by their ends, and what surrounds each node."""
+    ``colours`` number what a node sees within 1, 2, ... steps: equal where two nodes see the same.
+    """
 
-    def __init__(self, graph: Any):
-        self.labels = list(graph.labels)
+    def __init__(self, graph: Any, codes: tuple[dict[Any, int], dict[Any, int]]):
+        of_nodes, of_edges = codes
+        self.labels = np.array(
+            [of_nodes.setdefault(label, len(of_nodes) + 1) for label in graph.labels],
+            dtype=np.int64,
+        )
         self.directed = bool(getattr(graph, "directed", False))
-        pairs = [tuple(pair) for pair in np.asarray(graph.edges).tolist()]
-        self.edges = dict(zip(pairs, graph.edge_labels, strict=True))
-        self.around: list[Counter[Any]] = [Counter() for _ in self.labels]
-        for (i, j), label in self.edges.items():
-            self.around[i][label, self.labels[j]] += 1
-            if i != j:
-                self.around[j][label, self.labels[i]] += 1
-        self.key = (tuple(self.labels), frozenset(self.edges.items()), self.directed)
+        n = len(self.labels)
+        self.edges = np.zeros((n, n), dtype=np.int64)
+        kinds: list[tuple[int, int]] = []
+        for (i, j), name in zip(np.asarray(graph.edges).tolist(), graph.edge_labels, strict=True):
+            number = of_edges.setdefault(("edge", name), len(of_edges) + 1)
+            self.edges[i, j] = number
+            ends = [(i, j)] if i == j else [(i, j), (j, i)]
+            if not self.directed:
+                self.edges[j, i] = number
+            for end, other in ends:
+                around = ("around", number, int(self.labels[other]))
+                kinds.append((end, of_edges.setdefault(around, len(of_edges) + 1)))
+        width = 1 + max((kind for _, kind in kinds), default=0)
+        self.around = np.zeros((n, width), dtype=np.int64)
+        for end, kind in kinds:
+            self.around[end, kind] += 1
+        self.colours = self._colours(of_edges)
 
-    def between(self, i: int | None, j: int | None) -> tuple[Any] | None:
-        """The label of the edge that joins two nodes, in a tuple; None where there is none."""
-        if i is None or j is None:
-            return None
-        if (i, j) in self.edges:
-            return (self.edges[i, j],)
-        if not self.directed and (j, i) in self.edges:
-            return (self.edges[j, i],)
-        return None
+    def _colours(self, codes: dict[Any, int]) -> IntArray:
+        now, found = self.labels.tolist(), []
+        tied = self.edges + self.edges.T  # either end sees a directed edge
+        seen = [np.flatnonzero(row) for row in tied]
+        for _ in range(ROUNDS):
+            views = [
+                ("colour", now[i], tuple(sorted((int(tied[i, j]), now[j]) for j in seen[i])))
+                for i in range(len(now))
+            ]
+            now = [codes.setdefault(view, len(codes) + 1) for view in views]
+            found.append(now)
+        return np.array(found, dtype=np.int64).T.reshape(len(self.labels), ROUNDS)
 
-
-def _difference(a: "Counter[Any]", b: "Counter[Any]") -> int:
-    """Edges to insert, delete or change around a node."""
-    return max(a.total(), b.total()) - (a & b).total()
+    def padded(self, more: int) -> tuple[IntArray, IntArray]:
+        """Labels and edges with room for nodes that the other graph has."""
+        return np.pad(self.labels, (0, more)), np.pad(self.edges, (0, more))
