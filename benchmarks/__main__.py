@@ -3,6 +3,8 @@
 import argparse
 import os
 import sys
+from contextlib import contextmanager
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 
@@ -27,9 +29,7 @@ def main(arguments=None):
         return 2
     console = Console() if sys.stdout.isatty() else Console(width=180)
     console.print(method_note(options.threads, options.repeat), highlight=False)
-    # This starts numba's threads; with the modules loaded, the limits below reach every pool.
-    numba.set_num_threads(min(options.threads, numba.config.NUMBA_NUM_THREADS))
-    with threadpool_limits(limits=options.threads), console.status("") as status:
+    with threads_at(options.threads), console.status("") as status:
         for family, benchmarks in groupby(selected, key=lambda b: b.family):
             results = {}
             for benchmark in benchmarks:
@@ -46,6 +46,19 @@ def main(arguments=None):
     return 0
 
 
+@contextmanager
+def threads_at(n):
+    """Limit every pool to ``n`` threads within the block."""
+    # This starts numba's threads; with the modules loaded, the limits below reach every pool.
+    before = numba.get_num_threads()
+    numba.set_num_threads(min(n, numba.config.NUMBA_NUM_THREADS))
+    try:
+        with threadpool_limits(limits=n):
+            yield
+    finally:
+        numba.set_num_threads(before)
+
+
 def _rows(benchmark, options, status):
     """Every case of a benchmark, measured, with a line that says where we are."""
     rows = []
@@ -58,9 +71,16 @@ def _rows(benchmark, options, status):
                 repeat=options.repeat,
                 tell=lambda what, here=here: status.update(f"{here}: {what}"),
                 ours=rows[0].ours if benchmark.shared and rows else None,
+                widen=_wider(options.threads),
             )
         )
     return rows
+
+
+def _wider(threads):
+    """A context with the default number of threads; None where that is what is measured anyway."""
+    every = os.cpu_count() or 1
+    return None if threads >= every else partial(threads_at, every)
 
 
 def _page(family, threads):
@@ -81,7 +101,8 @@ def _parser(registry):
         type=_positive(os.cpu_count()),
         default=1,
         metavar="N",
-        help="threads of BLAS, OpenMP and numba; 1 by default, for stable numbers",
+        help="threads of BLAS, OpenMP and numba in the first columns; 1 by default, for stable "
+        "numbers. The columns of the default have all of them",
     )
     parser.add_argument("--repeat", type=_positive(100), default=5, metavar="N", help="default 5")
     return parser

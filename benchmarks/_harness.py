@@ -7,6 +7,7 @@ import time
 import tracemalloc
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pkgutil import iter_modules
@@ -64,6 +65,7 @@ class Side:
 
     cpu: float = float("nan")
     wall: float = float("nan")
+    default: float = float("nan")  # wall-clock seconds on the default number of threads
     peak: float = float("nan")
     quality: dict[str, float] = field(default_factory=dict)
     failure: str = ""
@@ -154,6 +156,7 @@ def measured(
     repeat: int,
     tell: Callable[[str], None],
     ours: Side | None = None,
+    widen: Callable[[], AbstractContextManager[Any]] | None = None,
 ) -> Row:
     """Run both sides of a contest and return what they cost and reached.
 
@@ -161,7 +164,9 @@ def measured(
     traced for its peak memory, and what it returned is judged. Then the sides are timed in turn,
     so that a disturbance of the machine meets both, and the median is taken. Of a side that
     takes over a minute the first call counts, without the seconds that numba compiled.
-    Give ``ours`` where our side is known from another case.
+    Give ``ours`` where our side is known from another case. ``widen`` is a context in which all
+    threads may be used: both sides are then timed once more in it, by the clock on the wall, and
+    the least time counts, since waking threads and other work only add to it.
     """
     runs = {"ours": contest.ours, "peer": contest.peer}
     if ours is not None:
@@ -205,10 +210,13 @@ def measured(
             if who not in long:
                 times[who].append(_attempt(run)[0])
 
+    wide = _wide_times(runs, long, n, widen, tell)
+
     def side(who: str) -> Side:
         return Side(
             median(t.cpu for t in times[who]),
             median(t.wall for t in times[who]),
+            wide.get(who, float("nan")),
             peaks[who],
             qualities[who],
             warned=firsts[who].warned,
@@ -216,6 +224,25 @@ def measured(
 
     peer = Side(failure=peer_failure) if peer_failure else side("peer")
     return Row(case, ours or side("ours"), peer, difference, compiled)
+
+
+def _wide_times(
+    runs: dict[str, Callable[[], Any]],
+    long: set[str],
+    n: int,
+    widen: Callable[[], AbstractContextManager[Any]] | None,
+    tell: Callable[[str], None],
+) -> dict[str, float]:
+    """Least wall-clock seconds of each side with all threads, those of over a minute left out."""
+    if widen is None:
+        return {}
+    walls: dict[str, list[float]] = {who: [] for who in runs if who not in long}
+    with widen():
+        for i in range(n):
+            tell(f"repeat {i + 1} of {n}, all threads")
+            for who, seconds in walls.items():
+                seconds.append(_attempt(runs[who])[0].wall)
+    return {who: min(seconds) for who, seconds in walls.items()}
 
 
 def _attempt(run: Callable[[], Any]) -> tuple[Side, str]:

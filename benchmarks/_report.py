@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import platform
 from collections.abc import Sequence
 from datetime import date
@@ -14,12 +15,24 @@ from threadpoolctl import threadpool_info
 
 from benchmarks._harness import Benchmark, Row, Side, growth_exponent
 
-COLUMNS = ("ours s", "peer s", "ratio", "wall", "ours MB", "peer MB", "memory")
+COLUMNS = (
+    "ours s",
+    "peer s",
+    "ratio",
+    "wall",
+    "ours s, default",
+    "peer s, default",
+    "ratio, default",
+    "ours MB",
+    "peer MB",
+    "memory",
+)
 
 METHOD = """\
 Times are {clock}, with {threads}; a ratio is peer over ours, so more than 1 is in our favour
-("ratio" of that time, "wall" of wall-clock time, "memory" of peak memory). Each time is a median of
-{repeat} runs, the two sides in turn, after a first call that is not counted (three times as many
+("ratio" of that time, "wall" of wall-clock time, "memory" of peak memory). "Default" columns are
+the least wall-clock times with the default number of threads, which is what a user has.
+Each other time is a median of {repeat} runs, the two sides in turn, after a first call that is not counted (three times as many
 runs below 0.1 s; above 10 s one; above a minute the first call, without its compilation).
 Ratios within about 1.3 are ties on a machine with other work. Memory is the peak of what a call
 allocates beyond its inputs, traced by `tracemalloc`: it sees every array of numpy and scipy, is the
@@ -48,18 +61,26 @@ def cells(row: Row, clock: str) -> list[str]:
     ours, peer = row.ours, row.peer
     case = f"{row.case:,}".replace(",", " ") if isinstance(row.case, int) else row.case
     if peer.failure:
-        ratios = [f"{getattr(ours, clock):.3g}", "–", "–", "–", f"{ours.peak / 1e6:.3g}", "–", "–"]
+        alone, memory = f"{getattr(ours, clock):.3g}", f"{ours.peak / 1e6:.3g}"
+        ratios = [alone, "–", "–", "–", _seconds(ours.default), "–", "–", memory, "–", "–"]
     else:
         ratios = [
             f"{getattr(ours, clock):.3g}",
             f"{getattr(peer, clock):.3g}",
             f"{row.ratio(clock):.2f}",
             f"{row.ratio('wall'):.2f}",
+            _seconds(ours.default),
+            _seconds(peer.default),
+            _seconds(row.ratio("default"), ".2f"),
             f"{ours.peak / 1e6:.3g}",
             f"{peer.peak / 1e6:.3g}",
             f"{row.ratio('peak'):.2f}",
         ]
     return [case, *ratios, _qualities(ours), peer.failure or _qualities(peer)]
+
+
+def _seconds(value: float, form: str = ".3g") -> str:
+    return "–" if math.isnan(value) else format(value, form)
 
 
 def _qualities(side: Side) -> str:

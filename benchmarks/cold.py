@@ -68,9 +68,9 @@ def page(rows: dict[str, dict[str, float]]) -> str:
         "",
         "CPU seconds of one thread, each row in a fresh process with an empty folder for compiled",
         "code. *First* is the first call, which imports the family and compiles its loops;",
-        "*second* is the same call again; *loops* counts what was compiled. The work itself is tiny (see",
-        "`isthmus.cli.first_calls`), so *first* is nearly all compiling. Later processes load the",
-        "compiled code from disk, and `isthmus warmup` compiles everything beforehand.",
+        "*second* is the same call again; *loops* counts what was compiled. The work itself is",
+        "tiny (see `isthmus.cli.first_calls`), so *first* is nearly all compiling. Later processes",
+        "load the compiled code from disk, and `isthmus warmup` compiles everything beforehand.",
         "",
         f"Largest: {worst:.1f} s; above {GOAL:.0f} s: {above} of {len(rows)}; all together "
         f"{sum(row['first'] for row in rows.values()):.0f} s. Starting Python with numpy, scipy, "

@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
 
@@ -145,3 +146,20 @@ def test_an_unknown_name_lists_the_known_ones():
 
     with pytest.raises(ValueError, match=r"called nothing: expected some of .*kernel-pca"):
         chosen(discover(), ["nothing"])
+
+
+def test_both_sides_are_timed_on_the_default_number_of_threads_too():
+    from benchmarks.__main__ import threads_at
+    from benchmarks._harness import Contest, measured
+    from benchmarks._report import COLUMNS, cells
+
+    seen = []
+    contest = Contest(lambda: seen.append(numba.get_num_threads()), lambda: None)
+    with threads_at(1):
+        row = measured(contest, 10, repeat=1, tell=lambda what: None, widen=lambda: threads_at(2))
+        assert numba.get_num_threads() == 1
+    assert set(seen) == {1, min(2, numba.config.NUMBA_NUM_THREADS)}
+    assert row.ours.default > 0
+    assert row.peer.default > 0
+    shown = dict(zip(COLUMNS, cells(row, "cpu")[1:], strict=False))
+    assert shown["ratio, default"] == f"{row.ratio('default'):.2f}"
