@@ -9,7 +9,7 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from isthmus._checks import check_float, check_scale, refusal
+from isthmus._checks import LARGEST, check_float, check_scale, refusal
 from isthmus._estimator import Estimator
 from isthmus._parameters import Constraint, boolean, none, numbers, real
 from isthmus.blocks.moments import Moments, merge
@@ -154,7 +154,7 @@ class BayesianLinearRegression(MultiOutputMixin, RegressorMixin, Estimator):
 
     _constraints: ClassVar[dict[str, Constraint]] = {
         "prior_covariance": real(0, include_low=False) | numbers(1, 2),
-        "noise": real(0, include_low=False) | none,
+        "noise": real(0, LARGEST, include_low=False) | none,
         "fit_intercept": boolean,
     }
 
