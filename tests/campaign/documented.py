@@ -15,6 +15,7 @@ DOCUMENTED: dict[str, dict[str, str]] = {
     "SparseDictionary": CODES,
     "SparseNet": CODES,
     "DictionaryClassifier": CODES,
+    "ConvexFactorization": CODES,  # with constraint="cone"; archetypes do not see the origin
     "UnsupervisedKernelRegression": {
         "X": "rounding decides between local minima of equal error: the latent coordinates differ, "
         "the reconstruction error does not"

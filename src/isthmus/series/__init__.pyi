@@ -4,6 +4,7 @@ from isthmus.series.alignment import local_alignment_matrix as local_alignment_m
 from isthmus.series.averages import barycenter as barycenter
 from isthmus.series.bands import Itakura as Itakura
 from isthmus.series.bands import SakoeChiba as SakoeChiba
+from isthmus.series.elastic import elastic_matrix as elastic_matrix
 from isthmus.series.hidden_markov import HiddenMarkovModel as HiddenMarkovModel
 from isthmus.series.nearest import SeriesNeighbors as SeriesNeighbors
 from isthmus.series.nearest import nearest_series as nearest_series

