@@ -54,7 +54,7 @@ def _wide(n):
 def rank_pls(n):
     X, Y, quality = _wide(n)
     return Contest(
-        lambda: ReducedRankRegression(RANK).fit(X, Y),
+        lambda: ReducedRankRegression(RANK, alpha=0.0).fit(X, Y),
         lambda: PLSRegression(RANK, scale=False).fit(X, Y),
         quality,
     )
@@ -88,7 +88,7 @@ def rank_ridge(n):
 def rank_planted(n):
     X, Y, F = planted(n, D, Q, R, noise=0.5)
     return Contest(
-        lambda: ReducedRankRegression(R).fit(X, Y),
+        lambda: ReducedRankRegression(R, alpha=0.0).fit(X, Y),
         lambda: PLSRegression(R, scale=False).fit(X, Y),
         lambda model: {"relative error": np.linalg.norm(model.coef_ - F) / np.linalg.norm(F)},
     )
@@ -147,7 +147,7 @@ def rank_squared(case):
 
     def ours():
         # Not from the closed form, which would leave nothing to do.
-        model = StiefelRegression(R, solver=solver, init="identity", fit_intercept=False)
+        model = StiefelRegression(R, alpha=0.0, solver=solver, init="identity", fit_intercept=False)
         return model.fit(X, Y).coef_
 
     def peer():
@@ -198,7 +198,7 @@ def _stream_contest(n, peer):
             yield X[start : start + BLOCK], Y[start : start + BLOCK]
 
     def ours():
-        stream = SequentialStiefelRegression(R)
+        stream = SequentialStiefelRegression(R, alpha=0.0)
         for block in blocks():
             stream.partial_fit(*block)
         return stream.coef_

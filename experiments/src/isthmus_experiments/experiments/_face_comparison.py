@@ -56,7 +56,7 @@ def comparison(source, images, n_test, seed, progress):
     model = DependencyEstimator(
         x_features=KernelPCA(0.95, kernel=_as_wide_as_the_mean_distance(X[train])),
         y_features=KernelPCA(0.95, kernel=_as_wide_as_the_mean_distance(Y[train])),
-        regressor=StiefelRegression("cv", cv=5),
+        regressor=StiefelRegression("cv", alpha=0.0, cv=5),
     ).fit(X[train], Y[train])
     coordinates = model.predict_coordinates(X[test])
 

@@ -59,7 +59,7 @@ def stiefel_path(settings, seed, progress):
         for name, length in LENGTHS.items():
             found[name].append(_projected_path(X, Y, length))
         ours = StiefelRegression(
-            RANK, solver="riemannian", init="identity", fit_intercept=False, tol=1e-8
+            RANK, alpha=0.0, solver="riemannian", init="identity", fit_intercept=False, tol=1e-8
         )
         steps_of_ours.append(ours.fit(X, Y).n_iter_)
     ends = {name: np.array([p.errors[-1] for p in paths]) for name, paths in found.items()}

@@ -131,7 +131,7 @@ def _path_errors(X, Xt, F, noise, max_rank=SIZE):
     """Mean squared test errors of both methods at all ranks, from one fit of each."""
     Y, truth = X @ F.T + noise, Xt @ F.T
     x_mean, y_mean = X.mean(axis=0), Y.mean(axis=0)
-    bridge = ReducedRankRegression(max_rank).fit(X, Y)
+    bridge = ReducedRankRegression(max_rank, alpha=0.0).fit(X, Y)
     maps = np.stack(
         [
             [bridge.at_rank(r).coef_ for r in range(1, max_rank + 1)],
@@ -200,8 +200,10 @@ def _published_solver(kappas, iterations, seed):
         with warnings.catch_warnings():
             # That it has not converged is the finding.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            slow = StiefelRegression(SIZE, solver="published", max_iter=iterations).fit(X, Y)
-        exact = ReducedRankRegression(SIZE).fit(X, Y)
+            slow = StiefelRegression(SIZE, alpha=0.0, solver="published", max_iter=iterations).fit(
+                X, Y
+            )
+        exact = ReducedRankRegression(SIZE, alpha=0.0).fit(X, Y)
         excess.append(slow.objective_ / (exact.rank_path_[-1] * N_TRAIN) - 1)
         error, least = (np.mean((m.predict(Xt) - Xt @ F.T) ** 2) for m in (slow, exact))
         worse += bool(error > least)

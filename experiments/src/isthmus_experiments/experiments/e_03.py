@@ -90,7 +90,7 @@ def _denoised(noisy, clean, noisy_test, settings, rng, progress):
     Z, Z_test = features.coordinates_, features.transform(noisy_test)
     blocks = [rng.choice(len(Z), BLOCK, replace=False) for _ in range(settings["n_blocks"])]
     rank = settings["rank"]
-    streams = {MOMENTS: SequentialStiefelRegression(rank)} | {
+    streams = {MOMENTS: SequentialStiefelRegression(rank, alpha=0.0)} | {
         name: SequentialStiefelRegression(rank, mode="proximal", gamma=gamma)
         for name, gamma in PROXIMAL.items()
     }
@@ -100,7 +100,7 @@ def _denoised(noisy, clean, noisy_test, settings, rng, progress):
         for rows in blocks:
             stream.partial_fit(Z[rows], clean[rows])
         found[name] = stream.predict(Z_test)
-    batch = ReducedRankRegression(rank).fit(Z, clean)
+    batch = ReducedRankRegression(rank, alpha=0.0).fit(Z, clean)
     return found | {BATCH: batch.predict(Z_test), "model": streams[MOMENTS]}
 
 

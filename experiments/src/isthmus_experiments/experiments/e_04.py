@@ -120,7 +120,7 @@ def _models(n_samples):
     laplace = {"likelihood": "laplace"}
     bayesian = BayesianStiefelRegression
     return {
-        LEAST_SQUARES: lambda seed: ReducedRankRegression(1),
+        LEAST_SQUARES: lambda seed: ReducedRankRegression(1, alpha=0.0),
         PLS: lambda seed: PLSRegression(1, scale=False),
         PUBLISHED: lambda seed: bayesian(
             1, sampler="published", random_state=seed, **laplace, **published

@@ -111,7 +111,7 @@ def _cv_errors(X, Y, seed):
         Xc, Yc = X[train] - x_mean, Y[train] - y_mean
         top = min(RANKS.stop - 1, Y.shape[1])
         scale = np.linalg.norm(Xc, ord=2) ** 2
-        free = ReducedRankRegression(top).fit(X[train], Y[train])
+        free = ReducedRankRegression(top, alpha=0.0).fit(X[train], Y[train])
         bridge = ReducedRankRegression(top, alpha=list(PENALTIES * scale)).fit(X[train], Y[train])
         maps = {
             PLS: list(pls_coefficients(Xc, Yc, top)),
