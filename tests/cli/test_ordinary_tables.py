@@ -256,15 +256,13 @@ def test_looking_up_columns_takes_time_in_proportion_to_their_number(tmp_path):
     from isthmus.cli.tables.read import read_table
     from isthmus.cli.task import find_task
 
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame(rng.normal(size=(60, 5003)), columns=[f"w_{i}" for i in range(5003)])
-    path = tmp_path / "wide.csv"
-    frame.to_csv(path, index=False)
+    path = tmp_path / "wide.npz"
+    np.savez(path, w=np.random.default_rng(0).normal(size=(60, 5003)))
     start = time.process_time()
     table = read_table(path)
     columns, _ = find_task(table, None, ["w_0", "w_1", "w_2"])
     assert columns.X(table).X.shape == (60, 5000)
-    assert time.process_time() - start < 8  # 74 s when look-up was quadratic
+    assert time.process_time() - start < 8  # a minute when look-up was quadratic
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
@@ -339,7 +337,7 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say(fit, isthmus, tmp_p
 
 def test_a_manifold_completes_whatever_is_missing(fit, isthmus, tmp_path):
     rng = np.random.default_rng(0)
-    t = rng.uniform(0, 3, size=80)
+    t = rng.uniform(0, 3, size=50)
     frame = pd.DataFrame({"x": np.cos(t), "y": np.sin(t), "z": t})
     result, model = fit(frame, None, "--task", "manifold")
     assert result.exit_code == 0, result.stderr
@@ -353,7 +351,7 @@ def test_a_manifold_completes_whatever_is_missing(fit, isthmus, tmp_path):
     result = isthmus("complete", model, path)
     full = predicted(result)
     assert "filled in 3 cells" in result.stderr
-    assert "1 of 80 rows are empty and stay so" in result.stderr
+    assert "1 of 50 rows are empty and stay so" in result.stderr
     assert abs(full.loc[3, "z"] - frame.loc[3, "z"]) < 0.3
     assert abs(full.loc[5, "x"] - frame.loc[5, "x"]) < 0.3
     known = holes.notna().to_numpy()

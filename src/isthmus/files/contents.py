@@ -140,7 +140,7 @@ def read_contents(
     try:
         with zipfile.ZipFile(stream) as archive:
             header, schema, n_bytes = _read_entries(archive, path, _limit(stream, max_bytes))
-        unknown = skops.io.get_untrusted_types(file=stream)  # type: ignore[arg-type]
+        unknown = skops.io.get_untrusted_types(file=stream)
         types = tuple(sorted({*type_names(schema), *unknown}))
     except ModelFileError:
         raise
@@ -192,7 +192,9 @@ def _limit(stream: BinaryIO, max_bytes: int | None) -> int:
     return max(MIN_LIMIT, RATIO * os.fstat(stream.fileno()).st_size)
 
 
-def _read_entries(archive: zipfile.ZipFile, path: Any, limit: int) -> tuple[dict, Any, int]:
+def _read_entries(
+    archive: zipfile.ZipFile, path: Any, limit: int
+) -> tuple[dict[str, Any], Any, int]:
     """Return the header, the schema and the memory that the file takes, if within ``limit``."""
     sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
     for needed in (HEADER, SCHEMA):
