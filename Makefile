@@ -8,7 +8,7 @@ ifneq ($(wildcard ../shared/data),)
 export ISTHMUS_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test grid campaign lint types docs bench reproduce clean help
+.PHONY: demo test grid campaign lint types docs bench peers reproduce clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*## /\t/'
@@ -52,6 +52,9 @@ docs: $(VENV)/.installed-docs  ## the pages, into docs/_build/html, warnings are
 
 bench: $(BENCH)/.installed-bench  ## ratios against the peers, into benchmarks/results
 	NUMBA_CACHE_DIR=$(abspath $(BENCH))/numba $(BENCH)/bin/python -m benchmarks $(BENCH_ARGS)
+
+peers: $(BENCH)/.installed-bench  ## peers' own tests against ours: passed, failed, whose fault
+	NUMBA_CACHE_DIR=$(abspath $(BENCH))/numba $(BENCH)/bin/python -m benchmarks.peers $(PEERS_ARGS)
 
 reproduce: $(VENV)/.installed-app  ## every experiment in full, with a report
 	$(BIN)/isthmus reproduce --report report

@@ -1,0 +1,112 @@
+"""Which files of which peers, what is replaced in them, and what is known of their failures."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from benchmarks.peers import dependence, learning, series
+
+OURS, THEIRS, CONVENTION = "ours", "the peer's", "convention"
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A test file that a peer has installed.
+
+    Attributes
+    ----------
+    peer, module : the distribution, and the importable name of the file.
+    replaced : what each name in the file stands for instead; a function is given the original.
+    known : part of a test's name to whose the failure is, and why.
+    without : part of the names of tests that call the peer's own class by its name, and so say
+        nothing about ours.
+    """
+
+    peer: str
+    module: str
+    replaced: dict[str, Callable[[Any], Any]]
+    known: dict[str, tuple[str, str]] = field(default_factory=dict)
+    without: str = ""
+
+
+def _as(new: Any) -> Callable[[Any], Any]:
+    return lambda original: new
+
+
+NO_WEIGHTS = (CONVENTION, "we have no weights of rows and one penalty for all outputs")
+NO_EXACT = (CONVENTION, "we compute in floating point: no fractions, decimals, other array types")
+RANK = (CONVENTION, "we refuse components without variance, where the peer returns zeros")
+POWER = "TypeIError"  # the power is estimated by the peer's own class, found by its name
+
+SUITES = (
+    Suite(
+        "scikit-learn",
+        "sklearn.tests.test_kernel_ridge",
+        {"KernelRidge": _as(learning.KernelRidge)},
+        {
+            "sample_weights": NO_WEIGHTS,
+            "multi_output": NO_WEIGHTS,
+        },
+    ),
+    Suite(
+        "scikit-learn",
+        "sklearn.decomposition.tests.test_kernel_pca",
+        {"KernelPCA": _as(learning.KernelPCA)},
+        {
+            "invalid_parameters": (CONVENTION, "another message"),
+            "zero_eig": RANK,
+            "solvers_equivalence": RANK,
+            "non_symmetric": (CONVENTION, "we refuse a matrix that is not symmetric"),
+            "kernel_conditioning": RANK,
+            "not_psd": (CONVENTION, "refused with another message"),
+        },
+    ),
+    Suite(
+        "scikit-learn",
+        "sklearn.linear_model.tests.test_omp",
+        {"orthogonal_mp": _as(learning.orthogonal_mp)},
+        {
+            "path": (CONVENTION, "we return no path of codes"),
+            "identical_regressors": (CONVENTION, "another category and text of the warning"),
+        },
+    ),
+    Suite(
+        "dcor",
+        "dcor.tests.test_dcor",
+        {"dcor": dependence.dcor_module},
+        {"decimal": NO_EXACT, "fractions": NO_EXACT, "ArrayAPI": NO_EXACT},
+    ),
+    Suite(
+        "hyppo",
+        "hyppo.independence.tests.test_dcorr",
+        {"Dcorr": _as(dependence.Dcorr)},
+        without=POWER,
+    ),
+    Suite(
+        "hyppo",
+        "hyppo.independence.tests.test_hsic",
+        {"Hsic": _as(dependence.Hsic)},
+        without=POWER,
+    ),
+    Suite(
+        "hyppo",
+        "hyppo.ksample.tests.test_energy",
+        {"Energy": _as(dependence.Energy)},
+        {"against_dcor": (THEIRS, "dcor and the definition give another value than its table")},
+        without=POWER,
+    ),
+    Suite(
+        "hyppo",
+        "hyppo.ksample.tests.test_mmd",
+        {"MMD": _as(dependence.MMD)},
+        without=POWER,
+    ),
+    Suite(
+        "aeon",
+        "aeon.distances.elastic.tests.test_distance_correctness",
+        {
+            name: _as(getattr(series, name))
+            for name in ("dtw_distance", "ddtw_distance", "squared_distance", "euclidean_distance")
+        },
+    ),
+)
