@@ -189,3 +189,10 @@ def test_what_is_no_sequence_is_named():
         EditDistance().check([[["a"]]])
     with pytest.raises(TypeError, match="collections of sequences"):
         EditDistance().check("abc")
+
+
+def test_long_tables_are_filled_in_parts(monkeypatch):
+    words = ["".join(word) for word in np.random.default_rng(0).choice(list("abc"), size=(30, 8))]
+    whole = EditDistance().cost(words, words)
+    monkeypatch.setattr("isthmus.losses.edits.symbols.CELLS_PER_CALL", 5000)
+    assert_array_equal(EditDistance().cost(words, words), whole)

@@ -164,7 +164,7 @@ class WeightedDegree(SequenceKernel):
 
     def _counts(self, left: Packed, right: Packed) -> list[sparse.csr_array]:
         """Pieces at their places, and those of the second collection at all places near."""
-        blocks = []
+        blocks: list[list[Entries]] = []
         total = self.length * (self.length + 1)
         offsets = np.arange(-self.shift, self.shift + 1)
         near = np.where(offsets == 0, 1.0, 0.5 / (np.abs(offsets) + 1))

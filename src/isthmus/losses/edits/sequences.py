@@ -15,7 +15,7 @@ from isthmus._parameters import (
     real,
 )
 from isthmus.losses.edits.prior import triple_log_probabilities
-from isthmus.losses.edits.symbols import Alphabet
+from isthmus.losses.edits.symbols import Alphabet, row_parts
 from isthmus.losses.tasks.base import Candidates, Decoded, TaskLoss, dense_rows
 from isthmus.losses.tasks.collections import n_outputs
 from isthmus.typing import Array, IntArray, Objects
@@ -131,7 +131,11 @@ class EditDistance(TaskLoss):
         alphabet = Alphabet("EditDistance")
         y, z = alphabet.encode(Y), alphabet.encode(Z)
         found = np.empty((len(y[1]) - 1, len(z[1]) - 1))
-        distances(*y, *z, self._costs(alphabet), float(self.gap), found)
+        S, gap = self._costs(alphabet), float(self.gap)
+        # Compiled code cannot be interrupted; between two blocks of rows a program can.
+        for rows in row_parts(y[1], float(len(z[0]))):
+            starts = y[1][rows.start : rows.stop + 1]
+            distances(y[0], starts, *z, S, gap, found[rows])
         return found
 
     def paired(self, Y: Objects, Z: Objects) -> Array:
@@ -149,7 +153,7 @@ class EditDistance(TaskLoss):
         candidates = Candidates(outputs, self)
         alphabet = Alphabet("EditDistance")
         flat, starts = alphabet.encode(candidates.outputs)
-        table = np.zeros((1, 1, 1))
+        table: Array = np.zeros((1, 1, 1))
         if self.prior:
             if len(alphabet) > MOST_SYMBOLS_OF_PRIOR:
                 raise ValueError(

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from isthmus._parameters import Constraint, boolean, check_parameters, integer
+from isthmus.losses.edits.symbols import row_parts
 from isthmus.losses.tasks.base import Decoded, TaskLoss, dense_rows
 from isthmus.losses.tasks.collections import n_outputs
 from isthmus.typing import Array, IntArray, Objects
@@ -136,5 +137,8 @@ def _costs(y: Any, z: Any) -> Array:
     from isthmus.losses.edits.alignment_loops import warp_matrix
 
     found = np.empty((len(y[1]) - 1, len(z[1]) - 1))
-    warp_matrix(np.ascontiguousarray(y[0]), y[1], np.ascontiguousarray(z[0]), z[1], found)
+    values, others = np.ascontiguousarray(y[0]), np.ascontiguousarray(z[0])
+    # Compiled code cannot be interrupted; between two blocks of rows a program can.
+    for rows in row_parts(y[1], float(len(others)) * others.shape[1]):
+        warp_matrix(values, y[1][rows.start : rows.stop + 1], others, z[1], found[rows])
     return found

@@ -100,7 +100,7 @@ class GraphProducts:
         from isthmus.preimage.discrete.graph_loops import walk_products
 
         sizes = (len(self.codes.labels), len(self.codes.names))
-        found: Array = walk_products(*tables, *self.tree, self.stop, *sizes)  # type: ignore[call-arg]
+        found: Array = walk_products(*tables, *self.tree, self.stop, *sizes)
         if not (norms or self.normalized):
             return found, np.zeros(len(found))
         squared = _squared_norms(tables, self.stop)

@@ -79,7 +79,7 @@ class SequenceProducts:
         from isthmus.preimage.discrete.sequence_loops import trie_products
 
         flat, starts = batch
-        found: Array = trie_products(*self.trie, flat, starts)  # type: ignore[call-arg]
+        found: Array = trie_products(*self.trie, flat, starts)
         diagonal = np.empty(len(found))
         near = np.ones(int(np.diff(starts).max()))
         sequence_diagonal(flat, starts, np.full(len(found), self.stop), near, diagonal)

@@ -161,7 +161,10 @@ class RiskScores:
         heap: list[tuple[float, int, Any]] = [(0.0, 0, decoded.outputs[i])]
         for j in near:
             heappush(heap, (float(tables[i, j]), len(heap), self.candidates[j]))
-        seen, objects, scores, count = set(), [], [], len(heap)
+        seen: set[Any] = set()
+        objects: list[Any] = []
+        scores: list[float] = []
+        count = len(heap)
         while heap and len(objects) < self.limit:
             score, _, y = heappop(heap)
             key = _key(y)
