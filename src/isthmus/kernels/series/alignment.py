@@ -10,7 +10,7 @@ from isthmus.kernels.base import Kernel
 from isthmus.kernels.objects import check_list
 from isthmus.kernels.vectors.width import median_distance
 from isthmus.series.collection import Packed, pack, pack_both
-from isthmus.series.pairs import n_lanes, pair_matrix
+from isthmus.series.pairs import n_lanes, pair_matrix, short_calls
 from isthmus.typing import Array, IntArray, Objects
 
 # w e / (a - b w e): local similarities, of which alignments are products.
@@ -125,14 +125,19 @@ class GlobalAlignment(SeriesKernel):
         """Logarithms of ``k(x, x)`` before normalisation."""
         order = np.argsort(packed.lengths, kind="stable")
         logs = np.empty(len(packed))
-        logs[order] = self._compute(packed, packed)(order, order)
+        compute = self._compute(packed, packed)
+        for piece in short_calls(len(order), packed.lengths, packed.lengths):
+            logs[order[piece]] = compute(order[piece], order[piece])
         return logs
 
     def _compute(self, left: Packed, right: Packed) -> Any:
-        from isthmus.kernels.series.alignment_loops import pair_alignments
+        from isthmus.kernels.series.alignment_loops import log_alignment, pair_alignments
 
         triangle = np.inf if self.triangle is None else float(self.triangle)
         longest = int(max(left.lengths.max(), right.lengths.max()))
+
+        def one(packed: Packed, i: int) -> Array:
+            return packed.values[packed.starts[i] : packed.starts[i] + packed.lengths[i]]
 
         def compute(first: IntArray, second: IntArray) -> Array:
             out = np.empty(len(first))
@@ -148,6 +153,10 @@ class GlobalAlignment(SeriesKernel):
                 n_lanes(len(first)),
                 out,
             )
+            # One by one: the slow form of long series takes seconds, and hears of no interrupt.
+            for p in np.flatnonzero(np.isnan(out)):
+                x, z = one(left, first[p]), one(right, second[p])
+                out[p] = log_alignment(x, z, float(self.gamma), triangle, LOCALS[self.local])
             return out
 
         return compute

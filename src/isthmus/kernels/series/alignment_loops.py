@@ -198,7 +198,10 @@ def _lanes(x, z, lengths, gamma, triangle, local, work, work_bits, out, bad):
 
 @njit(nogil=True)
 def pair_alignments(X, Z, first, second, gamma, triangle, local, longest, n_lanes, out):
-    """Logarithms of the kernel of ``X[first[p]]`` and ``Z[second[p]]`` for all p, into ``out``."""
+    """Logarithms of the kernel of ``X[first[p]]`` and ``Z[second[p]]`` for all p, into ``out``.
+
+    Pairs that are left to the slow form are NaN.
+    """
     n_channels = X[0].shape[1]
     rows = np.empty((2, longest + 1, n_lanes))
     ratios = np.empty((longest + 1, n_lanes))
@@ -223,9 +226,4 @@ def pair_alignments(X, Z, first, second, gamma, triangle, local, longest, n_lane
         m = fill_lanes(Z, second, p, z, lengths[1])
         _lanes(x[:n], z[:m], lengths, gamma, triangle, local, work, work_bits, found, bad)
         for b in range(min(n_lanes, len(first) - p)):
-            if bad[b]:
-                s, t = X[1][first[p + b]], Z[1][second[p + b]]
-                left = X[0][s : s + lengths[0, b]]
-                right = Z[0][t : t + lengths[1, b]]
-                found[b] = log_alignment(left, right, gamma, triangle, local)
-            out[p + b] = found[b]
+            out[p + b] = np.nan if bad[b] else found[b]
