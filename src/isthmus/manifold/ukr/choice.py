@@ -10,6 +10,7 @@ from isthmus.blocks.sampling import sample_rows
 from isthmus.losses.base import ResidualLoss
 from isthmus.losses.squared import Squared
 from isthmus.losses.tubes import Epsilon
+from isthmus.manifold.ukr.geodesics import Geodesics
 from isthmus.manifold.ukr.objective import ManifoldObjective
 from isthmus.manifold.ukr.settings import Settings
 from isthmus.manifold.ukr.starts import best_scale, find_embeddings, neighbor_table, refine_scale
@@ -23,6 +24,9 @@ BACKGROUND = 1e-2
 # closely that more than the row itself must be left out; a local mean does not.
 AUTO_EXCLUDED = {0: 1, 1: 1, 2: 5}
 CURVED_GAIN = 0.9  # "auto" takes degree 2 where it lowers the error of the start at least to this
+# A start that is this much worse may still be trained, if it shows so much more of the distances
+# along the data.
+RIVAL_VALUE, RIVAL_GAIN = 5.0, 0.1
 SCALE_ROWS = 250  # rows that a start's scale is chosen by
 
 Report = Callable[..., None]
@@ -63,6 +67,7 @@ def choose_starts(
         settings = replace(settings, n_excluded=AUTO_EXCLUDED[settings.smoother.degree])
     objective = _make_objective(Y, settings)
     if settings.places is None:
+        starts = _with_rival(Y, starts, settings.starts.n_init, rng)
         starts = [Start(s.name, *refine_scale(objective, s.X)) for s in starts]
     return objective, starts, settings
 
@@ -124,4 +129,23 @@ def _rank_starts(
         report(start=name, degree=settings.smoother.degree, objective=value)
         found.append(Start(name, value, X))
     found.sort(key=lambda start: start.value)
-    return found[: settings.starts.n_init]
+    return found
+
+
+def _with_rival(
+    Y: Array, ranked: list[Start], n_init: int, rng: np.random.Generator
+) -> list[Start]:
+    """The ``n_init`` best starts, and one more where the best may be a sheet that is still curled.
+
+    A curled sheet reconstructs its rows as well as a flat one and is told from it by distances
+    along the data. Where another start shows clearly more of them, and does not reconstruct much
+    worse before training, it is trained too.
+    """
+    starts, others = ranked[:n_init], ranked[n_init:]
+    others = [s for s in others if s.value <= RIVAL_VALUE * ranked[0].value]
+    if n_init > 1 or not others:
+        return starts
+    geodesics = Geodesics(Y, rng)
+    rival = max(others, key=lambda s: geodesics.agreement(s.X))
+    gain = geodesics.agreement(rival.X) - geodesics.agreement(starts[0].X)
+    return [*starts, rival] if gain > RIVAL_GAIN else starts
