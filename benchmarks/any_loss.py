@@ -36,8 +36,27 @@ LABEL_SETS = ("emotions", "scene", "yeast", "cal500")
 THRESHOLDS = np.linspace(0.05, 0.7, 27)
 
 
+class LogisticOrConstant(LogisticRegression):
+    """Logistic regression that also takes a label which never varies, as one in a chain may."""
+
+    def fit(self, X, y, **more):
+        self.constant_ = float(y[0]) if len(np.unique(y)) == 1 else None
+        if self.constant_ is None:
+            return super().fit(X, y, **more)
+        self.classes_ = np.array([0.0, 1.0])
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.constant_) if self.constant_ is not None else super().predict(X)
+
+    def predict_proba(self, X):
+        if self.constant_ is None:
+            return super().predict_proba(X)
+        return np.tile([1 - self.constant_, self.constant_], (len(X), 1))
+
+
 def _logistic(c):
-    return LogisticRegression(C=c, max_iter=300)
+    return LogisticOrConstant(C=c, max_iter=300)
 
 
 PEERS = {

@@ -1,5 +1,6 @@
 """Classes and label sets by the square."""
 
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -113,6 +114,7 @@ class DependencyClassifier(ClassifierMixin, Estimator):
             )
         X = check_loss_inputs(self, X, reset=True)
         y = y if sparse.issparse(y) else np.asarray(y)
+        check_length(self, n_objects(X), n_objects(y), what="labels as inputs")
         sets = y.ndim == 2 and y.shape[1] > 1
         if sets:
             Y = Hamming().check(y)
@@ -129,7 +131,6 @@ class DependencyClassifier(ClassifierMixin, Estimator):
                     f"contains only one class: {classes[0]!r}"
                 )
             loss = self._loss_of_classes(classes, Y)
-        check_length(self, n_objects(X), n_objects(Y), what="labels as inputs")
         cv = self._folds(numbers)
         model = DependencyEstimator(
             x_features=self.x_features, regressor=self.regressor, loss=loss, cv=cv
@@ -222,7 +223,7 @@ class DependencyClassifier(ClassifierMixin, Estimator):
 
     def _folds(self, numbers: IntArray | None) -> Any:
         given: Any = self.cv.criterion if isinstance(self.cv, Selection) else self.cv
-        if numbers is None or isinstance(given, (str, list)) or not np.isscalar(given):
+        if numbers is None or not isinstance(given, Integral):
             return self.cv
         n_folds = min(int(given), int(np.bincount(numbers).min()))
         if n_folds < 2:

@@ -36,6 +36,8 @@ from isthmus.structured.slots import (
 )
 from isthmus.typing import OBJECT_KINDS, Smoother, needs, provides
 
+_NO_MAP: Any = None
+
 
 class DependencyEstimator(SquareExpansion, MultiOutputMixin, RegressorMixin, Estimator):
     r"""Learn a map between two spaces, :math:`t=\Gamma\circ T\circ\varphi`.
@@ -203,8 +205,7 @@ class DependencyEstimator(SquareExpansion, MultiOutputMixin, RegressorMixin, Est
         self.x_features_, self.y_features_ = x_features, y_features
         self.regressor_, self.preimage_ = regressor, preimage
         self.left_out_loss_: float | None = None
-        self._map: Any = None
-        self._pairs: Any = (X, y)
+        self._map, self._pairs = _NO_MAP, (X, y)
         self._flat = "vectors" in kinds and np.asarray(y).ndim == 1
         return self
 
@@ -243,9 +244,8 @@ class DependencyEstimator(SquareExpansion, MultiOutputMixin, RegressorMixin, Est
     def _outputs_at(self, coordinates: np.ndarray) -> Any:
         if self.preimage_ is not None:
             return self.preimage_.solve(coordinates)
-        if self.y_features_ is not None:
-            return self.y_features_.inverse_transform(coordinates)
-        return coordinates
+        own = self.y_features_
+        return coordinates if own is None else own.inverse_transform(coordinates)
 
     @property
     def _by_weights(self) -> bool:
@@ -317,13 +317,11 @@ class DependencyEstimator(SquareExpansion, MultiOutputMixin, RegressorMixin, Est
         more_X = None if unlabelled is None else check_loss_inputs(self, unlabelled, reset=False)
         preimage = MinimumRiskPreimage(self.loss).fit(y)
         check_length(self, n_objects(X), preimage.n_outputs_, what="outputs as inputs")
-        selection, n_folds = as_selection(self.cv, self), self._n_folds(X)
-        found = fit_loss_map(
-            self.x_features, self.regressor, X, more_X, preimage, selection, n_folds
-        )
+        parts = self.x_features, self.regressor, X, more_X, preimage
+        found = fit_loss_map(*parts, as_selection(self.cv, self), self._n_folds(X))
         self.x_features_, self.y_features_, self._map = found.x_features, None, found
-        self.regressor_, self.preimage_ = found.regressor, preimage
-        self.left_out_loss_, self._flat, self._pairs = found.left_out_loss, False, (X, y)
+        self.regressor_, self.preimage_, self._flat = found.regressor, preimage, False
+        self.left_out_loss_, self._pairs = found.left_out_loss, (X, y)
         return self
 
     # Steps of fit -----------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """What an input is where a loss is named, and which kernels are tried on it."""
 
 from collections.abc import Sequence
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,10 @@ def holds_objects(X: Any) -> bool:
     if sparse.issparse(X) or looks_like_table(X):
         return False
     if isinstance(X, (list, tuple)):
-        return not np.isscalar(X[0]) or isinstance(X[0], (str, bytes))
+        row = X[0]
+        if isinstance(row, (list, tuple)):  # of numbers, it is a row of a table
+            return not all(isinstance(entry, Number) for entry in row)
+        return not np.isscalar(row) or isinstance(row, (str, bytes))
     return isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype.kind in "OUS"
 
 
