@@ -142,7 +142,8 @@ def cases(subject: Subject) -> Iterator[tuple[str, str]]:
     if subject.y is not None:
         for name, outputs in bad_outputs(subject.y).items():
             outcome = refit(subject, name, subject.X, outputs, given=True)
-            words_are_classes = subject.takes_labels and name == "text"
+            takes_words = subject.takes_labels or "DistanceCorrelationReduction" in subject.name
+            words_are_classes = takes_words and name == "text"
             well = words_are_classes and outcome.startswith("answered what")
             yield f"y {name}", "answered" if well else outcome
     model = subject.fit(subject.build(), subject.X, subject.y)

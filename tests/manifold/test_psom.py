@@ -1,5 +1,7 @@
 """Maps through grid nodes: exactness, derivatives, both directions, recall, bad input."""
 
+import pickle
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -370,3 +372,10 @@ def test_serves_as_output_features_and_pre_image():
     assert bridge.score(X[60:], Y[60:]) > 0.999
     as_input = DependencyEstimator(x_features=clone(model)).fit(Y[:60], X[:60])
     assert as_input.score(Y[60:], X[60:]) > 0.99
+
+
+def test_a_model_is_the_same_before_and_after_it_was_asked():
+    model = PSOM().fit(np.linspace(0.0, 1.0, 5)[:, None] * np.ones(2))
+    before = pickle.dumps(model)
+    model.transform(np.array([[0.3, 0.4]]))
+    assert pickle.dumps(model) == before

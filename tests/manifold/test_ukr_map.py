@@ -23,7 +23,7 @@ from isthmus.manifold.ukr.starts import (
 from isthmus.manifold.ukr.tubes import fit_tubes, with_width
 from isthmus.smoothers import density_kernel
 from isthmus.smoothers import pairs as near_lists
-from isthmus.smoothers.local_polynomial import LocalSmoother
+from isthmus.smoothers.local_polynomial import LocalSmoother, smooth
 
 DEGREES = [(0, True), (1, True), (2, False), (2, True)]
 
@@ -228,3 +228,12 @@ def test_neighbour_embedding_keeps_clusters_together(rng):
     Z = neighbor_embedding(Y, 2, rng)
     squared = np.sum((Z[:, None] - Z) ** 2, axis=2) + 1e9 * np.eye(90)
     assert np.all(squared.argmin(axis=1) // 30 == np.arange(90) // 30)
+
+
+def test_points_out_of_reach_of_all_centres_have_slopes_of_no_size():
+    smoother = LocalSmoother(density_kernel("quartic"), 2, True, 1e-6)
+    far = np.full((3, 2), 1e3)
+    centres = np.random.default_rng(0).normal(size=(8, 2))
+    found = smooth(smoother, far, centres, centres, jacobian=True)
+    assert found.jacobian.shape == (3, 2, 2)
+    assert not np.any(found.jacobian)

@@ -9,7 +9,7 @@ from isthmus._parameters import Constraint, choice, having, none
 from isthmus.kernels.objects import object_array, take
 from isthmus.kernels.points import residual_norms
 from isthmus.preimage.base import BasePreimage
-from isthmus.typing import Array, Objects
+from isthmus.typing import Array, Objects, provides
 
 
 class CandidatePreimage(BasePreimage):
@@ -55,6 +55,8 @@ class CandidatePreimage(BasePreimage):
     def _fit(self, objects: Objects, feature_map: Any, coordinates: Array) -> None:
         given = self.candidates is not None
         candidates = self.candidates if given else objects
+        if "vectors" in provides(feature_map) and isinstance(candidates, (list, tuple)):
+            candidates = np.asarray(candidates)  # rows of numbers come back as rows
         points = np.asarray(feature_map.transform(candidates)) if given else coordinates
         if self.criterion == "full":
             # ‖φ(y) - Ψ‖² = ‖c(y) - β‖² + (squared length of φ(y) - φ̄ outside the axes):

@@ -219,7 +219,7 @@ def _polynomials(
     from isthmus.smoothers.loops import weight_slopes
 
     b, n_pairs = work.take("weights", len(rows.K)), len(rows.K)
-    slopes = work.take("slopes", Z.shape[1] * n_pairs).reshape(-1, n_pairs)
+    slopes = work.take("slopes", Z.shape[1] * n_pairs).reshape(Z.shape[1], n_pairs)
     n_terms = weight_slopes(
         rows.indptr, rows.indices, rows.K, rows.H, Z, Xc, smoother.settings(), b, slopes
     )

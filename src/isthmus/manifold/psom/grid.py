@@ -30,6 +30,10 @@ class NodeAxis:
     def __len__(self) -> int:
         return len(self.nodes)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The nodes and the domain: what is computed from them is no part of a model."""
+        return {"nodes": self.nodes, "low": self.low, "high": self.high}
+
     @cached_property
     def barycentric(self) -> Array:
         """Weights of the nodes, the largest of size one; shape (n,)."""
