@@ -237,8 +237,8 @@ class SupportFeatureMachine(ClassifierMixin, SelectorMixin, Estimator):
             "formulation": self.formulation,
             "fit_intercept": bool(self.fit_intercept),
         }
-        if self.C is not None and np.isfinite(self.C):
-            return solve(X, y, costs=self.C * costs, **options)
+        if self.C is not None and np.isfinite(float(self.C)):
+            return solve(X, y, costs=float(self.C) * costs, **options)
         try:
             return solve(X, y, costs=None, **options)
         except NotSeparable:
