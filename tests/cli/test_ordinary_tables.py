@@ -396,8 +396,8 @@ def test_predictions_carry_no_formula_into_a_spreadsheet(fit, isthmus, tmp_path)
 def test_every_command_shows_an_example(command, isthmus):
     result = isthmus(command, "--help")
     assert result.exit_code == 0
-    if command != "warmup":
-        assert f"Example: isthmus {command}" in " ".join(result.stdout.split())
+    assert f"Example: isthmus {command}" in " ".join(result.stdout.split())
+    assert "Example: isthmus fit train.csv" in " ".join(isthmus("--help").stdout.split())
 
 
 def test_the_examples_of_the_help_run(isthmus, tmp_path, monkeypatch):

@@ -77,7 +77,8 @@ def _one_line_warning(message, category, filename, lineno, file=None, line=None)
 
 app = typer.Typer(
     cls=_OneLineErrors,
-    help="Learn maps between any two spaces from tables.",
+    help="Learn maps between any two spaces from tables.\n\n"
+    "Example: isthmus fit train.csv --outputs price --model price.isthmus",
     add_completion=True,
 )
 
