@@ -174,6 +174,13 @@ def test_a_long_gram_matrix_returns_to_python_now_and_then(monkeypatch):
     assert sum(calls) == 40
 
 
+def test_long_subsequences_are_compared_in_parts(monkeypatch):
+    words = ["banana", "ananas", "bandana", "cabana"]
+    whole = Subsequence(3)(words)
+    monkeypatch.setattr("isthmus.kernels.sequences.strings.OPERATIONS_PER_CALL", 1.0)
+    assert_allclose(Subsequence(3)(words), whole)
+
+
 class TestLabelledGraph:
     @pytest.mark.parametrize(
         "edges", [[(0.5, 1)], [("0", "1")], [(True, False)], [(0, float("nan"))], [(0, 1e300)]]

@@ -85,8 +85,8 @@ class MarginalizedGraph(Kernel):
         x = pack_graphs(X, self.stop, gradients, codes)
         z = x if symmetric else pack_graphs(Z, self.stop, gradients, codes)
         K = np.empty((len(X), len(Z)))
-        # A sweep costs nodes times nodes, and a hundred of them are many.
-        cost = 100.0 * np.mean([graph.n_nodes for graph in X]) * sum(g.n_nodes for g in Z)
+        # A sweep costs some operations per pair of nodes, and a hundred sweeps are many.
+        cost = 300.0 * np.mean([graph.n_nodes for graph in X]) * sum(g.n_nodes for g in Z)
         for rows in row_blocks(balanced_rows(len(X)), float(cost)):
             graph_gram(
                 x, z, self.stop**2, gradients, self.tol, self._max_iter(), rows, symmetric, K

@@ -23,6 +23,9 @@ from isthmus.series.pairs import pair_matrix
 from isthmus.series.symbols import SymbolCodes
 from isthmus.typing import Array, IntArray, Objects
 
+# Some tenths of a second of compiled code.
+OPERATIONS_PER_CALL = 5e7
+
 
 def _is_alphabet(value: Any) -> bool:
     if isinstance(value, np.ndarray):
@@ -201,12 +204,24 @@ class Subsequence(SequenceKernel):
         # What a match counts by how far it is out of place, times λ² for its two symbols.
         match = float(self.decay) ** 2 * float(self.position_decay) ** np.arange(longest)
         decay = float(self.decay)
+        each = float(left.lengths.mean() * right.lengths.mean() * self.length)
+        size = max(1, int(OPERATIONS_PER_CALL / each))
 
         def compute(first: IntArray, second: IntArray) -> Array:
             out = np.empty(len(first))
-            pair_subsequences(
-                left.parts, right.parts, first, second, self.length, decay, match, out
-            )
+            # Compiled code cannot be interrupted; between two parts a program can.
+            for start in range(0, len(first), size):
+                some = slice(start, start + size)
+                pair_subsequences(
+                    left.parts,
+                    right.parts,
+                    first[some],
+                    second[some],
+                    self.length,
+                    decay,
+                    match,
+                    out[some],
+                )
             return out
 
         return compute
