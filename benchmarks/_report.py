@@ -34,10 +34,10 @@ Times are {clock}, with {threads}; a ratio is peer over ours, so more than 1 is 
 the least wall-clock times with the default number of threads, which is what a user has.
 Each other time is a median of {repeat} runs, the two sides in turn, after a first call that is not
 counted (three times as many runs below 0.1 s; above 10 s one; above a minute the first call,
-without its compilation). Ratios within about 1.3 are ties on a machine with other work. Memory is the peak of what a call
-allocates beyond its inputs, traced by `tracemalloc`: it sees every array of numpy and scipy, is the
-same in every run, and needs no fresh process; it does not see buffers inside BLAS or compiled
-loops. "Growth" is the exponent b of
+without its compilation). Ratios within about 1.3 are ties on a machine with other work. Memory is
+the peak of what a call allocates beyond its inputs, traced by `tracemalloc`: it sees every array of
+numpy and scipy, is the same in every run, and needs no fresh process; it does not see buffers
+inside BLAS or compiled loops. "Growth" is the exponent b of
 time ~ size^b."""
 
 

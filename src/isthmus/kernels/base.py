@@ -12,6 +12,7 @@ from sklearn.utils import check_array
 from isthmus._piece import Piece
 from isthmus.blocks.slices import block_slices
 from isthmus.kernels.objects import check_list, n_objects, refuse_text, take
+from isthmus.linalg.products import product
 from isthmus.typing import Array, Objects
 
 
@@ -151,7 +152,7 @@ class Kernel(Piece, ABC):
             J = self.weighted_gradient(
                 np.repeat(Z, r, axis=0), X, np.tile(B.T, (m, 1)), np.repeat(K, r, axis=0)
             )
-            return K @ B, J.reshape(m, r, d)
+            return product(K, B), J.reshape(m, r, d)
 
         return model
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
+from isthmus.linalg.products import product
 from isthmus.typing import Array
 
 
@@ -163,7 +164,7 @@ def _transport(old: FixedRank, new: FixedRank, xi: Array) -> Array:
     """Project tangent vectors at ``old``, the rows of ``xi``, on the tangent space at ``new``."""
     M, Up, Vp, b = _split(xi, old)
     left = old.V @ M + Up  # the matrix is left W' + V Vp'
-    WW, VV = old.W.T @ new.W, old.V.T @ new.V
+    WW, VV = product(old.W.T, new.W), product(old.V.T, new.V)
     GW = left @ WW + old.V @ (np.swapaxes(Vp, -1, -2) @ new.W)
     GtV = old.W @ (np.swapaxes(left, -1, -2) @ new.V) + Vp @ VV
     return _project(new, GW, GtV, b)
@@ -177,11 +178,12 @@ def _retract(point: FixedRank, xi: Array) -> FixedRank:
     """
     M, Up, Vp, b = _split(xi, point)
     r = len(point.s)
-    Qa, Ra = np.linalg.qr(np.hstack([point.V, Up]))
-    Qb, Rb = np.linalg.qr(np.hstack([point.W, Vp]))
+    # SciPy's, as the decomposition below: two libraries would keep each other's threads waiting.
+    Qa, Ra = linalg.qr(np.hstack([point.V, Up]), mode="economic", check_finite=False)
+    Qb, Rb = linalg.qr(np.hstack([point.W, Vp]), mode="economic", check_finite=False)
     core = np.block([[M + np.diag(point.s), np.eye(r)], [np.eye(r), np.zeros((r, r))]])
     u, s, vt = linalg.svd(Ra @ core @ Rb.T, full_matrices=False, check_finite=False)
-    return FixedRank(Qa @ u[:, :r], s[:r], Qb @ vt[:r].T, point.b + b)
+    return FixedRank(product(Qa, u[:, :r]), s[:r], product(Qb, vt[:r].T), point.b + b)
 
 
 def _two_loop(g: Array, steps: Array, changes: Array) -> Array:

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 
+from isthmus.linalg.products import product
 from isthmus.smoothers.density_kernels import DensityKernel
 from isthmus.smoothers.pairs import Pairs, list_pairs, near_pairs
 from isthmus.typing import Array, IntArray
@@ -129,7 +130,7 @@ def kernel_block(
         one_e, one_c = np.ones_like(half_e), np.ones_like(half_c)
         left, right = np.hstack([Xe, half_e, one_e]), np.hstack([Xc, one_c, half_c]).T
         # -s/2 by one product; a rounding error above zero would give a weight above one.
-        K = np.matmul(left, right, out=out)
+        K = product(left, right, out=out)
         np.minimum(K, 0.0, out=K)
         np.exp(K, out=K)
         if excluded is not None:
@@ -154,7 +155,7 @@ def kernel_block(
 
 def squared_distances(Xe: Array, Xc: Array) -> Array:
     """Squared distances by one matrix product, never negative."""
-    squared = Xe @ (-2.0 * Xc.T)
+    squared = product(Xe, -2.0 * Xc.T)
     squared += np.einsum("ij,ij->i", Xe, Xe)[:, None]
     squared += np.einsum("ij,ij->i", Xc, Xc)
     return np.maximum(squared, 0.0, out=squared)

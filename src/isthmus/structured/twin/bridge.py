@@ -18,6 +18,7 @@ from isthmus.blocks.slices import block_slices
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.definiteness import check_gram
 from isthmus.kernels.objects import n_objects, take
+from isthmus.linalg.products import inner_products, product
 from isthmus.linalg.spectrum import inverse_root
 from isthmus.structured.twin.formulas import (
     CriterionTable,
@@ -75,7 +76,7 @@ class ExactBridge:
         eta = np.maximum(k_xx - np.einsum("ij,ij->i", k_x, u), x_noise)
         start = ridge_start(u, self.outputs) if y_kernel.vectors else None
         if self.kind == "inverse_kl":
-            judges = shared_inverse_kl(self.Q, self.M, k_x @ self.Q, k_xx, y_noise)
+            judges = shared_inverse_kl(self.Q, self.M, product(k_x, self.Q), k_xx, y_noise)
             return TwinQuery(
                 *judges, start, eta, lambda values: inverse_added_divergence(values, eta)
             )
@@ -84,7 +85,7 @@ class ExactBridge:
             uGu = y_noise * np.einsum("ij,ij->i", u, u)
             for rows in block_slices(u.shape[1], u.shape[1]):
                 block = y_kernel.gram(take(self.outputs, rows), self.outputs)
-                uGu += np.einsum("ij,ij->i", u[:, rows], u @ block.T)
+                uGu += np.einsum("ij,ij->i", u[:, rows], product(u, block.T))
             return added_divergence(values, uGu, eta)
 
         return TwinQuery(*shared_kl(self.Q, u, eta, y_noise), start, eta, to_nats)
@@ -93,7 +94,7 @@ class ExactBridge:
 def ridge_start(u: Array, Y: Array) -> Array:
     """Kernel ridge regression around the mean output, so that a shift of the outputs shifts it."""
     mean = Y.mean(axis=0)
-    return np.asarray(mean + u @ (Y - mean))
+    return np.asarray(mean + product(u, Y - mean))
 
 
 def exact_bridge(kind: str, sides: TwinSides, X: Objects, Y: Objects) -> ExactBridge:
@@ -101,7 +102,7 @@ def exact_bridge(kind: str, sides: TwinSides, X: Objects, Y: Objects) -> ExactBr
     K = check_gram(sides.x_kernel.gram(X, X), "the inputs")
     K.flat[:: len(K) + 1] += sides.x_noise
     Q = positive_inverse(check_gram(sides.y_kernel.gram(Y, Y), "the outputs"), sides.y_noise)
-    M = Q @ K @ Q if kind == "inverse_kl" else None
+    M = product(product(Q, K), Q) if kind == "inverse_kl" else None
     return ExactBridge(sides, kind, X, Y, positive_factor(K, "inputs"), Q, M)
 
 
@@ -162,11 +163,13 @@ class LandmarkBridge:
 
     def query(self, X: Objects) -> TwinQuery:
         x_kernel, _, x_noise, y_noise = self.sides
-        psi = x_kernel.gram(X, self.inputs) @ self.x_root
+        psi = product(x_kernel.gram(X, self.inputs), self.x_root)
         k_xx = x_kernel.diag(X) + x_noise
-        eta = np.maximum(k_xx - np.einsum("ij,ij->i", psi @ self.x_rest, psi), x_noise)
-        start = None if self.ridge is None else psi @ self.ridge + self.mean
-        linear = psi @ self.A
+        eta = np.maximum(k_xx - np.einsum("ij,ij->i", product(psi, self.x_rest), psi), x_noise)
+        start = None
+        if self.ridge is not None and self.mean is not None:
+            start = self.mean + psi @ self.ridge
+        linear = product(psi, self.A)
         if self.kind == "inverse_kl":
             judges = shared_inverse_kl(self.Q, self.M, linear, k_xx, y_noise)
             return TwinQuery(
@@ -174,7 +177,7 @@ class LandmarkBridge:
             )
 
         def to_nats(values: Array) -> Array:
-            return added_divergence(values, np.einsum("ij,ij->i", psi @ self.M, psi), eta)
+            return added_divergence(values, np.einsum("ij,ij->i", product(psi, self.M), psi), eta)
 
         return TwinQuery(*shared_kl(self.Q, linear, eta, y_noise), start, eta, to_nats)
 
@@ -210,10 +213,10 @@ def landmark_bridge(
 
     def map_block(rows: slice) -> PairMoments:
         outputs = take(Y, rows)
-        psi = x_kernel.gram(take(X, rows), Zx) @ x_root
-        phi = y_kernel.gram(outputs, Zy) @ y_root
+        psi = product(x_kernel.gram(take(X, rows), Zx), x_root)
+        phi = product(y_kernel.gram(outputs, Zy), y_root)
         targets = None if mean is None else psi.T @ (outputs - mean)
-        return PairMoments(psi.T @ psi, phi.T @ phi, psi.T @ phi, targets)
+        return PairMoments(inner_products(psi), inner_products(phi), product(psi.T, phi), targets)
 
     blocks = block_slices(n_objects(X), len(landmarks))
     P, S, C, T = merge_all(map(map_block, blocks), _add_moments)
@@ -238,10 +241,10 @@ def shared_kl(Q: Array, u: Array, eta: Array, floor: float) -> tuple[RowCriterio
     """The KL criterion of queries that share the reference outputs."""
 
     def judge(g: Array, g_yy: Array, rows: IntArray) -> CriterionValues:
-        return kl_criterion(g, g_yy, g @ Q, u[rows], eta[rows], floor)
+        return kl_criterion(g, g_yy, product(g, Q), u[rows], eta[rows], floor)
 
     def table(g: Array, g_yy: Array) -> Array:
-        return kl_table(g, g_yy, g @ Q, u, eta, floor)
+        return kl_table(g, g_yy, product(g, Q), u, eta, floor)
 
     return judge, table
 
@@ -252,10 +255,12 @@ def shared_inverse_kl(
     """The inverse criterion of queries that share the reference outputs."""
 
     def judge(g: Array, g_yy: Array, rows: IntArray) -> CriterionValues:
-        return inverse_kl_criterion(g, g_yy, g @ Q, g @ M, v[rows], k_xx[rows], floor)
+        return inverse_kl_criterion(
+            g, g_yy, product(g, Q), product(g, M), v[rows], k_xx[rows], floor
+        )
 
     def table(g: Array, g_yy: Array) -> Array:
-        return inverse_kl_table(g, g_yy, g @ Q, g @ M, v, k_xx, floor)
+        return inverse_kl_table(g, g_yy, product(g, Q), product(g, M), v, k_xx, floor)
 
     return judge, table
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from isthmus.linalg.products import product
 from isthmus.typing import Array, IntArray
 
 
@@ -117,7 +118,7 @@ def inverse_added_divergence(values: Array, eta: Array) -> Array:
 def kl_table(g: Array, g_yy: Array, Qg: Array, u: Array, eta: Array, floor: float) -> Array:
     """Values of :func:`kl_criterion` for all pairs of query and trial output."""
     s = np.maximum(g_yy - np.einsum("ij,ij->i", g, Qg), floor)
-    return np.asarray(g_yy - 2 * (u @ g.T) - eta[:, None] * np.log(s))
+    return np.asarray(g_yy - 2 * product(u, g.T) - eta[:, None] * np.log(s))
 
 
 def inverse_kl_table(
@@ -125,10 +126,10 @@ def inverse_kl_table(
 ) -> Array:
     """Values of :func:`inverse_kl_criterion` for all pairs of query and trial output."""
     s = np.maximum(g_yy - np.einsum("ij,ij->i", g, Qg), floor)
-    fit = k_xx[:, None] - 2 * (v @ g.T) + np.einsum("ij,ij->i", g, Mg)
+    fit = k_xx[:, None] - 2 * product(v, g.T) + np.einsum("ij,ij->i", g, Mg)
     return np.asarray(np.log(s) + fit / s)
 
 
 def hsic_table(g: Array, g_yy: Array, b: Array, c: Array) -> Array:
     """Values of :func:`hsic_criterion` for all pairs of query and trial output."""
-    return np.asarray(-2 * (b @ g.T) - c[:, None] * g_yy)
+    return np.asarray(-2 * product(b, g.T) - c[:, None] * g_yy)
