@@ -7,7 +7,7 @@ import numpy as np
 from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
 
-from isthmus._checks import check_piece, check_scale, check_seed
+from isthmus._checks import LARGEST, check_piece, check_scale, check_seed
 from isthmus._parameters import (
     Constraint,
     boolean,
@@ -164,8 +164,8 @@ class GaussianProcess(FittedProcess):
 
     _constraints: ClassVar[dict[str, Constraint]] = {
         "kernel": named_or(as_kernel, "a kernel, its name or a callable"),
-        "noise": real(0) | none,
-        "amplitude": real(0, include_low=False) | none,
+        "noise": real(0, LARGEST) | none,
+        "amplitude": real(0, LARGEST, include_low=False) | none,
         "learn_kernel": boolean,
         "criterion": choice("likelihood", "loo"),
         "approximation": none | choice(*NAMES) | instance(Approximation),
