@@ -1,5 +1,7 @@
 """K-harmonic means."""
 
+import warnings
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -8,6 +10,7 @@ from sklearn.metrics import adjusted_rand_score, pairwise_distances_argmin
 
 from isthmus.manifold.ukr import harmonic as _ukr_harmonic
 from isthmus.manifold.ukr.harmonic import harmonic_means, harmonic_step
+from isthmus.manifold.ukr.learning import _means_of_rows
 
 
 def blobs(rng, n=60, sizes=(0.1, 0.1, 0.1)):
@@ -112,3 +115,12 @@ def test_blocks_and_units_do_not_matter(rng, monkeypatch):
     again = harmonic_means(Y, 5, np.random.default_rng(1))
     assert_allclose(again.centres, whole.centres, rtol=1e-8)
     assert_array_equal(again.centres.shape, (5, 3))
+
+
+def test_landmarks_that_meet_in_one_place_are_told_of():
+    rng = np.random.default_rng(0)
+    with pytest.warns(UserWarning, match=r"by \d+ of 30 landmarks.*method=\"kmeans\""):
+        _means_of_rows(rng.normal(size=(200, 40)), 30, "harmonic", rng)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        _means_of_rows(rng.normal(size=(200, 2)), 30, "harmonic", rng)

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.cluster import KMeans, MiniBatchKMeans
+from sklearn.metrics import pairwise_distances_argmin
 
+from isthmus._warnings import warn
 from isthmus.blocks.sampling import sample_rows
 from isthmus.losses.base import ResidualLoss
 from isthmus.losses.tubes import Epsilon
@@ -33,6 +35,7 @@ from isthmus.manifold.ukr.tubes import fit_tubes, with_width
 from isthmus.typing import Array
 
 TUBE_STEPS = 100  # RPROP steps for each strength of the tubes' constraint
+MOSTLY_USED = 0.8  # share of the landmarks that must be the nearest one of some row
 MANY_ROWS = 20_000  # landmarks of more rows are found by mini-batches
 FIRST_SEARCH = Search(n_init=1, max_iter=10, tol=1e-7)  # of rows among landmarks
 # Weights of the extension penalty from smooth to free, where training begins at the plane of
@@ -209,11 +212,26 @@ def _loss_stages(
 def _means_of_rows(Y: Array, n: int, method: str, rng: np.random.Generator) -> Array:
     """Means of the rows, (n, d); of many rows, the means of some tell as much."""
     if method == "harmonic":
-        return harmonic_means(Y[sample_rows(len(Y), MANY_ROWS, rng)], n, rng).centres
+        rows = Y[sample_rows(len(Y), MANY_ROWS, rng)]
+        centres = harmonic_means(rows, n, rng).centres
+        _warn_of_idle(centres, rows)
+        return centres
     kmeans = KMeans if len(Y) <= MANY_ROWS else MiniBatchKMeans
     found = kmeans(n, n_init=1, random_state=int(rng.integers(2**31))).fit(Y)
     means: Array = found.cluster_centers_
     return means
+
+
+def _warn_of_idle(centres: Array, rows: Array) -> None:
+    """Tell where K-harmonic means have left centres without rows."""
+    used = len(np.unique(pairwise_distances_argmin(rows, centres)))
+    if used < MOSTLY_USED * len(centres):
+        warn(
+            f"K-harmonic means serve the rows by {used} of {len(centres)} landmarks: in many "
+            "columns all centres are about as far from a row, and many meet in one place. Take "
+            'Landmarks(method="kmeans").',
+            UserWarning,
+        )
 
 
 def _finish(

@@ -78,7 +78,9 @@ class Landmarks(Piece):
     n : int or None, default=None
         Number of centres, means of the rows; None takes the rows themselves.
     method : {"kmeans", "harmonic"}, default="kmeans"
-        Whether the means are k-means or K-harmonic means, as in the document.
+        Whether the means are k-means or K-harmonic means, as in the document. The latter find
+        clouds that lie far apart from any start, but in more than some ten columns many of them
+        meet in one place, of which a warning tells.
     smoothness : float or None, default=None
         Adapt the outputs of the centres to the rows after training, with this weight on the
         roughness of the map; None leaves them as they are. Needs a density kernel with second
