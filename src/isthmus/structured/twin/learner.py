@@ -1,7 +1,7 @@
 """Kernels of both sides learned together, so that they depend most."""
 
 from dataclasses import replace
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -211,7 +211,7 @@ class TwinKernelLearner(Estimator):
     def _indices(self) -> tuple[float | None, float | None]:
         if self.basis == "monomial":
             return None, None
-        pair = (self.lam, self.lam) if np.isscalar(self.lam) else self.lam
+        pair = (self.lam, self.lam) if isinstance(self.lam, Real) else self.lam
         return float(pair[0]), float(pair[1])
 
     def _transformed(self, kernel: Kernel, coefficients: Array, side: int, X: Any) -> Kernel:
