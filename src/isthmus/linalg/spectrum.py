@@ -132,7 +132,7 @@ def _dense_pairs(K: Array, n_pairs: int | None) -> tuple[Array, Array]:
 
 def _refuse_unseen(K: Array) -> None:
     """Refuse negative eigenvalues that the leading pairs do not show, at a third of n³ flops."""
-    largest = max(float(K.diagonal().max()), float(K.sum()) / len(K), np.finfo(K.dtype).tiny)
+    largest = max(float(K.diagonal().max()), float(K.sum()) / len(K), float(np.finfo(K.dtype).tiny))
     A = np.array(K, order="F")
     A.flat[:: len(A) + 1] += indefinite_tolerance(K.dtype) * largest
     factor = lapack.spotrf if K.dtype == np.float32 else lapack.dpotrf

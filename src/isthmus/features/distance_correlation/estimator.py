@@ -246,9 +246,7 @@ class DistanceCorrelationReduction(ClassNamePrefixFeaturesOutMixin, TransformerM
         With ``crossfit`` what the map learns for a row leaves out its fold.
         """
         X, targets = self._fit(X, y)
-        n_folds = (
-            None if self.crossfit is None else check_int(self.crossfit, "crossfit", self, low=2)
-        )
+        n_folds = self.crossfit
         if self.regressor_ is None or n_folds is None or len(targets) < 2 * n_folds:
             return self._coordinates(X)
         Z = np.empty((len(X), self._n_features_out))

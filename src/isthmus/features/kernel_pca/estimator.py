@@ -1,7 +1,7 @@
 """Kernel principal component analysis."""
 
 import copy
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -288,16 +288,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         return None, float(n)
 
     def _check_n_components(self, n: int) -> None:
-        if self.n_components is None:
-            return
-        if isinstance(self.n_components, Real) and not isinstance(self.n_components, Integral):
-            if not 0 < float(self.n_components) <= 1:
-                raise ValueError(
-                    "The 'n_components' parameter of KernelPCA must be an int, a float in (0, 1] "
-                    f"or None. Got {self.n_components!r} instead."
-                )
-            return
-        check_int(self.n_components, "n_components", self, low=1, high=n, why="number of objects")
+        if isinstance(self.n_components, Integral):
+            why = "number of objects"
+            check_int(self.n_components, "n_components", self, low=1, high=n, why=why)
 
     # Reduced sets: see isthmus.reduction.compress --------------------------------------
 

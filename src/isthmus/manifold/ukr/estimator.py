@@ -1,7 +1,6 @@
 """Unsupervised kernel regression."""
 
 import copy
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -13,18 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from isthmus._checks import check_scale
 from isthmus._parameters import (
     Constraint,
-    choice,
-    condition,
-    instance,
-    integer,
-    none,
-    real,
-    resolved_by,
-    seed,
-    several,
-    verbosity,
 )
-from isthmus._piece import Piece
 from isthmus._progress import ProgressLine
 from isthmus._warnings import warn
 from isthmus.features.kernel_pca.estimator import KernelPCA
@@ -36,33 +24,14 @@ from isthmus.manifold.ukr.checks import (
     as_data_kernel,
     check_rows,
     distinct_rows,
-    kernel_of,
     preimage_of,
 )
+from isthmus.manifold.ukr.constraints import CONSTRAINTS
 from isthmus.manifold.ukr.learning import learn_manifold
 from isthmus.manifold.ukr.map import ROWS_WITH_GAPS, WHOLE_ROWS, KernelMap, latent_map
-from isthmus.manifold.ukr.pieces import Descent, Landmarks, LocalPolynomial, Starts
-from isthmus.manifold.ukr.settings import as_residual_loss, check_settings
-from isthmus.manifold.ukr.starts import EMBEDDINGS
-from isthmus.smoothers.density_kernels import DensityKernel
+from isthmus.manifold.ukr.settings import check_settings
 from isthmus.typing import OBJECT_KINDS, Array
 
-
-def _word_or_piece(value: Any) -> bool:
-    # What is wrong with a name or with a piece is said by what reads it.
-    return isinstance(value, (str, Piece, DensityKernel))
-
-
-def _may_be_loss(value: Any) -> bool:
-    found = resolved_by(as_residual_loss, "")
-    return isinstance(value, (str, Piece)) or found.accepts(value)
-
-
-STARTS = choice("auto", *EMBEDDINGS) | several(choice(*EMBEDDINGS))
-PLACES = condition(
-    "an array of shape (n_samples, n_components)",
-    lambda value: isinstance(value, np.ndarray) and value.ndim == 2 and value.dtype.kind in "fiu",
-)
 SAMPLE_ROUNDS = 100  # draws outside the domain are repeated this many times at most
 
 
@@ -190,26 +159,7 @@ class UnsupervisedKernelRegression(BaseLatentMap):
 
     __module__ = "isthmus.manifold"
 
-    _constraints: ClassVar[dict[str, Constraint]] = {
-        "n_components": integer(1),
-        "density_kernel": condition("a DensityKernel or its name", _word_or_piece),
-        "degree": choice("auto") | integer(0, 2) | instance(LocalPolynomial),
-        "loss": condition("a loss of residuals or its name", _may_be_loss),
-        "validation": choice("auto", "loo") | integer(1) | none,
-        "penalty": instance(Mapping) | none,
-        "n_landmarks": integer(2) | instance(Landmarks) | none,
-        "data_kernel": resolved_by(kernel_of, "a kernel, its name, 'l1', a FeatureSpace") | none,
-        "init": choice("auto", *EMBEDDINGS)
-        | instance(Starts)
-        | several(choice(*EMBEDDINGS))
-        | PLACES,
-        "homotopy": choice("auto") | several(instance(Mapping)) | none,
-        "solver": choice("lbfgs", "rprop") | instance(Descent),
-        "max_iter": integer(0),
-        "tol": real(0),
-        "random_state": seed,
-        "verbose": verbosity,
-    }
+    _constraints: ClassVar[dict[str, Constraint]] = CONSTRAINTS
 
     def __init__(
         self,

@@ -1,6 +1,6 @@
 """Pre-images within limits: boxes, joint ranges, any set onto which one can project."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,7 +21,10 @@ from isthmus.typing import Array, BoolArray, Objects
 CoordinateModel = Callable[[Array], tuple[Array, Array]]
 STALLED = 0.01  # a step of a path that gains a smaller share of the rest halves the proximity
 
-A_PAIR = condition("a pair (low, high)", lambda value: np.iterable(value) and len(value) == 2)
+A_PAIR = condition(
+    "a pair (low, high)",
+    lambda value: isinstance(value, (Sequence, np.ndarray)) and len(value) == 2,
+)
 LIMITS = condition(
     "an object with lower and upper",
     lambda value: (
