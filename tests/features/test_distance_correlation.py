@@ -270,7 +270,7 @@ def test_regression_inside_finds_the_column_that_matters(rng):
 
 def test_without_a_power_the_regression_inside_is_plain_kernel_ridge(rng):
     X = rng.normal(size=(50, 3))
-    plain = KernelRidgeCV(GAUSSIANS).fit(X, X[:, 0])
+    plain = KernelRidgeCV(GAUSSIANS, alpha=RelevanceRidge().alpha).fit(X, X[:, 0])
     ours = RelevanceRidge(powers=(0.0,)).fit(X, X[:, 0])
     assert_allclose(ours.predict(X), plain.predict(X))
     assert_allclose(ours.settled().fit(X, X[:, 0]).predict(X), plain.predict(X))
