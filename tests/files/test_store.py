@@ -15,18 +15,21 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 import isthmus
 from isthmus.features import KernelPCA
 from isthmus.files import ModelFileError, list_contents
-from isthmus.kernels import Gaussian, Spectrum
+from isthmus.kernels import Gaussian, MarginalizedGraph, Spectrum
 from isthmus.losses import Huber
 from isthmus.preimage import (
     CandidatePreimage,
     FixedPointPreimage,
+    GraphPreimage,
     LearnedPreimage,
+    MinimumRiskPreimage,
     SequencePreimage,
 )
 from isthmus.regression import KernelRidgeCV
 from isthmus.structured import DependencyEstimator
 from isthmus.testing import all_estimators
 from tests.campaign.subjects import ELSEWHERE, subjects
+from tests.testing.data import MOLECULES
 
 
 def saved(model, folder):
@@ -115,12 +118,24 @@ def test_a_file_lists_what_it_would_load(tmp_path, fitted):
     assert contents.n_bytes > 0
 
 
-def test_preimages_of_words_and_of_weights_come_back(tmp_path):
-    words = ["stone", "tones", "notes", "onset", "nest", "sent"]
+@pytest.mark.parametrize("as_type", [str, tuple], ids=lambda t: t.__name__)
+def test_preimages_of_words_come_back(as_type, tmp_path):
+    words = [as_type(word) for word in ("stone", "tones", "notes", "onset", "nest", "sent")]
     map_ = KernelPCA(kernel=Spectrum(2)).fit(words)
     preimage = SequencePreimage(random_state=0).fit(words, map_)
     Z = map_.transform(words[:2])
     assert list(saved(preimage, tmp_path).solve(Z)) == list(preimage.solve(Z))
+
+
+def test_preimages_of_graphs_and_of_weights_come_back(tmp_path, points):
+    # Labels are keys of a dictionary, and None is one of them.
+    map_ = KernelPCA(kernel=MarginalizedGraph()).fit(MOLECULES)
+    preimage = GraphPreimage(random_state=0).fit(MOLECULES, map_)
+    Z = map_.transform(MOLECULES[:2])
+    assert list(saved(preimage, tmp_path).solve(Z)) == list(preimage.solve(Z))
+    by_loss = DependencyEstimator(loss="f1").fit(points, points > 0.5)
+    assert isinstance(by_loss.preimage_, MinimumRiskPreimage)
+    assert_array_equal(saved(by_loss, tmp_path).predict(points), by_loss.predict(points))
 
 
 class Mine(Gaussian):

@@ -39,6 +39,17 @@ class GraphCodes:
                 ends = [codes[i], codes[j]]
                 self.bonds[ends, ends[::-1], self.names[name]] = True
 
+    # A model file has no dictionaries by None or by tuples; labels lie in the order of their codes.
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "labels": list(self.labels), "names": list(self.names)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        numbered = {
+            key: {label: i for i, label in enumerate(state[key])} for key in ("labels", "names")
+        }
+        self.__dict__.update(state, **numbered)
+
     def label_codes(self, graph: LabelledGraph) -> IntArray:
         """Codes of the labels of all nodes."""
         return np.array([self.labels[v] for v in graph.labels], dtype=np.int64)

@@ -101,6 +101,14 @@ class SequenceCodes:
         self.numbers = {symbol: i for i, symbol in enumerate(self.alphabet)}
         self.example = example
 
+    # A model file has no dictionaries by tuples or numbers.
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"alphabet": self.alphabet, "example": self.example}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
+
     def encode(self, objects: Any) -> list[IntArray]:
         """One integer array per object."""
         return [
