@@ -258,18 +258,9 @@ def settle(q, chain, target, preferred, limits, max_iter, work):
 
 
 @njit(nogil=True)
-def solve_targets(targets, with_rotation, chain, limits, starts, others, preferred, options, out):
-    """Joint values for each target: from the first start that leads there, or the best found.
-
-    ``starts`` (n, n_joints) are tried first, then mixtures of them with ``others``
-    (n_init - 1, n_joints), ever farther away. A posture that reaches the target is settled if that
-    is wanted; otherwise the closest one is refined patiently: one last start for both.
-    ``out`` = postures (n, n_joints), errors (n, 2), reached (n,), steps (n,).
-    """
-    tol, max_iter, wanted = options
-    Q, errors, reached, steps = out
-    m, n_joints = (6 if with_rotation else 3), starts.shape[1]
-    work = (
+def workspace(m, n_joints):
+    """Arrays that the steps for one target after the other share."""
+    return (
         np.empty((1, n_joints)),  # cosines
         np.empty((1, n_joints)),  # sines
         np.empty((1, n_joints, 4, 4)),  # frames
@@ -286,9 +277,23 @@ def solve_targets(targets, with_rotation, chain, limits, starts, others, preferr
         np.empty((m, n_joints)),  # and its Jacobian
         (np.full(n_joints, -np.inf), np.full(n_joints, np.inf)),  # no limits
     )
+
+
+@njit(nogil=True)
+def solve_targets(targets, with_rotation, chain, limits, starts, others, preferred, options, out):
+    """Joint values for each target: from the first start that leads there, or the best found.
+
+    ``starts`` (n, n_joints) are tried first, then mixtures of them with ``others``
+    (n_init - 1, n_joints), ever farther away. A posture that reaches the target is settled if that
+    is wanted; otherwise the closest one is refined patiently: one last start for both.
+    ``out`` = postures (n, n_joints), errors (n, 2), reached (n,), steps (n,).
+    """
+    tol, max_iter, wanted = options
+    Q, errors, reached, steps = out
+    m, n_joints = (6 if with_rotation else 3), starts.shape[1]
+    work = workspace(m, n_joints)
     q, q2 = np.empty(n_joints), np.empty(n_joints)
-    share = 0.0
-    n_starts = 1 + len(others)
+    share, n_starts = 0.0, 1 + len(others)
     for i in range(len(targets)):
         best, far = np.inf, np.inf
         k = 0

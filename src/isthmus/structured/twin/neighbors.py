@@ -1,6 +1,7 @@
 """Twin processes on the neighbours of each new input."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy import linalg
@@ -95,11 +96,9 @@ class NeighborBridge:
                 return inverse_kl_table(g, g_yy, Qg, Mg, linear[one], k_xx[one], y_noise)[0]
             return kl_table(g, g_yy, Qg, linear[one], eta[one], y_noise)[0]
 
-        def to_nats(values: Array) -> Array:
-            if self.kind == "inverse_kl":
-                return inverse_added_divergence(values, eta)
-            return added_divergence(values, uGu, eta)
-
+        to_nats = partial(added_divergence, uGu=uGu, eta=eta)
+        if self.kind == "inverse_kl":
+            to_nats = partial(inverse_added_divergence, eta=eta)
         return TwinQuery(judge, table, start, eta, to_nats)
 
     def _hsic(self, near: IntArray, k_x: Array, k_xx: Array, n: int) -> TwinQuery:
