@@ -63,14 +63,15 @@ def _njit_elsewhere(function: Callable[..., Any], options: dict[str, Any]) -> An
     folder = temporary_folder()
     if folder is None:
         return numba.njit(**options)(function)
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = folder  # read when the function is decorated, and only then
+    config: Any = numba.config
+    before = config.CACHE_DIR
+    config.CACHE_DIR = folder  # read when the function is decorated, and only then
     try:
         return numba.njit(cache=True, **options)(function)
     except RuntimeError:  # source that numba cannot date, as typed into an interpreter
         return numba.njit(**options)(function)
     finally:
-        numba.config.CACHE_DIR = before
+        config.CACHE_DIR = before
 
 
 @cache

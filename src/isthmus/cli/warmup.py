@@ -2,6 +2,7 @@
 
 import time
 import warnings
+from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 
@@ -23,8 +24,8 @@ def run(name: str) -> float:
     return time.perf_counter() - start
 
 
-def warmup() -> int:
-    """Run every first call in two processes, which share what they compile; return the exit code.
+def warmup(names: Iterable[str] = tuple(FIRST_CALLS)) -> int:
+    """Run first calls in two processes, which share what they compile; return the exit code.
 
     Work that fails is told, and the rest goes on.
     """
@@ -34,7 +35,7 @@ def warmup() -> int:
         ProcessPoolExecutor(N_PROCESSES, mp_context=get_context("spawn")) as pool,
         ProgressLine("compiling", verbose=1) as line,
     ):
-        jobs = {pool.submit(run, name): name for name in FIRST_CALLS}
+        jobs = {pool.submit(run, name): name for name in names}
         for done, job in enumerate(as_completed(jobs), start=1):
             if error := job.exception():
                 failed[jobs[job]] = error
@@ -42,5 +43,5 @@ def warmup() -> int:
     for name, error in failed.items():
         print(f"{name} could not be compiled: {type(error).__name__}: {one_line(error)}")
     seconds = time.perf_counter() - start
-    print(f"Compiled {len(FIRST_CALLS) - len(failed)} kinds of work in {seconds:.0f} s.")
+    print(f"Compiled {len(jobs) - len(failed)} kinds of work in {seconds:.0f} s.")
     return 1 if failed else 0
