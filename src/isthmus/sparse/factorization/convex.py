@@ -62,7 +62,8 @@ class ConvexFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
         Starts, of which the best result is kept.
     tol : float, default=1e-5
         Ends where components have less than this share to gain: on the simplex by their duality
-        gaps, of the squared norm of the centred data; on the cone by the best row, of the loss.
+        gaps, of the squared norm of the centred data; on the cone by the best row or by what ten
+        iterations have gained, of the loss.
     max_iter : int, default=500
     random_state : int, RandomState or None, default=None
     verbose : int, default=0

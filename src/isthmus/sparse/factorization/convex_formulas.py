@@ -12,6 +12,8 @@ from isthmus.typing import Array, IntArray
 
 # Samples that may join the mixture of one component in one iteration.
 MAX_JOINING = 10
+# Iterations whose gain tells that a descent on a cone is over.
+PATIENCE = 10
 FLOOR = 1e-16
 
 
@@ -86,7 +88,8 @@ def mixed_descent(
     from :math:`a_j+c_j^\top(X-CA)/\|c_j\|^2`, so each component in turn moves to the point of the
     hull next to that. Ends where the components have no more than a share ``tol`` to gain: by
     their duality gaps, of the squared norm of ``X``; on a cone by the best row for each, of the
-    loss, because one row alone gains far less than all of them together.
+    loss, because one row alone gains far less than all of them together, or where ten iterations
+    have gained less than that.
     """
     solve = simplex_least_squares if simplex else nonnegative_least_squares
     mixtures = list(start)
@@ -114,6 +117,9 @@ def mixed_descent(
         losses.append(0.5 * float(np.sum((X - C @ A) ** 2)))
         whole = squares if simplex else max(losses[-1], np.finfo(float).eps * squares)
         gap /= max(whole, np.finfo(float).tiny)
+        if not simplex and step >= PATIENCE:
+            # What ten iterations gained, where that is less: rows one by one may promise more.
+            gap = min(gap, (losses[-1 - PATIENCE] - losses[-1]) / max(whole, np.finfo(float).tiny))
         report(step, losses[-1], gap)
         if gap <= tol:
             break
