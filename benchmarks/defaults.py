@@ -24,7 +24,7 @@ from sklearn.metrics import r2_score
 from sklearn.model_selection import GridSearchCV
 from threadpoolctl import threadpool_limits
 
-from benchmarks._regression_sets import SPECTRA, RegressionSet, available_sets
+from benchmarks._regression_sets import SETS, SPECTRA, RegressionSet, available_sets
 from benchmarks._report import machine
 from isthmus.kernels import Gaussian, Linear, Polynomial
 from isthmus.kernels.vectors.width import median_distance
@@ -202,6 +202,9 @@ def page(records: Sequence[Record], n_splits: int) -> str:
         cells += [_score(r.mean(r.best_peer)), f"{r.behind:+.3f}"]
         cells += [f"{r.ratio(default, THREE_WIDTHS):.2f}", f"{r.ratio(default, r.best_peer):.2f}"]
         lines.append(_line(cells))
+    measured_here = {r.one.name for r in records}
+    if others := [one.name for one in SETS if one.name not in measured_here]:
+        lines += ["", f"Sets of the command that this page does not have: {', '.join(others)}."]
     names = [name for name in METHODS if name != THREE_WIDTHS]
     lines += ["", *verdicts(records), "", "## Every method", ""]
     lines += [_line(["set", *names]), _line(["---", *["---:"] * len(names)])]
@@ -253,7 +256,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit code."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.defaults", description=__doc__)
     parser.add_argument("--splits", type=int, default=20, help="paired splits, default 20")
-    parser.add_argument("--only", nargs="+", metavar="SET", help="sets by name; prints no file")
+    parser.add_argument(
+        "--only", nargs="+", metavar="SET", help="sets by name; prints, writes no file"
+    )
     parser.add_argument("--spectra", metavar="FOLDER", help=f"the corn spectra; sets {SPECTRA}")
     parser.add_argument(
         "--keep", type=Path, metavar="FOLDER", help="leave what was measured there, and go on"
