@@ -256,9 +256,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit code."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.defaults", description=__doc__)
     parser.add_argument("--splits", type=int, default=20, help="paired splits, default 20")
-    parser.add_argument(
-        "--only", nargs="+", metavar="SET", help="sets by name; prints, writes no file"
-    )
+    parser.add_argument("--only", nargs="+", metavar="SET", help="sets by name; writes no file")
     parser.add_argument("--spectra", metavar="FOLDER", help=f"the corn spectra; sets {SPECTRA}")
     parser.add_argument(
         "--keep", type=Path, metavar="FOLDER", help="leave what was measured there, and go on"
