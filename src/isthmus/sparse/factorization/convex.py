@@ -31,8 +31,8 @@ from isthmus.sparse.factorization.convex_formulas import (
 from isthmus.sparse.factorization.nnls import nonnegative_least_squares, simplex_least_squares
 from isthmus.typing import Array, IntArray
 
-# Iterations by which two starts on a cone are compared.
-TRIAL_STEPS = 5
+# Iterations by which starts on a cone are compared, and how many of them are clusterings.
+TRIAL_STEPS, N_CLUSTERINGS = 10, 3
 
 
 class ConvexFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
@@ -62,8 +62,8 @@ class ConvexFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
         Starts, of which the best result is kept.
     tol : float, default=1e-5
         Ends where components have less than this share to gain: on the simplex by their duality
-        gaps, of the squared norm of the centred data; on the cone by the best row or by what ten
-        iterations have gained, of the loss.
+        gaps, of the squared norm of the centred data; on the cone by the best row, or by what an
+        iteration has gained over the last ten, of the loss.
     max_iter : int, default=500
     random_state : int, RandomState or None, default=None
     verbose : int, default=0
@@ -253,12 +253,15 @@ class ConvexFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
         n_distinct = len(np.unique(rows, axis=0))
         if k > n_distinct:
             return start
-        labels = KMeans(k, n_init=1, random_state=random).fit_predict(rows)
+        means = [
+            cluster_means(rows, KMeans(k, n_init=1, random_state=random).fit_predict(rows), k)
+            for _ in range(N_CLUSTERINGS)
+        ]
         trials = [
             mixed_descent(
                 rows, first, simplex=False, tol=0.0, max_iter=TRIAL_STEPS, report=lambda *_: None
             )
-            for first in (start, cluster_means(rows, labels, k))
+            for first in (start, *means)
         ]
         return min(trials, key=lambda trial: trial.losses[-1]).mixtures
 

@@ -88,8 +88,8 @@ def mixed_descent(
     from :math:`a_j+c_j^\top(X-CA)/\|c_j\|^2`, so each component in turn moves to the point of the
     hull next to that. Ends where the components have no more than a share ``tol`` to gain: by
     their duality gaps, of the squared norm of ``X``; on a cone by the best row for each, of the
-    loss, because one row alone gains far less than all of them together, or where ten iterations
-    have gained less than that.
+    loss, because one row alone gains far less than all of them together, or where an
+    iteration has gained less than that, over the last ten.
     """
     solve = simplex_least_squares if simplex else nonnegative_least_squares
     mixtures = list(start)
@@ -118,8 +118,9 @@ def mixed_descent(
         whole = squares if simplex else max(losses[-1], np.finfo(float).eps * squares)
         gap /= max(whole, np.finfo(float).tiny)
         if not simplex and step >= PATIENCE:
-            # What ten iterations gained, where that is less: rows one by one may promise more.
-            gap = min(gap, (losses[-1 - PATIENCE] - losses[-1]) / max(whole, np.finfo(float).tiny))
+            # What an iteration gained of late, where that is less: single rows may promise more.
+            gain = (losses[-1 - PATIENCE] - losses[-1]) / PATIENCE
+            gap = min(gap, gain / max(whole, np.finfo(float).tiny))
         report(step, losses[-1], gap)
         if gap <= tol:
             break
