@@ -124,9 +124,7 @@ class TestSequence:
             k([[1, 2], np.array([0.5, 1.5])])
         with pytest.raises(TypeError, match=r"hashable. Sequence 0 holds \[1\]"):
             k([[[1], [2]]])
-        with pytest.raises(
-            ValueError, match=r"'stop' parameter .* must be a float in \(0, 1\]"
-        ):
+        with pytest.raises(ValueError, match=r"'stop' parameter .* must be a float in \(0, 1\]"):
             MarginalizedSequence(0.0)(["a"])
         with pytest.raises(ValueError, match="'stop' parameter"):
             MarginalizedSequence(1.5).diag(["a"])

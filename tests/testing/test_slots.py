@@ -104,7 +104,9 @@ def test_words_through_a_stranger_s_map():
     assert inputs.score(WORDS, lengths) > 0.5
 
 
-@pytest.mark.parametrize("regressor", [KernelRidgeCV("gaussian", alpha=0.1), NeighborMean(1)], ids=name)
+@pytest.mark.parametrize(
+    "regressor", [KernelRidgeCV("gaussian", alpha=0.1), NeighborMean(1)], ids=name
+)
 def test_weights_of_a_smoother_reach_the_preimage_that_asks_for_them(regressor):
     model = DependencyEstimator(
         x_features="passthrough", y_features=KernelPCA(2), regressor=regressor,
