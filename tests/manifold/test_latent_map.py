@@ -242,7 +242,7 @@ def test_wrong_settings_of_a_search_are_named(bad):
     name = next(iter(bad))
     with pytest.raises((ValueError, TypeError), match=f"'{name}' parameter of Search"):
         PSOM(np.eye(3), search=Search(**bad)).fit()
-    with pytest.raises(TypeError, match="an instance of Search or None. Got 5"):
+    with pytest.raises(TypeError, match=r"an instance of Search or None. Got 5"):
         PSOM(np.eye(3), search=5).fit()
 
 

@@ -2,8 +2,8 @@ from isthmus.losses.absolute import Absolute as Absolute
 from isthmus.losses.base import Loss as Loss
 from isthmus.losses.base import ResidualLoss as ResidualLoss
 from isthmus.losses.edits.graphs import GraphEditDistance as GraphEditDistance
-from isthmus.losses.edits.series import AlignmentDistance as AlignmentDistance
 from isthmus.losses.edits.sequences import EditDistance as EditDistance
+from isthmus.losses.edits.series import AlignmentDistance as AlignmentDistance
 from isthmus.losses.likelihood import Logistic as Logistic
 from isthmus.losses.resolve import as_loss as as_loss
 from isthmus.losses.robust import Huber as Huber
