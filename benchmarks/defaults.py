@@ -170,11 +170,12 @@ def kept(one: RegressionSet, n_splits: int, folder: Path | None, tell: Any) -> R
 def page(records: Sequence[Record], n_splits: int) -> str:
     """The page, in Markdown."""
     facts = ", ".join(f"{name} {value}" for name, value in machine().items())
+    options = " --only …" if len(records) < len(SETS) else ""
     lines = [
         "# Defaults on real data",
         "",
-        f"Written on {date.today().isoformat()} by `python -m benchmarks.defaults` with "
-        f"{n_splits} splits, one thread.",
+        f"Written on {date.today().isoformat()} by `python -m benchmarks.defaults{options}` with "
+        f"{n_splits} splits, one thread. Sets may have been measured in several runs (`--keep`).",
         "",
         "Mean R² on test rows over the same splits into training and test rows for every method. "
         "Columns with units of their own are given unit variance on the training rows; spectra, "
