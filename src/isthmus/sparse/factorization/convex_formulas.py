@@ -14,6 +14,8 @@ from isthmus.typing import Array, IntArray
 MAX_JOINING = 10
 # Iterations whose gain tells that a descent on a cone is over.
 PATIENCE = 10
+# A loss below this share of the squared norm of the data need not fall by shares of itself.
+NEARLY_ALL = 1e-3
 FLOOR = 1e-16
 
 
@@ -115,7 +117,7 @@ def mixed_descent(
             A[j] = mixtures[j].point
         C = solve(X, A)
         losses.append(0.5 * float(np.sum((X - C @ A) ** 2)))
-        whole = squares if simplex else max(losses[-1], np.finfo(float).eps * squares)
+        whole = squares if simplex else max(losses[-1], NEARLY_ALL * squares)
         gap /= max(whole, np.finfo(float).tiny)
         if not simplex and step >= PATIENCE:
             # What an iteration gained of late, where that is less: single rows may promise more.
