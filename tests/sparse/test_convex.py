@@ -151,7 +151,9 @@ def test_bad_parameters_are_named_and_leave_nothing_fitted(parameters, words):
 def test_cone_is_not_left_before_its_own_multiplicative_updates_get_lower(load):
     X = StandardScaler().fit_transform(load().data)
     model = ConvexFactorization(4, constraint="cone", random_state=0).fit(X)
-    slow = ConvexFactorization(4, constraint="cone", solver="multiplicative", random_state=0)
+    slow = ConvexFactorization(
+        4, constraint="cone", solver="multiplicative", max_iter=500, random_state=0
+    )
     with pytest.warns(ConvergenceWarning):
         slow.fit(X)
     # Both end in local minima, so a share is left to chance.

@@ -64,7 +64,7 @@ class ConvexFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
         Ends where components have less than this share to gain: on the simplex by their duality
         gaps, of the squared norm of the centred data; on the cone by the best row, or by what an
         iteration has gained over the last ten, of the loss.
-    max_iter : int, default=500
+    max_iter : int, default=2000
     random_state : int, RandomState or None, default=None
     verbose : int, default=0
 
@@ -128,7 +128,7 @@ class ConvexFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
         solver: str = "auto",
         n_init: int = 1,
         tol: float = 1e-5,
-        max_iter: int = 500,
+        max_iter: int = 2000,
         random_state: Any = None,
         verbose: int = 0,
     ):
