@@ -132,6 +132,7 @@ def estimators():
 # The checks' tables are as small as slow feature analysis warns of, and some as hard to order.
 @pytest.mark.filterwarnings("ignore:The core set has reached max_core")
 @pytest.mark.filterwarnings("ignore:SlowFeatureAnalysis has .* independent functions")
+@pytest.mark.filterwarnings("ignore:LocalPolynomialRegression. a polynomial of degree")
 @pytest.mark.filterwarnings("ignore:UnsupervisedKernelRegression has found .* repeated rows")
 @pytest.mark.filterwarnings("ignore:.* calibration rows are too few")
 @pytest.mark.parametrize("estimator", estimators(), ids=lambda e: repr(e)[:90])

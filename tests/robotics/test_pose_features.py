@@ -259,7 +259,7 @@ class TestPoseFeatures:
             ("picture.png", TypeError, "a list or an array of pictures"),
             ([np.full((30, 30, 3), 7.0)], ValueError, r"floats in \[0, 1\] in X\[0\]"),
             ([np.full((30, 30, 3), np.nan)], ValueError, r"floats in \[0, 1\]"),
-            ([np.zeros((30, 30, 3), dtype=complex)], TypeError, "expected numbers"),
+            ([np.zeros((30, 30, 3), dtype=complex)], ValueError, "needs real numbers in X"),
             ([np.zeros((30, 30, 3))], ValueError, "found no figure in any of the pictures"),
         ],
     )

@@ -363,7 +363,7 @@ def test_bad_data_is_named(pairs):
     X, Y = pairs
     with pytest.raises(ValueError, match="as many outputs as inputs: expected 80, got 79"):
         DependencyEstimator().fit(X, Y[:-1])
-    with pytest.raises(ValueError, match="Input y contains NaN"):
+    with pytest.raises(ValueError, match="Column 0 of the outputs has no value"):
         DependencyEstimator().fit(X, np.full_like(Y, np.nan))
     with pytest.raises(ValueError, match="Input X contains NaN"):
         DependencyEstimator().fit(np.full_like(X, np.nan), Y)

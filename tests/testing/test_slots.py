@@ -149,7 +149,7 @@ def test_a_manifold_minimises_a_loss_of_others_in_the_units_of_the_data():
         objectives.append(model.objective_ / unit**2)
         assert np.median(np.abs(model.reconstruct(unit * CURVE) / unit - CURVE)) < 0.02
     assert objectives[1] == pytest.approx(objectives[0], rel=1e-6)
-    with pytest.raises(ValueError, match="A manifold needs a loss of residuals"):
+    with pytest.raises(ValueError, match=r"'loss' parameter of .* must be a loss of residuals"):
         clone(model).set_params(loss=PoissonLoss()).fit(rows)
 
 

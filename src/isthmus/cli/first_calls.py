@@ -330,7 +330,9 @@ def _factorization_settings(rng):
     NonnegativeFactorization(3, random_state=0, max_iter=3).fit(holes)
     NonnegativeFactorization(3, solver="anls", random_state=0, max_iter=3).fit(X)
     return [
-        NonnegativeFactorization(3, divergence="kullback-leibler", random_state=0, max_iter=3).fit(data)
+        NonnegativeFactorization(3, divergence="kullback-leibler", random_state=0, max_iter=3).fit(
+            data
+        )
         for data in (X, stored)
     ]
 

@@ -49,10 +49,7 @@ def check_gram(K: Array, owner: Any = None, *, overwrite: bool = True) -> Array:
            [0.5, 1. ]])
     >>> check_gram(np.array([[0.0, 2.0], [2.0, 0.0]]), "KernelPCA")
     Traceback (most recent call last):
-    ValueError: The kernel matrix of KernelPCA is not positive semi-definite \
-(eigenvalue ratio -1). Alignment scores and other hand-made similarities need not be: \
-repair them with SpectrumRepair(kernel, method="clip") of isthmus.kernels \
-(or "flip", "shift", "square"), a finished matrix with repair_spectrum(K).
+    ValueError: The kernel matrix of KernelPCA is not positive semi-definite...
     """
     K = symmetric(K, owner, overwrite=overwrite)
     refuse_indefinite(K, owner)

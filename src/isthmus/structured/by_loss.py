@@ -76,12 +76,17 @@ def fit_loss_map(
     if machine is not None:
         return fit_given(machine, inputs, preimage)._replace(x_features=features)
     kernels = kernels_to_try(x_features, inputs)
+    centred = kernels is KERNELS and features is None and isinstance(inputs, np.ndarray)
+    if centred:
+        # Far from the origin a linear kernel has lost its digits; the others do not mind.
+        features = StandardScaler(with_std=False).fit(inputs)
+        inputs = features.transform(inputs)
     found = fit_ridge(kernels, inputs, preimage, selection)._replace(x_features=features)
-    if kernels is not KERNELS or features is not None or not uneven(inputs):
+    if kernels is not KERNELS or not centred or not uneven(inputs):
         return found
     # Columns of different units: with their spreads taken out, or as they are?
-    scaler = StandardScaler().fit(inputs)
-    scaled = fit_ridge(kernels, scaler.transform(inputs), preimage, selection)
+    scaler = StandardScaler().fit(X)
+    scaled = fit_ridge(kernels, scaler.transform(X), preimage, selection)
     better = (scaled.left_out_loss or 0.0) < (found.left_out_loss or 0.0)
     return scaled._replace(x_features=scaler) if better else found
 

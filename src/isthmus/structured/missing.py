@@ -27,7 +27,7 @@ class ObservedColumns:
         present = ~np.isnan(Y)
         if not present.any(axis=0).all():
             column = int(np.flatnonzero(~present.any(axis=0))[0])
-            raise ValueError(f"Column {column} of the outputs has no value at all.")
+            raise ValueError(f"Column {column} of the outputs has no value: every entry is NaN.")
         patterns, group = np.unique(present, axis=1, return_inverse=True)
         self._parts = []
         for k in range(patterns.shape[1]):

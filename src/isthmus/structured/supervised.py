@@ -1,6 +1,6 @@
 """Regression through coordinates of largest distance correlation."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin, clone
@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from isthmus._checks import check_int, refusal
 from isthmus._estimator import Estimator
+from isthmus._parameters import Constraint, having, integer, none
 from isthmus.features.distance_correlation.estimator import DistanceCorrelationReduction
 from isthmus.features.distance_correlation.relevance import COORDINATE_ALPHAS, RelevanceRidge
 from isthmus.structured.dependency import DependencyEstimator
@@ -63,6 +64,12 @@ class DistanceCorrelationRegressor(MultiOutputMixin, RegressorMixin, Estimator):
     """
 
     __module__ = "isthmus.structured"
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "n_components": integer(1) | none,
+        "reduction": having("fit", "transform", text="a DistanceCorrelationReduction") | none,
+        "regressor": having("fit", "predict", text="a regressor") | none,
+        "crossfit": integer(2) | none,
+    }
 
     def __init__(
         self,

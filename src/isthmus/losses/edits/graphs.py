@@ -43,7 +43,7 @@ class GraphEditDistance(TaskLoss):
     >>> water = LabelledGraph("HOH", [(0, 1), (1, 2)])
     >>> peroxide = LabelledGraph("HOOH", [(0, 1), (1, 2), (2, 3)])
     >>> GraphEditDistance().cost([water], [water, peroxide])
-    array([[0., 2.]])
+    array([[0., 3.]])
     """
 
     __module__ = "isthmus.losses"

@@ -42,10 +42,10 @@ class AlignmentDistance(TaskLoss):
     >>> series = [[0.0, 1.0, 1.0, 0.0], [0.0, 3.0, 0.0]]
     >>> loss = AlignmentDistance()
     >>> loss.cost(series, series)
-    array([[0., 8.],
-           [8., 0.]])
+    array([[0., 5.],
+           [5., 0.]])
     >>> loss.decode([[0.5, 0.5]], loss.prepare(series)).outputs[0]
-    array([0.        , 1.66666667, 0.        ])
+    array([0. , 0.5, 2. , 0. ])
     """
 
     __module__ = "isthmus.losses"

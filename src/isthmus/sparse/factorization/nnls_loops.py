@@ -68,22 +68,60 @@ def _solve_passive(L, index, size, b, w, work):
 
 
 @njit(nogil=True)
-def _descend_row(G, b, w, gradient):
-    """Coordinate descent, for the rare row on which pivoting does not end."""
+def _active_set_row(G, b, w, passive, barred, L, index, work):
+    """Lawson and Hanson's method, for the rare row on which pivoting does not end.
+
+    One atom enters at a time, so that the objective falls with every step, also where atoms depend
+    on each other; pivoting may cycle there. ``index`` keeps the order in which atoms came.
+    """
     k = len(b)
-    for j in range(k):
-        w[j] = max(w[j], 0.0)
-    for j in range(k):
-        gradient[j] = -b[j]
-        for m in range(k):
-            gradient[j] += G[j, m] * w[m]
-    for _ in range(1000):
+    limit = SLACK * np.max(np.abs(b))
+    w[:] = 0.0
+    passive[:] = False
+    barred[:] = False
+    size = 0
+    for _ in range(10 * k + 20):
+        best, entering = limit, -1
         for j in range(k):
-            if G[j, j] > 0.0:
-                delta = max(w[j] - gradient[j] / G[j, j], 0.0) - w[j]
-                w[j] += delta
-                for m in range(k):
-                    gradient[m] += delta * G[j, m]
+            if passive[j] or barred[j]:
+                continue
+            slope = b[j]
+            for a in range(size):
+                slope -= G[j, index[a]] * w[index[a]]
+            if slope > best:
+                best, entering = slope, j
+        if entering < 0:
+            return
+        if not append_row(L, size, G, index, entering, DEPENDENT):
+            barred[entering] = True  # spanned by the others: its slope is a rounding error
+            continue
+        size += 1
+        passive[entering] = True
+        barred[:] = False
+        while size > 0:
+            for a in range(size):
+                work[a] = b[index[a]]
+            cholesky_solve(L, size, work)
+            step = 1.0
+            for a in range(size):
+                if work[a] <= 0.0:
+                    step = min(step, w[index[a]] / (w[index[a]] - work[a]))
+            for a in range(size):
+                w[index[a]] += step * (work[a] - w[index[a]])
+            if step == 1.0:
+                break
+            # Those that have reached zero leave, and the others are factored again.
+            kept = 0
+            for a in range(size):
+                j = index[a]
+                if work[a] <= 0.0 and w[j] <= 1e-14 * abs(work[a]):
+                    w[j] = 0.0
+                    passive[j] = False
+                    barred[j] = j == entering
+                else:
+                    append_row(L, kept, G, index, j, 0.0)
+                    kept += 1
+            size = kept
 
 
 @njit(nogil=True)
@@ -127,7 +165,7 @@ def _solve_row(G, b, w, passive, wrong, L, index, work, known):
         for j in range(k):
             if wrong[j] and (patience >= 0 or j == last):
                 passive[j] = not passive[j]
-    _descend_row(G, b, w, work)
+    _active_set_row(G, b, w, passive, wrong, L, index, work)
     return -1
 
 
