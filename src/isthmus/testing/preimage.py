@@ -108,7 +108,9 @@ def _coordinates(asked: frozenset[str], fitted_map: Any, X: Objects) -> Array:
 
 def _queries(C: Array) -> Array:
     """Points of two kinds: images of objects, and points between images."""
-    return np.concatenate([C[:N_QUERIES], (C[:N_QUERIES] + C[N_QUERIES : 2 * N_QUERIES]) / 2])
+    # Not half-way, where rounding would decide which of the two is nearer.
+    between = 0.6 * C[:N_QUERIES] + 0.4 * C[N_QUERIES : 2 * N_QUERIES]
+    return np.concatenate([C[:N_QUERIES], between])
 
 
 def _check_solutions(facts: Facts, solver: Preimage, X: Objects, Q: Array) -> Objects:
