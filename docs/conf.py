@@ -26,7 +26,8 @@ extensions = [
 ]
 exclude_patterns = ["_build", "gallery/**/*.ipynb", "gallery/**/*.py", "sg_execution_times.rst"]
 # The bibliography lists what the guide names too, where a label is a plain link to that page.
-suppress_warnings = ["ref.citation"]
+# A word in a type such as "outputs" may be the name of several attributes; it leads to none then.
+suppress_warnings = ["ref.citation", "ref.python"]
 
 myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
