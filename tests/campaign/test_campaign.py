@@ -56,8 +56,7 @@ def _few_inputs(subject, number):
     }
     if subject.y is not None:
         for name, y in list(bad_inputs.bad_outputs(subject.y).items())[number % 5 :: 5]:
-            if not (subject.takes_labels and name == "text"):  # words are classes
-                found[f"y {name}"] = bad_inputs.refit(subject, name, subject.X, y, given=True)
+            found[f"y {name}"] = bad_inputs.refit(subject, name, subject.X, y, given=True)
     return found
 
 

@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin, clone
+from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from isthmus._checks import check_length, check_piece, check_scale, refusal
@@ -139,6 +140,7 @@ class LocalPolynomialRegression(MultiOutputMixin, RegressorMixin, Estimator):
             self, X, y, multi_output=True, y_numeric=True, dtype="float64", ensure_min_samples=2
         )
         Y = np.asarray(Y, dtype=float)
+        assert_all_finite(Y, input_name="y")  # None among objects has become NaN
         check_scale(self, X)
         check_scale(self, Y, what="y")
         given = self._given_bandwidth(X.shape[1])
