@@ -98,12 +98,23 @@ def all_or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
             self.__dict__ = before  # one step: a second interrupt finds the old state or the new
             if isinstance(error, (TypeError, ValueError)):
                 reword(self, error)
+            if isinstance(error, SystemError) and _is_interrupt(error):
+                raise KeyboardInterrupt from error
             raise
         finally:
             running.discard(id(self))
 
     guarded.guards = True  # type: ignore[attr-defined]
     return guarded
+
+
+def _is_interrupt(error: BaseException | None) -> bool:
+    """Whether Ctrl-C is behind an error: numba turns one that comes between two calls into such."""
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _with_door(method: Callable[..., Any]) -> Callable[..., Any]:

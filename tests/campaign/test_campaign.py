@@ -110,6 +110,18 @@ def test_a_step_of_a_stream_that_fails_is_undone():
     assert np.array_equal(model.sum_, [3, 3])
 
 
+def test_an_interrupt_that_a_compiled_call_has_wrapped_is_still_one():
+    class Compiled(Estimator):
+        def fit(self, X, y=None):
+            self.half_ = 1
+            raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
+
+    model = Compiled()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(0)
+    assert not hasattr(model, "half_")
+
+
 def test_a_warning_points_to_the_caller():
     from isthmus.features import SlowFeatureAnalysis
 
