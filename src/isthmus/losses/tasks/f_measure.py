@@ -8,7 +8,7 @@ from scipy import sparse
 
 from isthmus.blocks.slices import block_slices
 from isthmus.losses.tasks.base import Decoded
-from isthmus.losses.tasks.label_sets import LabelSetLoss, as_sparse, like_given
+from isthmus.losses.tasks.label_sets import OverlapLoss, as_sparse, like_given
 from isthmus.typing import Array, BoolArray, IntArray, Objects
 
 # Sizes of answers that are tried before the bound is looked at again.
@@ -29,7 +29,7 @@ class SizedLabels(NamedTuple):
 
 
 @dataclass
-class F1(LabelSetLoss):
+class F1(OverlapLoss):
     r"""One minus the F1 measure of label sets, :math:`1-\frac{2|h\wedge y|}{|h|+|y|}`.
 
     Two empty sets agree: their F1 is one. With

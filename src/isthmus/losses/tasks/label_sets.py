@@ -1,5 +1,6 @@
 """Label sets as tables of zeros and ones, and the losses that need the labels alone."""
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -75,19 +76,9 @@ def paired_overlaps(Y: Any, Z: Any) -> tuple[Array, Array, Array]:
 
 
 class LabelSetLoss(LinearTaskLoss):
-    """Base of losses of label sets; one of a subclass's ``from_overlap`` is all its costs."""
+    """Base of losses of label sets: tables of zeros and ones, dense or sparse."""
 
     __module__ = "isthmus.losses"
-
-    def from_overlap(self, shared: Array, n_answer: Array, n_truth: Array, m: int) -> Array:
-        """Cost of an answer of some size that shares some of the labels of the truth."""
-        raise NotImplementedError
-
-    def cost(self, Y: Objects, Z: Objects) -> Array:
-        return self.from_overlap(*overlaps(Y, Z), Y.shape[1])
-
-    def paired(self, Y: Objects, Z: Objects) -> Array:
-        return self.from_overlap(*paired_overlaps(Y, Z), Y.shape[1])
 
     def check(self, outputs: Objects) -> Any:
         check_parameters(self)
@@ -99,6 +90,22 @@ class LabelSetLoss(LinearTaskLoss):
     def columns(self, outputs: Objects, prepared: Any) -> Any:
         ones = sparse.csr_array(np.ones((outputs.shape[0], 1)))
         return sparse.csr_array(sparse.hstack([as_sparse(outputs), ones]))
+
+
+class OverlapLoss(LabelSetLoss):
+    """Base of those that depend on the sizes of two sets and on what they share alone."""
+
+    __module__ = "isthmus.losses"
+
+    @abstractmethod
+    def from_overlap(self, shared: Array, n_answer: Array, n_truth: Array, m: int) -> Array:
+        """Cost of an answer of some size that shares some of the labels of the truth."""
+
+    def cost(self, Y: Objects, Z: Objects) -> Array:
+        return self.from_overlap(*overlaps(Y, Z), Y.shape[1])
+
+    def paired(self, Y: Objects, Z: Objects) -> Array:
+        return self.from_overlap(*paired_overlaps(Y, Z), Y.shape[1])
 
 
 @dataclass
@@ -161,7 +168,7 @@ class Hamming(LabelSetLoss):
 
 
 @dataclass
-class PrecisionAtK(LabelSetLoss):
+class PrecisionAtK(OverlapLoss):
     r"""Share of wrong labels among the ``k`` that are answered, :math:`1-|h\wedge y|/k`.
 
     The answer is the ``k`` labels of largest weight. Exact, also for negative weights.
