@@ -1,5 +1,7 @@
 """Adapters for the tests of dcor and hyppo: their signatures, our statistics."""
 
+from abc import ABC, abstractmethod
+
 import numpy as np
 
 from isthmus.dependence import (
@@ -62,17 +64,17 @@ def dcor_module(module):
     )
 
 
-class _Test:
+class _Test(ABC):
     """A test of hyppo: a statistic and its p-value."""
 
     def __init__(self, bias=False, **ignored):
         self.bias = bias
 
-    def statistic(self, x, y):
-        raise NotImplementedError
+    @abstractmethod
+    def statistic(self, x, y): ...
 
-    def pvalue(self, x, y, reps, random_state):
-        raise NotImplementedError
+    @abstractmethod
+    def pvalue(self, x, y, reps, random_state): ...
 
     def test(self, x, y, reps=1000, workers=1, auto=True, random_state=None, **ignored):
         x, y = _columns(x), _columns(y)

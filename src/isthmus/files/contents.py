@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from isthmus import __version__
+from isthmus import _FAMILIES, __version__
 from isthmus._extras import load_extra
 
 FORMAT = "isthmus model 2"
@@ -23,27 +23,8 @@ RATIO = 50
 # Parsed JSON takes up to twenty times its text in memory.
 JSON_COST = 20
 
-# Families whose objects can be part of an estimator.
-FAMILIES = (
-    "blocks",
-    "coreset",
-    "features",
-    "kernels",
-    "linalg",
-    "losses",
-    "manifold",
-    "optimize",
-    "preimage",
-    "reduction",
-    "regression",
-    "robotics",
-    "sensing",
-    "series",
-    "smoothers",
-    "sparse",
-    "structured",
-)
-
+# Families whose objects can be part of an estimator: not functions, data, figures and checks.
+FAMILIES = frozenset(_FAMILIES) - {"datasets", "dependence", "files", "plotting", "testing"}
 
 _SPARSE = {f"{kind}_array" for kind in ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")}
 
