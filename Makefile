@@ -8,7 +8,7 @@ ifneq ($(wildcard ../shared/data),)
 export ISTHMUS_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test grid campaign lint types docs bench peers reproduce clean help
+.PHONY: demo test grid campaign lint types docs bench peers reproduce results clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*## /\t/'
@@ -27,8 +27,8 @@ $(BENCH)/.installed-bench: pyproject.toml experiments/pyproject.toml
 	$(BENCH)/bin/python -m pip install --quiet --editable ".[bench]" --editable experiments
 	@touch $@
 
-demo: $(VENV)/.installed-app  ## quick reproductions and one fit on a shipped table, with a report
-	$(BIN)/python -m isthmus.cli demo --report report
+demo: $(VENV)/.installed-app  ## a map learned from a table, both ways, and a few published results
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m isthmus.cli demo --report report
 
 # Two processes of one thread each: many small problems gain nothing from threads in BLAS.
 test: $(VENV)/.installed-dev  ## the whole test suite
@@ -58,6 +58,10 @@ peers: $(BENCH)/.installed-bench  ## peers' own tests against ours: passed, fail
 
 reproduce: $(VENV)/.installed-app  ## every experiment in full, with a report
 	$(BIN)/isthmus reproduce --report report
+
+results: $(VENV)/.installed-app  ## full runs that are not kept yet, into experiments/results, and their page
+	$(BIN)/isthmus reproduce --keep experiments/results
+	$(BIN)/python docs/published.py
 
 clean:  ## remove the environment and everything built
 	rm -rf $(VENV) $(BENCH) report docs/_build docs/gallery build dist

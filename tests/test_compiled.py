@@ -160,3 +160,24 @@ def test_on_a_terminal_a_line_is_written(monkeypatch, capsys, caplog):
         wait_for_timers()
     assert "compiling isthmus.family.loop" in capsys.readouterr().err
     assert not caplog.records
+
+
+def test_loops_with_threads_survive_a_fork():
+    script = """
+import multiprocessing
+import numpy as np
+from isthmus.kernels import HistogramIntersection
+
+X = np.random.default_rng(0).random((30, 4))
+here = HistogramIntersection()(X)
+ours, theirs = multiprocessing.Pipe(duplex=False)
+child = multiprocessing.get_context("fork").Process(
+    target=lambda: theirs.send(HistogramIntersection()(X))
+)
+child.start()
+assert ours.poll(60), "the child has ended"
+assert np.array_equal(ours.recv(), here)
+child.join()
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -10,7 +10,15 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from isthmus.features import DistanceCorrelationReduction, KernelPCA, SlowFeatureAnalysis
 from isthmus.kernels import Gaussian
-from isthmus.manifold import PSOM, Annealing, SmoothPSOM, UnsupervisedKernelRegression
+from isthmus.manifold import (
+    PSOM,
+    Annealing,
+    CurvilinearComponents,
+    GenerativeTopographicMapping,
+    PrincipalCurve,
+    SmoothPSOM,
+    UnsupervisedKernelRegression,
+)
 from isthmus.preimage import BasePreimage, LearnedPreimage, MinimumRiskPreimage
 from isthmus.regression import (
     Committee,
@@ -39,6 +47,18 @@ from isthmus.testing import all_estimators
 
 # Checks that one of ours cannot pass, with the reason; empty is the aim.
 EXEMPT: dict[str, dict[str, str]] = {
+    "KernelPCA": dict.fromkeys(
+        (
+            "check_sample_weight_equivalence_on_dense_data",
+            "check_sample_weight_equivalence_on_sparse_data",
+        ),
+        "an axis has either sign, and a median width counts a row once; "
+        "tests/features/test_kernel_pca_rows.py compares weights with copies up to the sign",
+    ),
+    "KHarmonicMeans": {
+        "check_sample_weight_equivalence_on_dense_data": "centres begin at rows drawn at random, "
+        "of which there are more where rows are repeated; scikit-learn exempts KMeans, too"
+    },
     "TimeWindows": dict.fromkeys(
         ("check_methods_sample_order_invariance", "check_methods_subset_invariance"),
         "a window is made of neighbouring rows, so their order counts",
@@ -52,6 +72,13 @@ EXEMPT: dict[str, dict[str, str]] = {
         ),
         "predictions are sets, of which the check takes differences; tests/structured compares "
         "their ends",
+    )
+    | dict.fromkeys(
+        (
+            "check_sample_weight_equivalence_on_dense_data",
+            "check_sample_weight_equivalence_on_sparse_data",
+        ),
+        "weights are for the estimator's fit; calibration counts every row once",
     ),
 }
 
@@ -76,7 +103,12 @@ VARIANTS = [
     GaussianProcess("matern", noise=0.1, n_init=1),
     DistanceCorrelationReduction(solver="gradient"),
     DistanceCorrelationReduction(solver="gradient", mapping="linear"),
+    GenerativeTopographicMapping(1, n_nodes=20, init="pca", alpha=0.1, coordinates="mode"),
     PSOM(basis="chebyshev", local=3),
+    CurvilinearComponents(distance="euclidean", n_landmarks=15, random_state=0),
+    PrincipalCurve("polygonal", random_state=0),
+    PrincipalCurve("segments", closed=True, random_state=0),
+    PrincipalCurve("generative", random_state=0),
     SmoothPSOM((6,), smoothness=0.1, annealing=Annealing(0.2)),
     KSVD(5, batch_size=10, max_iter=2, random_state=0),
     KSVD(update="exact", rule="correlation", monotone=True, max_iter=3, random_state=0),
@@ -93,7 +125,7 @@ VARIANTS = [
     ConvexFactorization(2, candidates="hull", random_state=0),
     UnsupervisedKernelRegression(1, density_kernel="gaussian", degree=0, random_state=0),
     UnsupervisedKernelRegression(1, n_landmarks=8, loss="huber", random_state=0),
-    UnsupervisedKernelRegression(1, data_kernel="linear", random_state=0),
+    UnsupervisedKernelRegression(1, max_iter=500, data_kernel="linear", random_state=0),
     DependencyEstimator(y_features="gaussian"),
     DependencyEstimator(y_features="gaussian", preimage=LearnedPreimage()),
     DependencyEstimator(x_features=KernelPCA(kernel="gaussian"), y_features="passthrough"),
@@ -113,7 +145,8 @@ REQUIRED: dict[str, dict] = {
         "manifold": UnsupervisedKernelRegression(
             1, init="pca", homotopy=None, max_iter=60, tol=1.0, random_state=0
         )
-    }
+    },
+    "GaussianProcessClassifier": {"n_init": 1},  # many fits, whose starts do not matter
 }
 
 
@@ -132,15 +165,17 @@ def estimators():
 # The checks' tables are as small as slow feature analysis warns of, and some as hard to order.
 @pytest.mark.filterwarnings("ignore:The core set has reached max_core")
 @pytest.mark.filterwarnings("ignore:SlowFeatureAnalysis has .* independent functions")
+@pytest.mark.filterwarnings("ignore:KHarmonicMeans has not converged")
 @pytest.mark.filterwarnings("ignore:LocalPolynomialRegression. a polynomial of degree")
 @pytest.mark.filterwarnings("ignore:UnsupervisedKernelRegression has found .* repeated rows")
 @pytest.mark.filterwarnings("ignore:.* calibration rows are too few")
-@pytest.mark.parametrize("estimator", estimators(), ids=lambda e: repr(e)[:90])
+@pytest.mark.filterwarnings("ignore:MaximumVarianceUnfolding has not settled")
+@pytest.mark.parametrize("estimator", estimators(), ids=lambda e: str(e)[:90])
 def test_scikit_learn_checks(estimator, record_property):
     exempt = EXEMPT.get(type(estimator).__name__)
     results = check_estimator(estimator, expected_failed_checks=exempt, on_fail=None, on_skip=None)
     counts = Counter(result["status"] for result in results)
-    record_property("contract", (repr(estimator), dict(counts)))
+    record_property("contract", (str(estimator), dict(counts)))
     failed = {r["check_name"]: r["exception"] for r in results if r["status"] == "failed"}
     assert not failed
     assert counts["passed"] > 30

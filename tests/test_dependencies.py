@@ -48,6 +48,9 @@ def test_no_module_loads_an_extra_on_import():
     for path in sorted(ROOT.rglob("*.py")):
         if path.relative_to(ROOT).parts[0] == "cli" and path.name != "__init__.py":
             continue
+        # What draws the explorer's page is loaded by isthmus.explore, which asks for the extra.
+        if path.relative_to(ROOT).parts[:2] in {("explorer", "page"), ("explorer", "export")}:
+            continue
         names = set(loaded_on_import(ast.parse(path.read_text(encoding="utf-8"))))
         assert names <= ALLOWED, f"{path.relative_to(ROOT)} imports {names - ALLOWED}"
 

@@ -8,6 +8,7 @@ costs nothing.
 >>> import isthmus
 >>> isthmus.structured.DependencyEstimator()
 DependencyEstimator()
+# X → φ, T: default → Γ: default → Y
 """
 
 from importlib import import_module
@@ -20,6 +21,7 @@ _FAMILIES = (
     "coreset",
     "datasets",
     "dependence",
+    "explorer",
     "features",
     "files",
     "kernels",
@@ -41,7 +43,11 @@ _FAMILIES = (
 )
 
 # Functions that need no family's name, with the modules that define them.
-_FUNCTIONS = {"load": "isthmus.files.store", "save": "isthmus.files.store"}
+_FUNCTIONS = {
+    "explore": "isthmus.explorer.opening",
+    "load": "isthmus.files.store",
+    "save": "isthmus.files.store",
+}
 
 __all__ = ["__version__", *_FAMILIES, *_FUNCTIONS]
 

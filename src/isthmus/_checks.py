@@ -9,6 +9,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils import check_array, check_random_state
 
+from isthmus._view import SquareView
 from isthmus.typing import Array
 
 # Larger numbers are refused: sums of their fourth powers, such as the squares of a scatter matrix,
@@ -35,7 +36,40 @@ def name_of(owner: Any) -> str:
 
 def shortened(thing: Any) -> str:
     """What a thing looks like, in one line of a message."""
-    return " ".join(_SHORT.repr(thing).split())
+    if not isinstance(thing, SquareView):
+        return " ".join(_SHORT.repr(thing).split())
+    text = " ".join(str(thing).split())  # the call alone, without its arrows
+    half = (_SHORT.maxother - 3) // 2
+    return text if len(text) <= _SHORT.maxother else f"{text[:half]}...{text[-half:]}"
+
+
+# Parts that usually stand in a slot, for the message below.
+_USUAL = {
+    "x_features": "KernelPCA()",
+    "y_features": "KernelPCA()",
+    "regressor": "KernelRidgeCV()",
+    "preimage": "FixedPointPreimage()",
+    "kernel": "Gaussian()",
+    "x_kernel": "Gaussian()",
+    "y_kernel": "Gaussian()",
+    "loss": "Huber()",
+}
+
+
+def check_slot_is_filled(owner: Any, name: str, inner: str, value: Any) -> None:
+    """Refuse a parameter of a part, ``name__inner``, where there is no part to set it on.
+
+    >>> check_slot_is_filled("DependencyEstimator", "y_features", "n_components", None)
+    Traceback (most recent call last):
+    ValueError: The 'y_features' of DependencyEstimator is None, which has no parameter 'n_components'. Set it first to a part that has one, such as y_features=KernelPCA().
+    """  # noqa: E501
+    if hasattr(value, "set_params"):
+        return
+    usual = f", such as {name}={_USUAL[name]}" if name in _USUAL else ""
+    raise ValueError(
+        f"The {name!r} of {name_of(owner)} is {shortened(value)}, which has no parameter "
+        f"{inner!r}. Set it first to a part that has one{usual}."
+    )
 
 
 _SHORT = reprlib.Repr()

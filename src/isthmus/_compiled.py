@@ -16,7 +16,7 @@ import threading
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numba
 from numba.core import event
@@ -42,7 +42,45 @@ def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
         loop = numba.njit(cache=True, **options)(function)
     except RuntimeError:  # no folder beside the source, none of the user
         loop = _njit_elsewhere(function, options)
+    if options.get("parallel"):
+        return ParallelLoop(loop, options)
     return _without_literals(loop)
+
+
+class ParallelLoop:
+    """A loop with threads, which runs without them in a fork of a process that has used them.
+
+    The threads of OpenMP do not survive a fork, and the child would be ended where it needs them.
+    """
+
+    launched: ClassVar[bool] = False  # by any loop of this process
+    orphaned: ClassVar[bool] = False  # this is a fork of a process that had launched one
+
+    def __init__(self, loop: Any, options: dict[str, Any]):
+        self._loop = loop
+        self._options = {**options, "parallel": False}
+        self._alone: Any = None
+
+    def __call__(self, *args: Any) -> Any:
+        if not ParallelLoop.orphaned:
+            ParallelLoop.launched = True
+            return self._loop(*args)
+        if self._alone is None:
+            self._alone = numba.njit(**self._options)(self._loop.py_func)
+        return self._alone(*args)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self._loop, name)
+
+
+def _orphan() -> None:
+    ParallelLoop.orphaned = ParallelLoop.orphaned or ParallelLoop.launched
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_orphan)
 
 
 def _without_literals(loop: Any) -> Any:

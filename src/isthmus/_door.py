@@ -9,6 +9,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from isthmus._checks import LARGEST, name_of
+from isthmus.blocks.containers import in_blocks
 
 # Squares and fourth powers of smaller numbers vanish, those of larger ones overflow.
 SMALLEST = 1 / LARGEST
@@ -64,6 +65,9 @@ def reword(owner: Any, error: Exception) -> None:
 def _check(
     owner: Any, method: Callable[..., Any], place: int | str, value: Any, smallest: float
 ) -> None:
+    folds = method.__name__ == "fit" and hasattr(owner, "_fit_blocks")
+    if in_blocks(value) and (folds or not isinstance(value, np.memmap)):
+        return  # looked at block by block
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
         raise ValueError(
             f"{name_of(owner)} takes no masked arrays, whose masks would be lost: expected a plain "

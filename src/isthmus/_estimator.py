@@ -5,12 +5,16 @@ import functools
 import inspect
 import threading
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
+import numpy as np
 from sklearn.base import BaseEstimator
 
+from isthmus._checks import check_slot_is_filled
 from isthmus._door import check_arguments, reword
 from isthmus._parameters import Constraint, check_parameters
+from isthmus._view import SquareView
+from isthmus.blocks.containers import in_blocks
 
 # How the names of methods begin that learn something.
 LEARNING = ("fit", "partial_fit")
@@ -19,12 +23,13 @@ ANSWERS = frozenset(
     {"predict", "predict_proba", "predict_coordinates", "decision_function", "score"}
     | {"score_samples", "transform", "inverse_transform", "reconstruct", "reconstruction_error"}
     | {"complete", "project", "smooth", "weights", "solve", "objective", "distances", "contains"}
+    | {"responsibilities", "memberships", "landscape", "magnification", "jacobian"}
 )
 
 _running = threading.local()
 
 
-class Estimator(BaseEstimator):
+class Estimator(SquareView, BaseEstimator):
     """Base of every estimator, instead of scikit-learn's, which it extends.
 
     Each ``fit``, ``partial_fit`` and other method whose name begins so is all or nothing: before it
@@ -76,6 +81,16 @@ class Estimator(BaseEstimator):
                 method.fn = guard(function)
         super().__init_subclass__(**kwargs)
 
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name, those of parts as ``part__name``; return self."""
+        own = self.get_params(deep=False)
+        for key in params:
+            name, _, inner = key.partition("__")
+            if inner and name in own:
+                check_slot_is_filled(self, name, inner, params.get(name, own[name]))
+        super().set_params(**params)
+        return self
+
 
 def all_or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
     """A method that leaves its object untouched where it does not end; its data are looked at."""
@@ -87,13 +102,13 @@ def all_or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
     def guarded(self: Any, *args: Any, **kwargs: Any) -> Any:
         running = _running.__dict__.setdefault("objects", set())
         if id(self) in running:  # a fit that calls another of the same object
-            return method(self, *args, **kwargs)
+            return _learn(self, method, args, kwargs)
         check_parameters(self)
         check_arguments(self, method, args, kwargs)
         before = _fitted_copy(self) if copies else dict(vars(self))
         running.add(id(self))
         try:
-            return method(self, *args, **kwargs)
+            return _learn(self, method, args, kwargs)
         except BaseException as error:
             self.__dict__ = before  # one step: a second interrupt finds the old state or the new
             if isinstance(error, (TypeError, ValueError)):
@@ -108,6 +123,16 @@ def all_or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
     return guarded
 
 
+def _learn(self: Any, method: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """Call a method that learns; rows that come in blocks are given to the estimator's fold."""
+    if any(map(in_blocks, args)) or any(map(in_blocks, kwargs.values())):
+        from isthmus.blocks.fitting import comes_in_blocks, fit_blocks
+
+        if comes_in_blocks(args, kwargs):
+            return fit_blocks(self, method, args, kwargs)
+    return method(self, *args, **kwargs)
+
+
 def _is_interrupt(error: BaseException | None) -> bool:
     """Whether Ctrl-C is behind an error: numba turns one that comes between two calls into such."""
     while error is not None:
@@ -120,6 +145,8 @@ def _is_interrupt(error: BaseException | None) -> bool:
 def _with_door(method: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(method)
     def guarded(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if args and in_blocks(args[0]) and not isinstance(args[0], np.memmap):
+            return _answer_blocks(self, method.__name__, *args, **kwargs)
         # Coordinates may be zero but for rounding.
         check_arguments(self, method, args, kwargs, smallest=0.0)
         try:
@@ -130,6 +157,18 @@ def _with_door(method: Callable[..., Any]) -> Callable[..., Any]:
 
     guarded.guards = True  # type: ignore[attr-defined]
     return guarded
+
+
+def _answer_blocks(self: Any, name: str, X: Any, *args: Any, **kwargs: Any) -> Any:
+    """What a method answers to rows in blocks: block by block, and lazily where they are lazy."""
+    from isthmus.blocks.mapping import answer
+
+    if name == "score":
+        raise TypeError(
+            f"{type(self).__name__}.score takes rows in memory. Got {type(X).__name__}; score a "
+            "sample of them, as isthmus.blocks.draw_rows gives."
+        )
+    return answer(self, getattr(self, name), X, args, kwargs)
 
 
 def _fitted_copy(owner: Any) -> dict[str, Any]:

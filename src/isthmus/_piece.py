@@ -3,6 +3,7 @@
 from dataclasses import fields
 from typing import Any, ClassVar, Self
 
+from isthmus._checks import check_slot_is_filled
 from isthmus._parameters import Constraint
 
 
@@ -46,5 +47,7 @@ class Piece:
             else:
                 setattr(self, name, value)
         for name, rest_params in inner.items():
-            getattr(self, name).set_params(**rest_params)
+            part = getattr(self, name)
+            check_slot_is_filled(self, name, next(iter(rest_params)), part)
+            part.set_params(**rest_params)
         return self

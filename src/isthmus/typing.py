@@ -29,6 +29,8 @@ CAPABILITIES = {
     "supervised": "outputs to learn from (fit(X, y))",
     "crossfit": "left-out coordinates of its training objects (a parameter crossfit)",
     "embedding": "coordinates it found for some training rows (embedding_ and rows_)",
+    "posterior": "latent points that are probable, not nearest (methods responsibilities, "
+    "score_samples)",
     # kernels, and feature maps with such a kernel
     "vectors": "objects that are rows of numbers",
     "objects": "objects that need not be rows of numbers",
@@ -43,6 +45,7 @@ CAPABILITIES = {
     "inner_product": "a kernel f(x'z) with an invertible f",
     "linear": "the linear kernel",
     "explicit": "explicit features whose inner product is the kernel",
+    "sparse": "sparse rows that are not made dense",
     # regressors
     "predict": "predictions (a method predict)",
     "several_outputs": "several outputs at once",

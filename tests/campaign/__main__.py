@@ -4,7 +4,7 @@ import argparse
 import sys
 import time
 
-from tests.campaign import functions
+from tests.campaign import functions, pieces
 from tests.campaign.outcomes import Tally
 from tests.campaign.parts import PARTS
 from tests.campaign.subjects import subjects
@@ -21,7 +21,8 @@ def main() -> int:
     tallies = []
     for part in options.parts or PARTS:
         tally, start = Tally(part), time.perf_counter()
-        attacked = functions.functions() if part == "functions" else chosen
+        others = {"functions": functions.functions, "pieces": pieces.pieces}
+        attacked = others[part]() if part in others else chosen
         for subject in attacked:
             found = len(tally.defects)
             try:

@@ -21,6 +21,16 @@ MUST_REFUSE = {
 }  # fmt: skip
 
 
+# Reductions for which words are labels, as their parameter says.
+WORDS_ARE_LABELS = (
+    "DistanceCorrelationReduction",
+    "GradientKernelReduction",
+    "LikelihoodAcquiredDirections",
+    "SlicedAverageVariance",
+    "SlicedInverseRegression",
+)
+
+
 def bad_rows(X: np.ndarray) -> dict[str, Any]:
     """Tables that are bad, or good but odd."""
     d = X.shape[1]
@@ -141,7 +151,8 @@ def cases(subject: Subject) -> Iterator[tuple[str, str]]:
     for name, rows in bad_rows(subject.X).items():
         yield f"X {name}", refit(subject, name, rows, outputs_for(subject, rows))
     if subject.y is not None:
-        for name, outputs in bad_outputs(subject.y).items():
+        given = subject.bad_outputs()
+        for name, outputs in (bad_outputs(subject.y) if given is None else given).items():
             yield f"y {name}", refit(subject, name, subject.X, outputs, given=True)
     model = subject.fit(subject.build(), subject.X, subject.y)
     before = state_of(model)
@@ -166,7 +177,7 @@ def refit(subject: Subject, name: str, rows: Any, y: Any, *, given: bool = False
 
     def call() -> Any:
         if given:
-            model.fit(rows, y)
+            subject.refit(model, rows, y)
         else:
             subject.fit(model, rows, y)
         return subject.answer(model, rows)
@@ -187,13 +198,14 @@ def _means_something(subject: Subject, name: str) -> bool:
     """Whether odd outputs are what an estimator documents: words as classes, gaps as missing."""
     kind = type(subject.estimator).__name__
     if name == "text":
-        return subject.takes_labels or kind == "DistanceCorrelationReduction"
+        return subject.takes_labels or kind in WORDS_ARE_LABELS
     return kind in MISSING_OUTPUTS and name in ("one NaN", "object with None")
 
 
 def _checked(subject: Subject, name: str, outcome: str) -> str:
     takes_nan = subject.estimator.__sklearn_tags__().input_tags.allow_nan
-    if outcome == "answered" and name in MUST_REFUSE and not ("NaN" in name and takes_nan):
+    missing = "NaN" in name or "None" in name  # as scikit-learn reads objects
+    if outcome == "answered" and name in MUST_REFUSE and not (missing and takes_nan):
         return "answered what cannot be known"
     return outcome
 

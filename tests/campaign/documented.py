@@ -20,11 +20,38 @@ DOCUMENTED: dict[str, dict[str, str]] = {
         "X": "rounding decides between local minima of equal error: the latent coordinates differ, "
         "the reconstruction error does not"
     },
+    "CurvilinearComponents": {
+        "X plus 1e8": "sweeps of stochastic descent, in which rounding decides how a sheet is cut"
+    },
     "ImplicitSurface": {
         "X": "the core set is drawn at random among points that rounding puts in another order"
     },
     "CoreVectorRanker": {"X": "the core set ends within its tolerance, not at the optimum"},
+    "MaximumVarianceUnfolding": {
+        "X": "rows along a curve have no second coordinate: rounding makes one below the tolerance"
+    },
     "BayesianStiefelRegression": {"X": "a chain of random steps, whose end rounding changes"},
+}
+
+# The same for one setting of an estimator, by what its representation says.
+OWN_UNITS = "a number that was given has units: it means something else in others"
+SETTINGS: dict[str, dict[str, str]] = {
+    "KernelPCA(center=False, kernel=Gaussian(gamma=0.5)": {"X": OWN_UNITS},
+    "KernelRidgeCV(alpha=0.1, fit_intercept=False)": {
+        "X": OWN_UNITS,
+        "y plus 100": "without an intercept the origin of the outputs counts",
+        "y plus 1e8": "without an intercept the origin of the outputs counts",
+    },
+    "LocalPolynomialRegression(bandwidth=1.0": {"X": OWN_UNITS},
+    "GaussianProcess(kernel='matern', n_init=1, noise=0.1": {"y": OWN_UNITS},
+    "PrincipalCurve(closed=True, method='segments'": {
+        "X": "a closed line around rows along an open one runs there and back: rounding decides on "
+        "which of the two ways a row lies"
+    },
+    "SlowFeatureAnalysis(graph='classes'": {
+        "X": "beyond one feature less than there are classes all are equally slow, so that "
+        "rounding turns them into each other"
+    },
 }
 
 # Outputs that are missing (NaN, or None among objects) are left out of the loss.

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.decomposition import PCA
 
 from isthmus.coreset import solve_simplex
 from isthmus.dependence import (
@@ -16,6 +17,7 @@ from isthmus.dependence import (
     mmd,
     two_sample_test,
 )
+from isthmus.manifold import coranking_matrix, held_out_reconstruction, neighborhood_scores
 from isthmus.reduction import reduce_expansion
 from isthmus.sensing import basis_pursuit, mutual_coherence
 from isthmus.series import dtw, dtw_matrix
@@ -71,6 +73,9 @@ def functions() -> list[Function]:
         ("feature_sign_search", lambda a, b: feature_sign_search(a, b, alpha=0.1), (X, D)),
         ("basis_pursuit", lambda a: basis_pursuit(a, np.ones(X.shape[1])), (X.T,)),
         ("mutual_coherence", mutual_coherence, (X,)),
+        ("neighborhood_scores", lambda a, b: neighborhood_scores(a, b).area, (X, Z)),
+        ("coranking_matrix", coranking_matrix, (X, Z)),
+        ("held_out_reconstruction", lambda a: held_out_reconstruction(PCA(1), a), (X,)),
         ("dtw", dtw, (X, Z)),
         ("dtw_matrix", lambda a: dtw_matrix([a, Z]), (X,)),
         (

@@ -14,9 +14,8 @@ from isthmus.preimage import BasePreimage
 from isthmus.testing import all_estimators
 from tests.test_contract import REQUIRED, VARIANTS
 
-# Pre-images of sequences and graphs, and of weights instead of coordinates, are attacked by the
-# tests of their own family.
-ELSEWHERE = {"SequencePreimage", "GraphPreimage", "MinimumRiskPreimage"}
+# Pre-images of sequences and graphs, and of weights instead of coordinates: object_subjects.py.
+OF_OBJECTS = {"SequencePreimage", "GraphPreimage", "MinimumRiskPreimage"}
 # What it takes to answer, in order of preference.
 ANSWERS = ("predict", "transform", "score_samples", "decision_function", "distances")
 
@@ -39,6 +38,19 @@ class Subject:
         if isinstance(model, BasePreimage):
             return model.fit(X, self.map())
         return model.fit(X) if y is None else model.fit(X, y)
+
+    def refit(self, model: Any, X: Any, y: Any) -> Any:
+        """Fit with outputs that are given, whatever they are."""
+        return model.fit(X, y)
+
+    def bad_outputs(self) -> dict[str, Any] | None:
+        """Outputs that suit this subject's kind; None where they are numbers."""
+        return None
+
+    @property
+    def has_units(self) -> bool:
+        """Whether its rows are numbers that could be measured in other units."""
+        return True
 
     def answer(self, model: Any, X: Any) -> Any:
         """What the fitted model says about rows."""
@@ -76,10 +88,13 @@ def table(n: int = 24, d: int = 3, seed: int = 0) -> np.ndarray:
 def subjects(*, variants: bool = True) -> list[Subject]:
     """Every public estimator at its defaults, and settings with a path of their own."""
     built = [
-        cls(**REQUIRED.get(name, {})) for _, name, cls in all_estimators() if name not in ELSEWHERE
+        cls(**REQUIRED.get(name, {})) for _, name, cls in all_estimators() if name not in OF_OBJECTS
     ]
     chosen = [e for e in built if isinstance(e, BasePreimage) or _takes_tables(e)]
-    return [_subject(e) for e in chosen + (list(VARIANTS) if variants else [])]
+    from tests.campaign.object_subjects import object_subjects
+
+    found = [_subject(e) for e in chosen + (list(VARIANTS) if variants else [])]
+    return [*found, *object_subjects()]
 
 
 def _takes_tables(estimator: Any) -> bool:
@@ -102,4 +117,4 @@ def _subject(estimator: Any) -> Subject:
         y = X[:, 0] + X[:, 1] ** 2
     if "random_state" in estimator.get_params(deep=False):
         estimator = clone(estimator).set_params(random_state=0)
-    return Subject(" ".join(repr(estimator).split())[:100], estimator, X, y)
+    return Subject(" ".join(str(estimator).split())[:100], estimator, X, y)

@@ -8,7 +8,16 @@ import pytest
 from isthmus._estimator import Estimator
 from isthmus._parameters import constraints_of
 from isthmus.testing import all_estimators
-from tests.campaign import bad_inputs, bad_parameters, functions, interrupts, invariants, scales
+from tests.campaign import (
+    bad_inputs,
+    bad_parameters,
+    functions,
+    interrupts,
+    invariants,
+    pieces,
+    precision,
+    scales,
+)
 from tests.campaign.subjects import subjects
 from tests.test_contract import REQUIRED
 
@@ -55,7 +64,9 @@ def _few_inputs(subject, number):
         for name, X in rows
     }
     if subject.y is not None:
-        for name, y in list(bad_inputs.bad_outputs(subject.y).items())[number % 5 :: 5]:
+        outputs = subject.bad_outputs()
+        outputs = bad_inputs.bad_outputs(subject.y) if outputs is None else outputs
+        for name, y in list(outputs.items())[number % 5 :: 5]:
             found[f"y {name}"] = bad_inputs.refit(subject, name, subject.X, y, given=True)
     return found
 
@@ -80,6 +91,7 @@ def test_what_must_not_matter(number):
 @pytest.mark.parametrize("number", range(len(QUICK)), ids=lambda i: QUICK[i].name.split("(")[0])
 def test_units(number):
     assert not defects(dict(scales.cases(QUICK[number])))
+    assert not defects(dict(precision.cases(QUICK[number])))
 
 
 @pytest.mark.parametrize("number", range(len(QUICK)), ids=lambda i: QUICK[i].name.split("(")[0])
@@ -90,6 +102,11 @@ def test_an_interrupt_leaves_a_whole_model(number):
 @pytest.mark.parametrize("number", range(len(functions.functions())))
 def test_functions(number):
     assert not defects(dict(functions.cases(functions.functions()[number])))
+
+
+@pytest.mark.parametrize("number", range(len(pieces.pieces())))
+def test_parameters_of_kernels_and_losses(number):
+    assert not defects(dict(pieces.cases(pieces.pieces()[number])))
 
 
 def test_a_step_of_a_stream_that_fails_is_undone():

@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 import subprocess
 import sys
 import time
@@ -439,3 +440,44 @@ def test_a_full_disk_behind_a_redirection_is_one_line(model, table):
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 2
     assert done.stderr == "isthmus: error: cannot write the result: No space left on device\n"
+
+
+def test_fit_shows_a_line_for_each_candidate_on_a_terminal(table, tmp_path):
+    pty = pytest.importorskip("pty")
+    command = [sys.executable, "-m", "isthmus.cli", "fit", str(table), "--outputs", "u,v"]
+    command += ["--model", str(tmp_path / "m.isthmus"), "--quick"]
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
+    subprocess.run(command, stdout=subprocess.PIPE, stderr=theirs, env=environment, check=True)
+    os.close(theirs)
+    shown = b""
+    while True:
+        try:
+            part = os.read(ours, 65536)
+        except OSError:  # nobody writes any more
+            break
+        if not part:
+            break
+        shown += part
+    text = shown.decode()
+    for candidate in ("mean", "ridge", "dependency, linear", "dependency, fixed point"):
+        assert re.search(rf"{candidate}: mean R² -?\d\.\d{{3}}, \d+\.\d\d s per fold", text), (
+            candidate
+        )
+    piped = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "s per fold" not in piped.stderr
+
+
+def test_classes_are_learned_by_the_classifier_of_the_square(fit, isthmus, tmp_path):
+    rng = np.random.default_rng(0)
+    a, b = rng.uniform(-2, 2, size=(2, 200))
+    ring = np.digitize(a**2 + b**2, [1.0, 2.5])  # no line tells them apart
+    frame = pd.DataFrame({"a": a, "b": b, "ring": np.array(["in", "on", "out"])[ring]})
+    _, model = fit(frame[:150], "ring")
+    last = load_model(model).estimator[-1]
+    assert type(last).__name__ == "DependencyClassifier"
+    assert last.calibration_ is not None
+    new = tmp_path / "new.csv"
+    frame[150:].to_csv(new, index=False)
+    rows = predicted(isthmus("predict", model, new))
+    assert (rows["ring"].to_numpy() == frame["ring"][150:].to_numpy()).mean() > 0.7

@@ -287,3 +287,10 @@ def test_memory_is_looked_for_before_it_is_taken(monkeypatch):
     with pytest.raises(MemoryError, match=r"needs 37.3 GiB .* 10.0 GiB are available. Set n_landm"):
         KernelPCA(3).fit(rows)
     KernelPCA(3, n_landmarks=50, random_state=0).fit(rows[:1000])
+
+
+@pytest.mark.parametrize("d", [3, 40])
+def test_a_linear_kernel_keeps_its_digits_far_from_the_origin(d):
+    X = np.random.default_rng(0).normal(size=(24, d))
+    near, far = (KernelPCA(2, kernel="linear").fit(X + s) for s in (0.0, 1e8))
+    assert_allclose(np.abs(far.transform(X + 1e8)), np.abs(near.transform(X)), atol=1e-5)

@@ -5,6 +5,7 @@ import re
 import joblib
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy import linalg
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
@@ -323,3 +324,17 @@ def test_a_block_that_is_refused_leaves_the_stream_as_it_was(signal):
 def test_float32_stays_float32(signal):
     found = SlowFeatureAnalysis(2).fit(signal)
     assert found.transform(signal.astype(np.float32)).dtype == np.float32
+
+
+@pytest.mark.parametrize("solver", ["exact", "online"])
+def test_neither_units_nor_the_origin_matter(solver):
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.sin(np.arange(300) / 30), rng.normal(size=300)])
+    expansion = 2 if solver == "exact" else 1
+
+    def features(Z):
+        model = SlowFeatureAnalysis(expansion=expansion, solver=solver, random_state=0)
+        return np.abs(model.fit_transform(Z))
+
+    assert_allclose(features(1e8 * X), features(X), rtol=1e-6, atol=1e-6)
+    assert_allclose(features(X + 1e7), features(X), rtol=1e-4, atol=1e-4)

@@ -19,7 +19,15 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 
 from isthmus.coreset import CoreVectorRegressor
-from isthmus.features import DistanceCorrelationReduction, KernelPCA, SlowFeatureAnalysis
+from isthmus.features import (
+    DistanceCorrelationReduction,
+    GradientKernelReduction,
+    KernelPCA,
+    LikelihoodAcquiredDirections,
+    SlicedAverageVariance,
+    SlicedInverseRegression,
+    SlowFeatureAnalysis,
+)
 from isthmus.kernels import (
     Delta,
     DTWKernel,
@@ -36,7 +44,16 @@ from isthmus.kernels import (
     Spectrum,
     SpectrumRepair,
 )
-from isthmus.manifold import PSOM, SmoothPSOM, UnsupervisedKernelRegression
+from isthmus.manifold import (
+    PSOM,
+    CurvilinearComponents,
+    GenerativeTopographicMapping,
+    KHarmonicMeans,
+    MaximumVarianceUnfolding,
+    SammonMapping,
+    SmoothPSOM,
+    UnsupervisedKernelRegression,
+)
 from isthmus.preimage import (
     AnalyticPreimage,
     CandidatePreimage,
@@ -215,11 +232,21 @@ TRANSFORMERS = {
         5, expansion="gaussian", n_landmarks=20, alpha=0.3, random_state=0
     ),
     "DistanceCorrelationReduction": DistanceCorrelationReduction(3),
+    "SlicedInverseRegression": SlicedInverseRegression(3),
+    "SlicedAverageVariance": SlicedAverageVariance(3),
+    # All four columns: from some sixty rows its slices may take the least direction for the first.
+    "LikelihoodAcquiredDirections": LikelihoodAcquiredDirections(4),
+    "GradientKernelReduction": GradientKernelReduction(3),
     "UnsupervisedKernelRegression": SMALL_UKR,
     "UnsupervisedKernelRegression kernel": UnsupervisedKernelRegression(
         2, data_kernel="gaussian", init="pca", homotopy=None, random_state=0
     ),
     "SmoothPSOM": SmoothPSOM((5, 5), random_state=0),
+    "KHarmonicMeans": KHarmonicMeans(12, random_state=0),
+    "GenerativeTopographicMapping": GenerativeTopographicMapping(n_nodes=15, init="pca"),
+    "SammonMapping": SammonMapping(2, random_state=0),
+    "CurvilinearComponents": CurvilinearComponents(2, random_state=0),
+    "MaximumVarianceUnfolding": MaximumVarianceUnfolding(2, max_iter=100, random_state=0),
     "KSVD": KSVD(3, n_nonzero=3, max_iter=5, random_state=0),
     "SparseCoder": SparseCoder(alpha=1e-3),
     "SparseDictionary": SparseDictionary(6, alpha=1e-3, max_iter=5, random_state=0),
@@ -308,8 +335,9 @@ OBJECTS = {
 LEFT_OUT = {
     "BaseLatentMap": "abstract",
     "BasePreimage": "abstract",
+    "PrincipalCurve": "one coordinate, where inputs and outputs here have two or more",
     "PSOM": "its nodes lie on a grid that is given, not found",
-    "MinimumRiskPreimage": "asks for weights and a loss of objects; tests/preimage has it",
+    "MinimumRiskPreimage": "asks for weights and a loss of objects: see test_losses",
     "DependencyClassifier": "predicts classes",
     "ConformalSets": "predicts sets",
     "TimeWindows": "a window is made of neighbouring rows, so it has fewer rows than it is given",
@@ -319,6 +347,7 @@ LEFT_OUT = {
     "CoreVectorOutlierDetector": "predicts classes",
     "CoreVectorRanker": "predicts an order",
     "DictionaryClassifier": "predicts classes",
+    "GaussianProcessClassifier": "predicts classes",
     "ManifoldClassifier": "predicts classes",
     "SupportFeatureMachine": "predicts classes",
 }

@@ -13,7 +13,15 @@ from isthmus.typing import missing, needs, provides
 from .cells import outcome
 from .parts import LEFT_OUT, OBJECTS, PREIMAGES, REGRESSORS, TRANSFORMERS, surface, tables
 
-ON_SURFACES = {"UnsupervisedKernelRegression", "UnsupervisedKernelRegression kernel", "SmoothPSOM"}
+ON_SURFACES = {
+    "UnsupervisedKernelRegression",
+    "UnsupervisedKernelRegression kernel",
+    "SmoothPSOM",
+    "GenerativeTopographicMapping",
+    "SammonMapping",
+    "CurvilinearComponents",
+    "MaximumVarianceUnfolding",
+}
 
 
 def data(name):

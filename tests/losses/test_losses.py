@@ -431,7 +431,7 @@ def test_wrong_parameters_are_named(loss, error, message):
 @pytest.mark.parametrize(
     ("loss", "message"),
     [
-        (Absolute(sharpness=()), "must hold at least one stage"),
+        (Absolute(sharpness=()), "sharpness.* a list, not empty"),
         (Absolute(smoothing="no"), "one of 'root', 'tanh'. Got 'no'"),
         (Epsilon(0.1, sharpness=[-1.0]), "'sharpness' parameter of Epsilon"),
     ],

@@ -8,6 +8,12 @@ from numpy.testing import assert_allclose
 
 from isthmus.kernels import LabelledGraph
 from isthmus.losses import AlignmentDistance, GraphEditDistance, as_task_loss
+from isthmus.losses.edits.graph_moves import (
+    CodedAnswer,
+    MatchedOutput,
+    deletions,
+    edits,
+)
 from isthmus.series import dtw_matrix
 
 
@@ -78,10 +84,110 @@ def test_directions_and_loops_count():
 
 
 def test_the_answer_is_the_graph_of_least_risk():
-    some, loss = graphs(12, seed=1), GraphEditDistance()
+    some, loss = graphs(12, seed=1), GraphEditDistance(search=False)
     w = np.random.default_rng(0).random((3, 12))
     decoded = loss.decode(w, loss.prepare(some))
     assert_allclose(decoded.risk, (w @ loss.cost(some, some)).min(axis=1))
+    searched = GraphEditDistance()
+    edited = searched.decode(w, searched.prepare(some))
+    assert_allclose(searched.risk(w, edited.outputs, some), edited.risk)
+    assert (edited.risk <= decoded.risk).all()
+    assert edited.risk.sum() < decoded.risk.sum() - 0.5
+    assert searched.for_choice() == loss
+
+
+def chain(labels):
+    return LabelledGraph(labels, [(i, i + 1) for i in range(len(labels) - 1)])
+
+
+def with_leaves(places):
+    """A chain of four with leaves of labels of their own at some of its nodes."""
+    labels = "CNOP" + "".join("ABDE"[i] for i in places)
+    ties = [(0, 1), (1, 2), (2, 3), *((i, 4 + k) for k, i in enumerate(places))]
+    return LabelledGraph(labels, ties)
+
+
+@pytest.mark.parametrize(
+    ("others", "hidden"),
+    [
+        ([chain("CNCOX"), chain("CXCON"), chain("CNXON"), chain("CNCXN")], chain("CNCON")),
+        ([with_leaves([j for j in range(4) if j != i]) for i in range(4)], with_leaves(range(4))),
+    ],
+    ids=["labels", "insertion"],
+)
+def test_the_median_of_graphs_need_not_be_one_of_them(others, hidden):
+    loss, flat = GraphEditDistance(), np.full((1, 4), 0.25)
+    found = loss.decode(flat, loss.prepare(others))
+    assert loss.cost(found.outputs, [hidden])[0, 0] == 0
+    plain = GraphEditDistance(search=False)
+    assert plain.decode(flat, plain.prepare(others)).risk[0] > found.risk[0]
+
+
+def test_a_node_that_few_have_goes():
+    loss = GraphEditDistance()
+    others = [
+        chain("CNCO"),
+        chain("CNCOX"),
+        LabelledGraph("CNCOY", [(0, 1), (1, 2), (2, 3), (1, 4)]),
+    ]
+    w = np.array([[-0.2, 0.6, 0.6]])  # the graph itself counts less than nothing
+    found = loss.decode(w, loss.prepare(others))
+    assert found.risk[0] < (w @ loss.cost(others, others)).min()
+
+
+def test_an_edge_by_the_weight_of_the_others():
+    ring = [(0, 1), (1, 2), (2, 3), (3, 0)]
+    broken = [LabelledGraph("CNOP", ring[:i] + ring[i + 1 :]) for i in range(4)]
+    loss = GraphEditDistance()
+    found = loss.decode(np.full((1, 4), 0.25), loss.prepare(broken)).outputs[0]
+    assert loss.cost([found], [LabelledGraph("CNOP", ring)])[0, 0] == 0
+
+
+def cost_under_matches(answer, outputs, node, edge):
+    """Edits between an answer and outputs whose nodes stand in the order of its own."""
+    total, n = 0.0, len(answer.labels)
+    for weight, labels, edges in outputs:
+        size = len(labels)
+        own, ties = np.zeros(size, dtype=int), np.zeros((size, size), dtype=int)
+        own[:n], ties[:n, :n] = answer.labels, answer.edges
+        total += weight * node * (own != labels).sum()
+        total += weight * edge * np.triu(ties != edges).sum()
+    return total
+
+
+def test_gains_of_edits_are_those_of_counting_anew():
+    rng = np.random.default_rng(0)
+    labels = rng.integers(1, 4, size=4)
+    edges = np.triu(rng.integers(0, 3, size=(4, 4)), 1)
+    answer = CodedAnswer(labels, edges + edges.T, False)
+    outputs = []
+    for _ in range(5):
+        own = np.concatenate([rng.integers(0, 4, size=4), rng.integers(1, 4, size=1)])
+        ties = np.triu(rng.integers(0, 3, size=(5, 5)), 1)
+        ties[own == 0] = ties[:, own == 0] = 0
+        outputs.append(MatchedOutput(float(rng.random()), own, ties + ties.T))
+    before = cost_under_matches(answer, outputs, 1.0, 0.7)
+    checked = 0
+    for gain, other in edits(answer, outputs, 1.0, 0.7):
+        if len(other.labels) == len(labels):
+            assert gain == pytest.approx(before - cost_under_matches(other, outputs, 1.0, 0.7))
+            checked += 1
+    assert checked > 10
+    for u, (gain, _) in enumerate(deletions(answer, outputs, 1.0, 0.7)):
+        absent = answer.edges.copy()
+        absent[u] = absent[:, u] = 0
+        nothing = labels.copy()
+        nothing[u] = 0
+        after = cost_under_matches(CodedAnswer(nothing, absent, False), outputs, 1.0, 0.7)
+        assert gain == pytest.approx(before - after)
+
+
+def test_neighbours_of_graphs_have_their_risks():
+    some, loss = graphs(8, seed=2), GraphEditDistance()
+    w = np.random.default_rng(0).random(8)
+    objects, risks = loss.neighbours(some[0], w, loss.prepare(some))
+    assert len(objects) > 5
+    assert_allclose(risks, loss.cost(objects, some) @ w)
 
 
 def test_graphs_are_asked_for():

@@ -26,7 +26,7 @@ from isthmus.losses import (
     ZeroOne,
     as_task_loss,
 )
-from isthmus.losses.tasks import jaccard, rankings
+from isthmus.losses.tasks import f_measure, f_measure_loops, jaccard, rankings
 from isthmus.losses.tasks.resolve import TASK_LOSSES
 from isthmus.preimage import MinimumRiskPreimage
 
@@ -55,6 +55,36 @@ def test_label_sets_are_decoded_exactly(loss, signed):
     np.testing.assert_allclose(found.risk, risks.min(axis=1), atol=1e-12)
     np.testing.assert_allclose(loss.risk(W, found.outputs, Y), found.risk, atol=1e-12)
     assert found.exact.all()
+
+
+@pytest.mark.parametrize("signed", [False, True], ids=["positive", "signed"])
+@pytest.mark.parametrize(("n", "m", "share"), [(20, 1, 0.5), (20, 2, 0.5), (90, 40, 0.1)])
+def test_compiled_f1_is_that_of_every_size(n, m, share, signed):
+    rng = np.random.default_rng(m)
+    Y = (rng.random((n, m)) < 2 * share * rng.random(m)).astype(int)
+    prepared = F1().prepare(Y)
+    W = weights_over(rng, 15, n, signed)
+    W[0] = 1 / n  # flat
+    W[1] = -1 / n
+    values = np.asarray(W @ prepared.columns)
+    sizes, place = np.unique(prepared.sizes, return_inverse=True)
+    P = np.zeros((len(values), len(sizes), m))
+    P[:, place, prepared.labels] = values[:, :-1]
+    H, best = f_measure.largest_f1(P, sizes.astype(float), values[:, -1])
+    found = F1().decode(W, prepared)
+    np.testing.assert_array_equal(found.outputs, H)
+    np.testing.assert_allclose(W.sum(axis=1) - found.risk, best, atol=1e-12)
+
+
+def test_f1_tries_few_sizes_of_answers():
+    rng = np.random.default_rng(0)
+    Y = (rng.random((600, 400)) < 0.02).astype(int)
+    prepared = F1().prepare(Y)
+    for signed in (False, True):
+        values = np.asarray(weights_over(rng, 10, 600, signed) @ prepared.columns)
+        H, best = np.zeros((10, 400), dtype=bool), np.empty(10)
+        n_tried = f_measure_loops.best_label_sets(values, prepared.labels, prepared.sizes, H, best)
+        assert n_tried / 10 < 30
 
 
 @pytest.mark.parametrize("loss", [*SET_LOSSES, PrecisionAtK(2), ZeroOne()], ids=repr)

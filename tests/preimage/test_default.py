@@ -57,18 +57,18 @@ VECTORS += [(Laplacian(2.0), "Learned"), (HistogramIntersection(), "Learned")]
 
 @pytest.mark.parametrize(("kernel", "expected"), DEFAULTS, ids=lambda part: type(part).__name__)
 def test_by_what_the_kernel_provides(kernel, expected):
-    assert repr(default_preimage(kernel)) == expected
-    assert repr(default_preimage(KernelPCA(kernel=kernel))) == expected
+    assert str(default_preimage(kernel)) == expected
+    assert str(default_preimage(KernelPCA(kernel=kernel))) == expected
 
 
 def test_other_feature_maps_are_told_by_their_words_and_then_by_the_data():
-    assert repr(default_preimage(SlowFeatureAnalysis(expansion=2))) == "LearnedPreimage()"
+    assert str(default_preimage(SlowFeatureAnalysis(expansion=2))) == "LearnedPreimage()"
     words = SlowFeatureAnalysis(expansion=Spectrum(2))
-    assert repr(default_preimage(words)) == "CandidatePreimage()"
+    assert str(default_preimage(words)) == "CandidatePreimage()"
     pipeline = make_pipeline(StandardScaler(), KernelPCA(kernel="linear"))
-    assert repr(default_preimage(pipeline, vectors=True)) == "LearnedPreimage()"
-    assert repr(default_preimage(pipeline, vectors=False)) == "CandidatePreimage()"
-    assert repr(default_preimage(None, vectors=True)) == "LearnedPreimage()"
+    assert str(default_preimage(pipeline, vectors=True)) == "LearnedPreimage()"
+    assert str(default_preimage(pipeline, vectors=False)) == "CandidatePreimage()"
+    assert str(default_preimage(None, vectors=True)) == "LearnedPreimage()"
 
 
 @pytest.mark.parametrize(("kernel", "name"), VECTORS, ids=lambda part: type(part).__name__)

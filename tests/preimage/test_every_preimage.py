@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
@@ -425,3 +426,30 @@ def test_the_unit_of_the_objects_changes_nothing(preimage, unit, rng):
         pca = KernelPCA(5, kernel="gaussian").fit(u * Y[:50])
         found.append(clone(preimage).fit(u * Y[:50], pca).solve(pca.transform(u * Y[50:])) / u)
     assert_allclose(found[1], found[0], atol=1e-6)
+
+
+def test_restarts_that_tie_up_to_rounding_give_the_nearest_start():
+    X = np.linspace(0.1, 1.0, 20)[:, None] ** [1, 2, 3]
+    found = []
+    for shift in (0.0, 100.0):
+        features = KernelPCA(2).fit(X + shift)
+        solver = ConstrainedPreimage(n_init=3).fit(X + shift, features)
+        found.append(solver.solve(0.9 * features.transform(X + shift)) - shift)
+    assert_allclose(found[1], found[0], atol=1e-8)
+
+
+def test_fixed_points_keep_their_digits_far_from_the_origin():
+    X = np.linspace(0.1, 1.0, 20)[:, None] ** [1, 2]
+    found = []
+    for shift in (0.0, 1e7):
+        features = KernelPCA(2).fit(X + shift)
+        points = 0.9 * features.transform(X + shift)
+        found.append(FixedPointPreimage().fit(X + shift, features).solve(points) - shift)
+    assert_allclose(found[1], found[0], atol=1e-6)
+
+
+def test_candidates_from_sparse_rows_come_back_as_rows():
+    X = np.linspace(0.1, 1.0, 20)[:, None] ** [1, 2]
+    features = KernelPCA(2).fit(X)
+    solver = CandidatePreimage().fit(csr_array(X), features)
+    assert_allclose(solver.solve(features.transform(X[:3])), X[:3])

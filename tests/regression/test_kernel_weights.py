@@ -26,6 +26,12 @@ MODELS = {
     "ridge without constant": KernelRidgeCV(Gaussian(2.0), alpha=0.1, fit_intercept=False),
     "ridge linear": KernelRidgeCV("linear", alpha=0.1),
     "ridge interpolating": KernelRidgeCV(Gaussian(50.0), alpha=0.0),
+    "ridge on landmarks": KernelRidgeCV(Gaussian(2.0), alpha=0.1, n_landmarks=15),
+    "ridge on landmarks chosen": KernelRidgeCV(n_landmarks=15),
+    "ridge on landmarks without constant": KernelRidgeCV(
+        Gaussian(2.0), alpha=0.1, n_landmarks=15, fit_intercept=False
+    ),
+    "ridge on landmarks linear": KernelRidgeCV("linear", alpha=0.1, n_landmarks=15),
     "process": process(),
     "process learned": GaussianProcess(n_init=1, random_state=0),
     "process without mean": process(center=False),

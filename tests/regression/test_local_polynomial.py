@@ -346,3 +346,13 @@ def test_a_long_fit_is_announced():
     with pytest.warns(UserWarning, match=r"minutes: .* cv=Selection"):
         model._affordable_degree(2000, 300, 2000)
     model._affordable_degree(2000, 5, 2000)
+
+
+def test_bandwidths_of_columns_do_not_depend_on_the_units_of_the_outputs():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(60, 2))
+    y = np.sin(5 * X[:, 0]) + 0.05 * rng.normal(size=60)
+    narrow, wide = (
+        LocalPolynomialRegression(bandwidth="loo-ard").fit(X, c * y).bandwidth_ for c in (1e-8, 1e8)
+    )
+    assert_allclose(narrow, wide, rtol=1e-6)

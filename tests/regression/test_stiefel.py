@@ -472,7 +472,7 @@ def test_a_robust_loss_fits_between_kernels():
         ),
         ({"loss": Huber}, ValueError, "'loss' parameter of StiefelRegression must be a loss"),
         ({"loss": Huber(-1.0)}, ValueError, "'delta' parameter of Huber"),
-        ({"loss": Absolute(sharpness=())}, ValueError, "must hold at least one stage"),
+        ({"loss": Absolute(sharpness=())}, ValueError, "a list, not empty"),
         ({"loss": Absolute(smoothing="no")}, ValueError, "one of 'root', 'tanh'. Got 'no'"),
         ({"loss": Quantile(1.5)}, ValueError, "'quantile' parameter of Quantile"),
         ({"solver": "magic"}, ValueError, "'auto', 'riemannian', 'published'. Got 'magic'"),

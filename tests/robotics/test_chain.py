@@ -22,7 +22,10 @@ def slow_frames(chain, q):
     """The two formulas of the docstring, product by product."""
     frame, frames = chain.base, []
     angles = chain.dh[:, 3] if chain.dh.shape[1] == 4 else np.zeros(chain.n_joints)
-    for (twist, length, offset), turn in zip(chain.dh[:, :3], q + angles, strict=True):
+    signs = chain.tables()[5].sum(axis=1)
+    for j, (twist, length, offset) in enumerate(chain.dh[:, :3]):
+        turn = angles[j] + (0 if chain.slides[j] else signs[j] * q[j])
+        offset = offset + (signs[j] * q[j] if chain.slides[j] else 0)
         parts = {
             "modified": (("Rx", twist), ("Tx", length), ("Rz", turn), ("Tz", offset)),
             "standard": (("Rz", turn), ("Tz", offset), ("Tx", length), ("Rx", twist)),
@@ -43,7 +46,8 @@ def test_frames_are_the_products_of_the_formula(chain, rng):
     Q = rng.uniform(-3, 3, (20, chain.n_joints))
     expected = np.array([slow_frames(chain, q) for q in Q])
     assert_allclose(chain.frames(Q), expected, atol=1e-12 * max(1, chain.reach))
-    assert_allclose(chain.forward(Q), expected[:, -1], atol=1e-12 * max(1, chain.reach))
+    tips = expected[:, -1] @ chain.tool
+    assert_allclose(chain.forward(Q), tips, atol=1e-12 * max(1, chain.reach))
     assert_allclose(chain.positions(Q), expected[..., :3, 3], atol=1e-12 * max(1, chain.reach))
 
 
@@ -239,3 +243,31 @@ def test_degrees_and_another_order_of_columns_are_noticed():
         KinematicChain([[450, 0, np.pi / 2], [0, 100, 0]])
     with pytest.warns(UserWarning, match="If the limits are in degrees"):
         KinematicChain([[0, 1, 0]], limits=[170])
+
+
+def test_jacobian_in_the_frame_of_the_tool(chain, rng):
+    Q = rng.uniform(-1, 1, (5, chain.n_joints))
+    R = chain.forward(Q)[:, :3, :3]
+    there, here = chain.jacobian(Q, frame="tool"), chain.jacobian(Q)
+    for rows in (slice(0, 3), slice(3, 6)):
+        assert_allclose(R @ there[:, rows], here[:, rows], atol=1e-12 * max(1, chain.reach))
+    one = chain.jacobian(Q[0], frame="tool")
+    assert_allclose(one, there[0], atol=1e-12 * max(1, chain.reach))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"joints": "RX"}, "'joints' .* 2 letters"),
+        ({"joints": "R"}, "'joints' .* 2 letters"),
+        ({"joints": ["R", "P"]}, "'joints' .* 2 letters"),
+        ({"joints": "RP"}, "limits of joints that slide"),
+        ({"flip": [True]}, "'flip' .* 2 values"),
+        ({"flip": [0, 1]}, "'flip' .* 2 values"),
+        ({"tool": np.eye(3)}, "'tool' .* shape .4, 4."),
+        ({"tool": 2 * np.eye(4)}, "'tool' .* not a rotation"),
+    ],
+)
+def test_joints_and_tools_that_are_none(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        KinematicChain([[0, 1, 0], [0, 1, 0]], **parameters)

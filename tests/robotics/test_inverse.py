@@ -225,3 +225,29 @@ def test_a_joint_with_less_than_a_turn_keeps_its_walls(rng):
     found = inverse_kinematics(tight, tight.forward(Q))
     assert found.reached.mean() > 0.97
     assert tight.within_limits(found.q).all()
+
+
+def test_an_arm_with_a_sliding_joint_reaches_its_poses(rng):
+    # A SCARA: two joints that turn in the plane, one that slides, one that turns the hand.
+    table = [[0, 0, 300], [0, 250, 0], [np.pi, 200, 0], [0, 0, 0]]
+    limits = [[-2.2, 2.2], [-2.5, 2.5], [0.0, 180.0], [-3.0, 3.0]]
+    tool = np.eye(4)
+    tool[:3, 3] = [0, 30, 50]
+    arm = KinematicChain(table, joints="RRPR", limits=limits, tool=tool)
+    assert "RRPR" in repr(arm)
+    Q = rng.uniform(arm.lower, arm.upper, (40, 4))
+    found = inverse_kinematics(arm, arm.forward(Q))
+    assert found.reached.mean() >= 0.95
+    assert arm.within_limits(found.q).all()
+    hits = found.reached
+    assert_allclose(arm.forward(found.q[hits]), arm.forward(Q[hits]), atol=1e-6 * arm.reach)
+    places = inverse_kinematics(arm, arm.forward(Q)[:, :3, 3], preferred=arm.center)
+    assert places.reached.all()
+
+
+def test_a_flipped_joint_is_the_same_arm(rng):
+    table = rng.uniform(-1, 1, (5, 4))
+    plain, flipped = KinematicChain(table), KinematicChain(table, flip=[True] * 5)
+    q = rng.uniform(-1, 1, 5)
+    assert_allclose(plain.forward(q), flipped.forward(-q), atol=1e-12)
+    assert_allclose(plain.jacobian(q), -flipped.jacobian(-q), atol=1e-12)

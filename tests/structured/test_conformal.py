@@ -2,16 +2,23 @@
 
 import numpy as np
 import pytest
+import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.neighbors import KNeighborsRegressor
 
-from isthmus.kernels import NGrams, Normalized
+from isthmus.kernels import Gaussian, NGrams, Normalized
 from isthmus.regression import KernelRidgeCV
-from isthmus.structured import ConformalSets, DependencyEstimator, coverage_band
+from isthmus.structured import (
+    ConformalSets,
+    DependencyClassifier,
+    DependencyEstimator,
+    coverage_band,
+)
 from isthmus.structured.conformal.ranks import rank, threshold
 
 X, Y = load_diabetes(return_X_y=True)
@@ -66,9 +73,15 @@ def test_left_out_rows_in_closed_form_are_those_of_refits():
         assert_allclose([a.low, a.high], [b.low, b.high], rtol=1e-7)
 
 
+def fold_predictions(sets, X):
+    """What the models without each calibration row say of one new row."""
+    cross = sets._calibrated
+    return np.array([model.predict(X)[0] for model in cross.models])[cross.fold]
+
+
 def test_intervals_of_left_out_models_are_their_definition():
     sets = ConformalSets(Ridge(), method="cross", cv=4).fit(X[:60], Y[:60])
-    others = np.array([m.predict(X[60:61])[0] for m in sets._models])[sets._fold]
+    others = fold_predictions(sets, X[60:61])[:, 0]
     (interval,) = sets.predict(X[60:61])
     k = rank(60, 0.9)
     assert interval.high == pytest.approx(np.sort(others + sets.scores_)[k - 1])
@@ -77,7 +90,7 @@ def test_intervals_of_left_out_models_are_their_definition():
 
 def test_a_ball_holds_the_set_of_the_left_out_models():
     sets = ConformalSets(Ridge(), method="cross", cv=4).fit(X[:60], TWO[:60])
-    others = np.array([m.predict(X[60:61])[0] for m in sets._models])[sets._fold]
+    others = fold_predictions(sets, X[60:61])
     (ball,) = sets.predict(X[60:61])
     points = ball.center + np.random.default_rng(0).normal(size=(400, 2)) * ball.radius
     for y in points:
@@ -219,14 +232,18 @@ def test_what_a_method_cannot_do_is_said():
         ConformalSets(KernelRidgeCV("gaussian", alpha=1e-14), method="loo").fit(X[:30], Y[:30])
     with pytest.raises(TypeError, match="'weights' and 'settled'"):
         ConformalSets(KNeighborsRegressor(), method="loo").fit(X, Y)
-    with pytest.raises(ValueError, match="outputs that are numbers"):
+    with pytest.raises(TypeError, match="in closed form for DependencyClassifier"):
         ConformalSets(LogisticRegression(), method="loo").fit(X, Y > 100)
-    with pytest.raises(ValueError, match="'split' where groups are given"):
-        ConformalSets(Ridge(), method="cross").fit(X, Y, groups=Y > 100)
+    with pytest.raises(ValueError, match="'scale' parameter of ConformalSets"):
+        ConformalSets(KernelRidgeCV(), method="loo", scale="local").fit(X, Y)
+    with pytest.raises(ValueError, match="'scale' parameter of ConformalSets"):
+        ConformalSets(LogisticRegression(), scale="local").fit(X, Y > 100)
+    with pytest.raises(TypeError, match="given sample_weight, and KNeighborsRegressor"):
+        ConformalSets(KNeighborsRegressor()).fit(X, Y, sample_weight=np.ones(len(X)))
+    with pytest.raises(TypeError, match="unexpected arguments colour"):
+        ConformalSets(Ridge()).fit(X, Y, colour=3)
     with pytest.raises(ValueError, match="'shape' parameter"):
         ConformalSets(Ridge(), shape="interval").fit(X, TWO)
-    with pytest.raises(ValueError, match="'shape' parameter"):
-        ConformalSets(Ridge(), shape="box", method="cross").fit(X, TWO)
     with pytest.raises(ValueError, match="'coverage' parameter of ConformalSets"):
         ConformalSets(Ridge(), coverage=1.0).fit(X, Y)
     with pytest.raises(ValueError, match="finite numbers in y"):
@@ -261,3 +278,154 @@ def test_the_guarantee_is_stated():
     expected = 0.8 - min(2 * 0.9 / (n / 10 + 1), (1 - 10 / n) / 11)
     assert cross.guaranteed_coverage_ == pytest.approx(expected)
     assert clone(cross).get_params()["cv"] == 10
+
+
+# Boxes, groups and objects outside split ------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["cross", "loo"])
+def test_boxes_of_left_out_models_hold_their_set(method):
+    machine = KernelRidgeCV("linear", alpha=0.1)
+    sets = ConformalSets(machine, method=method, cv=60, shape="box").fit(X[:60], TWO[:60])
+    (box,) = sets.predict(X[60:61])
+    centers, scores = [], []
+    for i in range(60):
+        rows = np.delete(np.arange(60), i)
+        model = clone(machine).fit(X[rows], TWO[rows])
+        units = TWO[rows].std(axis=0)
+        scores.append(np.max(np.abs(TWO[i] - model.predict(X[i : i + 1])[0]) / units))
+        centers.append((model.predict(X[60:61])[0], units))
+    assert_allclose(sets.scores_, scores, rtol=1e-6)
+    middle = (box.low + box.high) / 2
+    for y in middle + np.random.default_rng(0).normal(size=(300, 2)) * (box.high - box.low):
+        own = np.array([np.max(np.abs(y - c) / u) for c, u in centers])
+        assert (np.array(scores) < own).sum() >= rank(60, 0.9) or y in box
+    wide = ConformalSets(machine, method=method, cv=5, shape="box").fit(X[:200], TWO[:200])
+    assert wide.covers(X[200:], TWO[200:]).mean() > 0.85
+
+
+@pytest.mark.parametrize("method", ["cross", "loo"])
+def test_groups_are_covered_each_by_left_out_models(method):
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(600, 1))
+    groups = np.array(["calm", "wild"])[rng.integers(2, size=600)]
+    b = A[:, 0] + np.where(groups == "wild", 5.0, 0.5) * rng.normal(size=600)
+    machine = KernelRidgeCV("linear", alpha=0.1)
+    sets = ConformalSets(machine, method=method, cv=5).fit(A[:300], b[:300], groups=groups[:300])
+    covered = sets.covers(A[300:], b[300:], groups=groups[300:])
+    for group in ("calm", "wild"):
+        assert 0.82 < covered[groups[300:] == group].mean() < 0.98
+    assert "within each group" in sets.guarantee_
+    alone = ConformalSets(machine, method=method, cv=5).fit(
+        A[:300], b[:300], groups=np.zeros(300, dtype=int)
+    )
+    plain = ConformalSets(machine, method=method, cv=5).fit(A[:300], b[:300])
+    assert_allclose(
+        ends(alone.predict(A[300:310], groups=np.zeros(10, dtype=int))),
+        ends(plain.predict(A[300:310])),
+    )
+    with pytest.raises(ValueError, match="needs those of new rows"):
+        sets.predict(A[:1])
+
+
+def test_classes_by_left_out_rows_are_those_of_refits():
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(46, 2))
+    places = np.digitize(A[:, 0] + 0.5 * rng.normal(size=46), [-0.4, 0.4])
+    labels = np.array(["a", "b", "c"])[places]
+    machine = KernelRidgeCV(Gaussian(0.5), alpha=0.3)
+    model = DependencyClassifier(regressor=machine)
+    sets = ConformalSets(model, method="loo", coverage=0.8).fit(A[:40], labels[:40])
+    whole, number = sets.estimator_, np.searchsorted(["a", "b", "c"], labels[:40])
+    others = []
+    for i in range(40):
+        rows = np.delete(np.arange(40), i)
+        others.append(clone(machine).fit(A[rows], np.eye(3)[number[rows]]))
+
+    def tables(i):
+        return np.array([1 - whole.probabilities_from(m.predict(A[i : i + 1]))[0] for m in others])
+
+    scores = np.array([tables(i)[i, number[i]] for i in range(40)])
+    assert_allclose(sets.scores_, scores, atol=1e-6)
+    for i, one in enumerate(sets.predict(A[40:])):
+        inside = (scores[:, None] < tables(40 + i)).sum(axis=0) < rank(40, 0.8)
+        assert set(one.objects) == set(whole.classes_[inside])
+    assert one.complete
+
+
+def test_words_by_left_out_rows_are_those_of_refits():
+    machine = KernelRidgeCV(Normalized(NGrams(2)), alpha=0.3)
+    model = DependencyEstimator(regressor=machine, loss="edit")
+    sets = ConformalSets(model, method="loo", coverage=0.7).fit(WORDS[:25], DOUBLED[:25])
+    loss = sets.estimator_.preimage_.loss_
+    costs = loss.cost(DOUBLED[:25], DOUBLED[:25])
+    risks = []
+    for i in range(25):
+        rows = np.delete(np.arange(25), i)
+        part = clone(machine).fit([WORDS[j] for j in rows], np.zeros((24, 1)))
+        risks.append((part.weights([WORDS[i]])[0] @ costs[:, rows].T, part, rows))
+    scores = np.array([r[i] - r.min() for i, (r, _, _) in enumerate(risks)])
+    assert_allclose(sets.scores_, np.where(scores < 1e-9, 0, scores), atol=1e-6)
+    table = np.array([part.weights([WORDS[30]])[0] @ costs[:, rows].T for _, part, rows in risks])
+    table -= table.min(axis=1, keepdims=True)
+    inside = (scores[:, None] + 1e-9 < table).sum(axis=0) < rank(25, 0.7)
+    (found,) = sets.predict([WORDS[30]])
+    assert set(found.objects) == {DOUBLED[j] for j in np.flatnonzero(inside)}
+
+
+def test_other_objects_by_left_out_rows():
+    kernel = Normalized(NGrams(2))
+    features = DependencyEstimator(x_features=kernel, y_features=kernel)
+    risky = DependencyEstimator(regressor=KernelRidgeCV(kernel, alpha=0.1), loss="edit")
+    for model in (features, risky):
+        # Most answers are no training output: the rule decides, not the list.
+        closed = ConformalSets(model, method="loo", coverage=0.8).fit(WORDS[:40], DOUBLED[:40])
+        assert 0.6 < closed.covers(WORDS[60:90], DOUBLED[60:90]).mean() <= 1
+        folds = ConformalSets(model, method="cross", cv=4, coverage=0.8)
+        folds.fit(WORDS[:40], DOUBLED[:40])
+        assert 0.6 < folds.covers(WORDS[60:90], DOUBLED[60:90]).mean() <= 1
+        for sets in (closed, folds):
+            for one in sets.predict(WORDS[60:64]):
+                assert all(y in one for y in one)
+    rng = np.random.default_rng(1)
+    A = rng.normal(size=(200, 3))
+    L = (A + 0.5 * rng.normal(size=A.shape) > 0).astype(int)
+    model = DependencyClassifier(regressor=KernelRidgeCV(Gaussian(0.3), alpha=0.3))
+    for labels in (L, sparse.csr_array(L)):
+        sets = ConformalSets(model, method="loo").fit(A[:100], labels[:100])
+        assert 0.8 < sets.covers(A[100:], L[100:]).mean() <= 1
+    # Label sets by the risk of a loss: membership, and lists.
+    risky = ConformalSets(DependencyEstimator(loss="f1")).fit(A[:150], L[:150])
+    inside = [y in one for y, one in zip(L[150:], risky.predict(A[150:]), strict=True)]
+    assert_array_equal(inside, risky.covers(A[150:], L[150:]))
+
+
+def test_a_local_scale_makes_sets_wide_where_residuals_are_large():
+    rng = np.random.default_rng(0)
+    A = rng.uniform(-1, 1, size=(1500, 1))
+    b = A[:, 0] + np.where(A[:, 0] > 0, 2.0, 0.2) * rng.normal(size=1500)
+    quiet = A[700:, 0] < -0.1
+    for method in ("split", "cross"):
+        for scale in ("local", KNeighborsRegressor(40)):
+            sets = ConformalSets(Ridge(), method=method, cv=4, scale=scale).fit(A[:700], b[:700])
+            covered = sets.covers(A[700:], b[700:])
+            assert 0.86 < covered.mean() < 0.94
+            assert 0.8 < covered[quiet].mean() < 0.99
+            sizes = np.array([one.size for one in sets.predict(A[700:])])
+            assert sizes[~quiet].mean() > 3 * sizes[quiet].mean()
+    plain = ConformalSets(Ridge()).fit(A[:700], b[:700]).covers(A[700:], b[700:])
+    assert plain[quiet].mean() > 0.99
+
+
+def test_sample_weights_reach_the_estimator_and_not_the_calibration():
+    weights = np.where(np.arange(len(X)) % 2, 0.0, 1.0)
+    sets = ConformalSets(Ridge()).fit(X, Y, sample_weight=weights)
+    order = np.random.RandomState(0).permutation(len(X))
+    held = int(np.ceil(0.25 * len(X)))
+    rows = np.sort(order[held:])
+    twin = Ridge().fit(X[rows], Y[rows], weights[rows])
+    assert_allclose(sets.estimator_.coef_, twin.coef_)
+    assert len(sets.scores_) == held
+    with sklearn.config_context(enable_metadata_routing=True):
+        asked = ConformalSets(Ridge().set_fit_request(sample_weight=True))
+        assert_allclose(asked.fit(X, Y, sample_weight=weights).estimator_.coef_, twin.coef_)

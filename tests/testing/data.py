@@ -54,4 +54,4 @@ def name(part):
         callable(part) or isinstance(part, str) or hasattr(part, "fit") or hasattr(part, "evaluate")
     ):
         return ""
-    return " ".join(repr(part).split(" at 0x")[0].split())[:70]
+    return " ".join(str(part).split(" at 0x")[0].split())[:70]

@@ -4,7 +4,15 @@ import pytest
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.decomposition import PCA
 
-from isthmus.features import DistanceCorrelationReduction, KernelPCA, SlowFeatureAnalysis
+from isthmus.features import (
+    DistanceCorrelationReduction,
+    GradientKernelReduction,
+    KernelPCA,
+    LikelihoodAcquiredDirections,
+    SlicedAverageVariance,
+    SlicedInverseRegression,
+    SlowFeatureAnalysis,
+)
 from isthmus.kernels import (
     Gaussian,
     GlobalAlignment,
@@ -16,7 +24,17 @@ from isthmus.kernels import (
     Precomputed,
     Spectrum,
 )
-from isthmus.manifold import PSOM, SmoothPSOM, UnsupervisedKernelRegression
+from isthmus.manifold import (
+    PSOM,
+    CurvilinearComponents,
+    GenerativeTopographicMapping,
+    KHarmonicMeans,
+    MaximumVarianceUnfolding,
+    PrincipalCurve,
+    SammonMapping,
+    SmoothPSOM,
+    UnsupervisedKernelRegression,
+)
 from isthmus.preimage import LearnedPreimage
 from isthmus.regression import SupportFeatureMachine
 from isthmus.sparse import (
@@ -56,6 +74,7 @@ UNSUPERVISED = [
             NonnegativeFactorization(2, random_state=0),
             ConvexFactorization(2, random_state=0),
             PCA(2),
+            KHarmonicMeans(3, random_state=0),
             LandmarkMap(),
             SquashedMap(),
         )
@@ -66,7 +85,12 @@ UNSUPERVISED = [
             UnsupervisedKernelRegression(1, **UKR),
             UnsupervisedKernelRegression(1, data_kernel="gaussian", **UKR),
             SmoothPSOM((6,), random_state=0),
+            GenerativeTopographicMapping(1, n_nodes=20),
             PSOM(CURVE[::6], grid=(5,)),
+            PrincipalCurve(random_state=0),
+            SammonMapping(1, random_state=0),
+            CurvilinearComponents(1, random_state=0),
+            MaximumVarianceUnfolding(1, random_state=0),
         )
     ),
     (KernelPCA(kernel="precomputed"), GRAM),
@@ -85,6 +109,10 @@ SUPERVISED = [
     (SlowFeatureAnalysis(1, graph="target"), OUTPUTS[:, 0]),
     (DistanceCorrelationReduction(2), OUTPUTS),
     (DistanceCorrelationReduction(1, solver="gradient"), OUTPUTS[:, 0]),
+    (SlicedInverseRegression(2), OUTPUTS),
+    (SlicedAverageVariance(2), OUTPUTS),
+    (LikelihoodAcquiredDirections(2), OUTPUTS[:, 0]),
+    (GradientKernelReduction(2), OUTPUTS),
     (SupportFeatureMachine(), CLASSES),
     (PLSRegression(2), OUTPUTS),
 ]

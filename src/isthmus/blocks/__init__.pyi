@@ -1,7 +1,16 @@
+from isthmus.blocks.containers import in_blocks as in_blocks
+from isthmus.blocks.drawing import draw_rows as draw_rows
+from isthmus.blocks.drawing import reservoir as reservoir
 from isthmus.blocks.folding import fold as fold
+from isthmus.blocks.folding import iterate as iterate
 from isthmus.blocks.folding import row_blocks as row_blocks
+from isthmus.blocks.mapping import Blocks as Blocks
+from isthmus.blocks.mapping import each as each
+from isthmus.blocks.mapping import each_pair as each_pair
 from isthmus.blocks.moments import Moments as Moments
 from isthmus.blocks.moments import map_block as map_block
 from isthmus.blocks.moments import merge as merge
+from isthmus.blocks.rows import Rows as Rows
+from isthmus.blocks.rows import open_rows as open_rows
 from isthmus.blocks.sampling import sample_rows as sample_rows
 from isthmus.blocks.slices import block_slices as block_slices

@@ -15,7 +15,7 @@ from isthmus.cli.errors import UserError, one_line
 from isthmus.files.atomic import CannotWriteError
 from isthmus.files.contents import ModelFileError
 
-COMMANDS = ("fit", "predict", "score", "complete", "info", "reproduce", "demo", "warmup")
+COMMANDS = ("fit", "predict", "score", "complete", "explore", "info", "reproduce", "demo", "warmup")
 
 
 class _OneLineErrors(TyperGroup):

@@ -14,13 +14,13 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from isthmus.cli.columns import TaskColumns
 from isthmus.features.kernel_pca.estimator import KernelPCA
-from isthmus.kernels.algebra.delta import Delta
 from isthmus.kernels.sequences.strings import Spectrum
 from isthmus.kernels.series.alignment import GlobalAlignment
 from isthmus.kernels.vectors.gaussian import Gaussian
 from isthmus.preimage.candidate import CandidatePreimage
 from isthmus.preimage.vectors.fixed_point import FixedPointPreimage
 from isthmus.preimage.vectors.learned import LearnedPreimage
+from isthmus.structured.classifier import DependencyClassifier
 from isthmus.structured.dependency import DependencyEstimator
 
 KERNEL_ROWS = 4000
@@ -88,9 +88,9 @@ def _baselines(columns: TaskColumns, n_neighbors: int) -> list[tuple[str, Any]]:
     ]
 
 
-def _dependency(columns: TaskColumns) -> dict[str, DependencyEstimator]:
+def _dependency(columns: TaskColumns) -> dict[str, Any]:
     if columns.task == "classification":
-        return {"labels": DependencyEstimator(y_features=Delta())}
+        return {"labels": DependencyClassifier()}
     if columns.task == "labels":
         return {
             "fewest wrong labels": DependencyEstimator(loss="hamming"),

@@ -1,7 +1,8 @@
 """The card of a model: what it learned from, how it was chosen, how far it is off."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,16 +12,18 @@ from isthmus.cli.errors import printable
 from isthmus.cli.scores import ERRORS
 from isthmus.cli.tables.table import Table
 from isthmus.files.contents import FileContents
+from isthmus.structured.conformal.ranks import rank
 
 COVERAGES = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98, 0.99)
 
 
-def data_card(table: Table, n_used: int) -> dict[str, Any]:
+def data_card(table: Table, n_used: int, parts: Sequence[Path] | None = None) -> dict[str, Any]:
     """Describe a table: its name, its size, and the digest by which it can be known again."""
     digest = hashlib.sha256()
-    with open(table.path, "rb") as stream:
-        while block := stream.read(2**20):
-            digest.update(block)
+    for path in (table.path,) if parts is None else parts:
+        with open(path, "rb") as stream:
+            while block := stream.read(2**20):
+                digest.update(block)
     return {
         "file": table.path.name,
         "sha256": digest.hexdigest(),
@@ -46,14 +49,14 @@ def residual_quantiles(task: str, Y: np.ndarray, predicted: np.ndarray) -> dict[
     r"""Return the half-widths of intervals, from the residuals of rows that were left out.
 
     For the coverage c this is the :math:`\lceil(n+1)c\rceil`-th smallest residual, as in
-    split conformal prediction; a coverage that so few rows cannot tell is left out.
+    :class:`isthmus.structured.ConformalSets`; a coverage that so few rows cannot tell is left out.
     """
     if task != "regression":
         return {}
     residuals = np.sort(np.abs(Y - predicted), axis=0)
     n = len(residuals)
-    rank = {c: int(np.ceil((n + 1) * c)) for c in COVERAGES}
-    widths = {f"{c:g}": residuals[k - 1].tolist() for c, k in rank.items() if k <= n}
+    ranks = {c: rank(n, c) for c in COVERAGES}
+    widths = {f"{c:g}": residuals[k - 1].tolist() for c, k in ranks.items() if k <= n}
     return {"intervals": widths} if widths else {}
 
 

@@ -241,6 +241,15 @@ def _local_manifold(rng):
     return model.fit(X).transform(X)
 
 
+@first_call("ranks of neighbours")
+def _ranks(rng):
+    from isthmus.manifold.measures.ranks import coranking_matrix, neighborhood_scores
+
+    X = rng.normal(size=(12, 3))
+    coranking_matrix(X, X[:, :2])
+    return neighborhood_scores(X, X[:, :2])
+
+
 @first_call("PSOM")
 def _psom(rng):
     from isthmus.manifold.psom.estimator import PSOM

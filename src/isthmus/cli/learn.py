@@ -24,6 +24,7 @@ from isthmus.cli.compare import (
 )
 from isthmus.cli.errors import UserError, check_target
 from isthmus.cli.model import Model, save_model
+from isthmus.cli.parts import connected, draw_table, find_parts, fit_ridge
 from isthmus.cli.tables.dialect import Dialect
 from isthmus.cli.tables.read import read_table
 from isthmus.cli.tables.table import Table
@@ -42,6 +43,7 @@ class FitOptions:
     seed: int = 0
     quick: bool = False
     dialect: Dialect = field(default_factory=Dialect)
+    scheduler: str | None = None
 
 
 def fit(
@@ -55,7 +57,12 @@ def fit(
 ) -> Model:
     """Compare estimators on a table, print the comparison, save the best and return it."""
     check_target(model_file)
-    table = read_table(path, options.dialect)
+    parts = find_parts(path)
+    if parts is None:
+        table, n_all = read_table(path, options.dialect), 0
+    else:
+        table, n_all = draw_table(path, parts, options.dialect, options.seed)
+        note(f"{len(parts)} files with {n_all} rows; {len(table)} of them are looked at")
     note_dialect(table, options.dialect)
     if options.task == "manifold":
         from isthmus.cli.manifold import fit_manifold
@@ -79,12 +86,19 @@ def fit(
     if len(rows) < len(Y):
         note(f"comparing on {len(rows)} of {len(Y)} rows, drawn at random")
     results, best, estimator, n_used = _compare(columns, X, Y, rows, n_folds, options)
+    if parts is not None and n_all > len(table) and best.candidate.name == "ridge":
+        with connected(options.scheduler):
+            estimator, n_used = fit_ridge(
+                estimator[0], columns, parts, options.missing, options.dialect
+            )
+        n_all = n_used
     console.print(comparison_table(results, best, columns))
     console.print(explain_choice(results, best, columns.task), soft_wrap=True, markup=False)
-    if n_used < len(Y):
-        note(f"this kernel method learns from {n_used} of {len(Y)} rows, drawn at random")
+    known = len(Y) if parts is None else n_all
+    if n_used < known:
+        note(f"{best.candidate.name} learns from {n_used} of {known} rows, drawn at random")
     card = {
-        "data": data_card(table, len(Y)),
+        "data": data_card(table, len(Y), parts),
         "comparison": comparison_card(results, n_folds, options.seed, len(rows)),
         "missing": options.missing,
         **residual_quantiles(columns.task, Y[rows], best.predicted),

@@ -4,17 +4,19 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from isthmus._parameters import Constraint, real
 from isthmus.coreset.base import CoreMachine, kernel_columns, single_expansion
+from isthmus.coreset.in_blocks import CoreSets, fit_core_sets, take_over
 from isthmus.coreset.problems import KernelProblem
 from isthmus.coreset.program import gram_column
 from isthmus.coreset.solver import CoreSetSolver, as_core_solver
 from isthmus.kernels.objects import n_objects
 from isthmus.kernels.resolve import as_kernel
 from isthmus.kernels.vectors.dot import Linear
-from isthmus.typing import Array, BoolArray
+from isthmus.typing import Array, BoolArray, IntArray
 
 
 class MinimumEnclosingBall(CoreMachine):
@@ -137,6 +139,17 @@ class MinimumEnclosingBall(CoreMachine):
         self.radii_ = [unit * radius for radius in found.radii]
         return self
 
+    def _fit_blocks(self, X: Any, y: Any = None) -> "MinimumEnclosingBall":
+        """The ball around objects that are read block by block; all of them certify it."""
+        if isinstance(X, np.memmap):
+            return self.fit(np.asarray(X))
+        rows, kernel = self._open_blocks(X)
+        sets = CoreSets(clone(self).set_params(kernel=kernel), _core_of, _outside)
+        fitted, numbers, gaps = fit_core_sets(rows, sets, _slack)
+        take_over(self, fitted)
+        self.core_indices_, self.gap_ = numbers[fitted.core_indices_], float(gaps[0])
+        return self
+
     def distances(self, X: Any) -> Array:
         """Return the distances of objects from the centre, (n,)."""
         check_is_fitted(self)
@@ -163,6 +176,20 @@ class MinimumEnclosingBall(CoreMachine):
         center_length = self.expansion_.squared_norms()[0]
         squared = lengths - 2 * inner + center_length
         return np.maximum(squared, 0.0), eps * (np.abs(lengths) + center_length)
+
+
+def _core_of(ball: MinimumEnclosingBall) -> IntArray:
+    return ball.core_indices_
+
+
+def _outside(ball: MinimumEnclosingBall, X: Any, y: Any) -> Array:
+    """Squared distances from the centre beyond the squared radius, (n, 1)."""
+    return (ball.distances(X) ** 2 - ball.radius_**2)[:, None]
+
+
+def _slack(ball: MinimumEnclosingBall) -> Array:
+    # Rounding errors of distances are no violations.
+    return np.array([((1 + ball.epsilon_) ** 2 - 1 + 1e-9) * ball.radius_**2])
 
 
 def _own_units(X: Array) -> tuple[float, Array]:

@@ -11,11 +11,14 @@ from isthmus._estimator import Estimator
 from isthmus._parameters import Constraint, choice, instance, real, resolved_by, seed, verbosity
 from isthmus._progress import ProgressLine
 from isthmus._warnings import warn
+from isthmus.blocks.fitting import open_fit, refuse_blocks
+from isthmus.blocks.rows import Rows, open_rows
 from isthmus.coreset.columns import KernelColumns
 from isthmus.coreset.program import ROUNDING, CoreProblem, CoreSolution
 from isthmus.coreset.solver import BallVectorSolver, CoreSetSolver, as_core_solver
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.definiteness import check_sample
+from isthmus.kernels.drawn import DrawnRows
 from isthmus.kernels.expansion import Expansion
 from isthmus.kernels.objects import check_objects
 from isthmus.kernels.resolve import as_kernel
@@ -81,6 +84,20 @@ class CoreMachine(Estimator):
     def _check_objects(self, X: Any, *, reset: bool) -> Objects:
         kernel = as_kernel(self.kernel) if reset else self.kernel_
         return check_objects(self, X, kernel, reset=reset)
+
+    def _open_blocks(self, X: Any, *labels: Any) -> tuple[Rows, Kernel]:
+        """Rows that are read block by block, and the kernel with numbers from them."""
+        kernel = as_kernel(self.kernel)
+        if kernel.pairwise:
+            refuse_blocks(self, "rows of a Gram matrix have as many columns as there are rows")
+        if isinstance(self._check_solver(), BallVectorSolver):
+            refuse_blocks(
+                self, "the ball solver examines all rows at once", instead="solver='core'"
+            )
+        open_fit(self, X)
+        rows = open_rows(self, X, *labels, raw=("y",))
+        drawn = DrawnRows(rows, np.arange(1), kernel=kernel)
+        return rows, drawn.resolve(kernel)
 
     def _solve(
         self,

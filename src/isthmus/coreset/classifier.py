@@ -3,7 +3,7 @@
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, clone
 from sklearn.utils import check_array
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
@@ -11,7 +11,9 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from isthmus._checks import check_length
 from isthmus._parameters import Constraint, choice, instance, none
+from isthmus.blocks.containers import in_blocks
 from isthmus.coreset.base import COST, CoreMachine, kernel_columns
+from isthmus.coreset.in_blocks import CoreSets, accuracy, fit_core_sets, take_over
 from isthmus.coreset.problems import KernelProblem
 from isthmus.coreset.solver import BallVectorSolver, CoreSetSolver, as_any_solver
 from isthmus.kernels.expansion import Expansion
@@ -155,6 +157,23 @@ class CoreVectorClassifier(ClassifierMixin, CoreMachine):
         self.n_core_ = np.array([found.n_core for found, _ in machines])
         return self
 
+    def _fit_blocks(self, X: Any, y: Any) -> "CoreVectorClassifier":
+        """The same from objects that are read block by block; all of them certify it."""
+        if all(isinstance(part, np.memmap) for part in (X, y) if in_blocks(part)):
+            return self.fit(np.asarray(X), np.asarray(y))
+        rows, kernel = self._open_blocks(X, y)
+        classes, counts = rows.fold(_label_counts, _add_counts)
+        self._check_labels(classes, len(classes))
+        weights = self.class_weight
+        if isinstance(weights, str):  # of all rows, not of those in the core set
+            weights = dict(zip(classes, counts.sum() / (len(classes) * counts), strict=True))
+        machine = clone(self).set_params(kernel=kernel, class_weight=weights)
+        sets = CoreSets(machine, _support, _violations)
+        fitted, numbers, gaps = fit_core_sets(rows, sets, _slack)
+        take_over(self, fitted)
+        self.support_, self.gap_ = numbers[fitted.support_], gaps
+        return self
+
     def _check_labels(self, y: Any, n: int) -> tuple[Array, IntArray, Array]:
         """The classes, the number of each object's class, and each object's weight."""
         y = column_or_1d(y, warn=True)
@@ -185,6 +204,34 @@ class CoreVectorClassifier(ClassifierMixin, CoreMachine):
         if values.ndim == 1:
             return self.classes_[(values > 0).astype(int)]
         return self.classes_[values.argmax(axis=1)]
+
+
+def _support(machine: CoreVectorClassifier) -> IntArray:
+    return machine.support_
+
+
+def _violations(machine: CoreVectorClassifier, X: Any, y: Any) -> Array:
+    r"""How far objects are inside the margin: :math:`2\rho(1-sf(x))` for each function."""
+    values = machine.decision_function(X).reshape(n_objects(X), -1)
+    y = np.asarray(y)
+    if len(machine.classes_) == 2:
+        signs = np.where(y == machine.classes_[1], 1.0, -1.0)[:, None]
+    else:
+        signs = np.where(y[:, None] == machine.classes_, 1.0, -1.0)
+    return 2 * machine.objective_ * (1 - signs * values)
+
+
+def _slack(machine: CoreVectorClassifier) -> Array:
+    return accuracy(machine) * machine.objective_
+
+
+def _label_counts(X: Any, y: Any) -> tuple[Any, Any]:
+    return np.unique(np.asarray(y), return_counts=True)
+
+
+def _add_counts(a: tuple[Any, Any], b: tuple[Any, Any]) -> tuple[Any, Any]:
+    classes, where = np.unique(np.concatenate([a[0], b[0]]), return_inverse=True)
+    return classes, np.bincount(where, np.concatenate([a[1], b[1]]))
 
 
 def _check_ball(lengths: Array, weights: Array) -> None:

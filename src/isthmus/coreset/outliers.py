@@ -3,13 +3,16 @@
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import OutlierMixin
+from sklearn.base import OutlierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from isthmus._parameters import Constraint, choice, real
 from isthmus.coreset.base import COST, CoreMachine, kernel_columns, single_expansion
+from isthmus.coreset.in_blocks import CoreSets, accuracy, fit_core_sets, take_over
 from isthmus.coreset.problems import KernelProblem
 from isthmus.coreset.solver import CoreSetSolver
+from isthmus.kernels.drawn import checked_block
+from isthmus.kernels.expansion import Expansion
 from isthmus.kernels.objects import n_objects
 from isthmus.kernels.resolve import as_kernel
 from isthmus.typing import Array, IntArray
@@ -104,6 +107,20 @@ class CoreVectorOutlierDetector(OutlierMixin, CoreMachine):
             self.offset_ = float(np.quantile(expansion(X)[:, 0], self.contamination))
         return self
 
+    def _fit_blocks(self, X: Any, y: Any = None) -> "CoreVectorOutlierDetector":
+        """The same from objects that are read block by block; all of them certify it."""
+        if isinstance(X, np.memmap):
+            return self.fit(np.asarray(X))
+        rows, kernel = self._open_blocks(X)
+        machine = clone(self).set_params(kernel=kernel, contamination="auto")
+        fitted, numbers, gaps = fit_core_sets(rows, CoreSets(machine, _support, _below), _slack)
+        take_over(self, fitted)
+        self.support_, self.gap_ = numbers[fitted.support_], float(gaps[0])
+        if not isinstance(self.contamination, str):
+            scores = rows.fold(_scores, _append, state=self.expansion_)
+            self.offset_ = float(np.quantile(scores, self.contamination))
+        return self
+
     def score_samples(self, X: Any) -> Array:
         """Return how typical each object is; higher is more so."""
         check_is_fitted(self)
@@ -116,3 +133,24 @@ class CoreVectorOutlierDetector(OutlierMixin, CoreMachine):
     def predict(self, X: Any) -> Array:
         """Return 1 for what looks like the training data and -1 for outliers."""
         return np.where(self.decision_function(X) < 0, -1, 1)
+
+
+def _support(detector: CoreVectorOutlierDetector) -> IntArray:
+    return detector.support_
+
+
+def _below(detector: CoreVectorOutlierDetector, X: Any, y: Any) -> Array:
+    """How far the scores are below that of the solution, in units of the gap, (n, 1)."""
+    return 2 * (detector.objective_ - detector.expansion_(X))
+
+
+def _slack(detector: CoreVectorOutlierDetector) -> Array:
+    return np.array([accuracy(detector) * detector.objective_])
+
+
+def _scores(X: Any, *, state: Expansion) -> Array:
+    return state(checked_block(state.kernel, X))[:, 0]
+
+
+def _append(a: Array, b: Array) -> Array:
+    return np.concatenate([a, b])

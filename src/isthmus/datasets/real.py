@@ -1,4 +1,4 @@
-"""The real data sets of the source documents, from the folder that ``ISTHMUS_DATA`` names.
+"""The real data sets of published experiments, from the folder that ``ISTHMUS_DATA`` names.
 
 Every function verifies the checksum of its file and returns a
 :class:`sklearn.utils.Bunch`. Without the data folder they raise

@@ -1,3 +1,5 @@
+from isthmus.dependence.approximation import Nystroem as Nystroem
+from isthmus.dependence.approximation import RandomFourier as RandomFourier
 from isthmus.dependence.constrained_covariance import coco as coco
 from isthmus.dependence.distances import distance_correlation as distance_correlation
 from isthmus.dependence.distances import distance_covariance as distance_covariance

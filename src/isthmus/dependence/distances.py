@@ -1,11 +1,14 @@
 """Distance covariance, distance correlation and their partial version."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from isthmus._checks import check_float
 from isthmus._door import with_door
-from isthmus.dependence.gram_sums import finish, gram_sums
 from isthmus.dependence.measures import correlations, covariances, signed_root
-from isthmus.dependence.sides import Side, check_pair, distance_side
+from isthmus.dependence.products import CenteredProducts, distance_products, held_in_blocks
+from isthmus.dependence.sides import Side, as_table, distance_side
 from isthmus.typing import Array, Objects
 
 
@@ -18,6 +21,7 @@ def distance_covariance(
     unbiased: bool = False,
     squared: bool = False,
     metric: str = "euclidean",
+    affine_invariant: bool = False,
     n_jobs: int | None = None,
 ) -> float:
     r"""Distance covariance of two sets of vectors.
@@ -44,6 +48,10 @@ def distance_covariance(
     metric : {"euclidean", "precomputed"}, default="euclidean"
         ``"precomputed"``: ``X`` and ``Y`` are matrices of distances, before the exponent. A
         metric of negative type is needed for the claims above.
+    affine_invariant : bool, default=False
+        Measure each side in the units of its own covariance, :math:`S^{-1/2}x` [Dueck2014]_: then
+        no invertible linear map of a side changes the value, where otherwise only rotations, shifts
+        and common scales do not. It needs more objects than columns, none of which the others span.
     n_jobs : int or None, default=None
         Threads.
 
@@ -54,7 +62,8 @@ def distance_covariance(
     Notes
     -----
     O(n log n) where both are univariate and the exponent is 1; O(n p q) for exponent 2; otherwise
-    O(n²(p+q)) in tiles, with O(n) memory.
+    O(n²(p+q)) in tiles, with O(n) memory. ``X`` and ``Y`` may also come in blocks (Dask, zarr,
+    h5py, functions that return iterators), which are compared pair by pair.
 
     Examples
     --------
@@ -65,9 +74,16 @@ def distance_covariance(
     (1.1027, 0.0)
     """
     owner = "distance_covariance"
-    sides = _distance_sides(X, Y, exponent=exponent, metric=metric, owner=owner)
-    n = check_pair(*sides, owner=owner, unbiased=unbiased)
-    products = finish(gram_sums(sides, n_jobs=n_jobs), unbiased=unbiased)
+    products, n, _ = _products(
+        X,
+        Y,
+        exponent=exponent,
+        metric=metric,
+        owner=owner,
+        unbiased=unbiased,
+        affine_invariant=affine_invariant,
+        n_jobs=n_jobs,
+    )
     value = covariances(products, n, unbiased=unbiased)[0, 1]
     value = value if unbiased else max(value, 0.0)
     return float(value if squared else signed_root(value))
@@ -82,6 +98,7 @@ def distance_correlation(
     unbiased: bool = False,
     squared: bool = False,
     metric: str = "euclidean",
+    affine_invariant: bool = False,
     n_jobs: int | None = None,
 ) -> float:
     r"""Distance correlation of two sets of vectors, between 0 and 1.
@@ -95,7 +112,8 @@ def distance_correlation(
 
     Parameters
     ----------
-    X, Y, exponent, unbiased, squared, metric, n_jobs : as for :func:`distance_covariance`
+    X, Y, exponent, unbiased, squared, metric, affine_invariant, n_jobs :
+        as for :func:`distance_covariance`.
         With ``exponent=2`` the square is the RV coefficient: squared Pearson correlation of two
         columns, linear alignment of tables. [Tonde2016]_ takes it for a measure of any dependence.
 
@@ -114,9 +132,16 @@ def distance_correlation(
     0.0
     """
     owner = "distance_correlation"
-    sides = _distance_sides(X, Y, exponent=exponent, metric=metric, owner=owner)
-    check_pair(*sides, owner=owner, unbiased=unbiased)
-    products = finish(gram_sums(sides, n_jobs=n_jobs), unbiased=unbiased)
+    products, _, sides = _products(
+        X,
+        Y,
+        exponent=exponent,
+        metric=metric,
+        owner=owner,
+        unbiased=unbiased,
+        affine_invariant=affine_invariant,
+        n_jobs=n_jobs,
+    )
     value = correlations(products, sides, unbiased=unbiased)[0, 1]
     return float(value if squared else signed_root(value))
 
@@ -129,6 +154,7 @@ def partial_distance_correlation(
     *,
     exponent: float = 1,
     metric: str = "euclidean",
+    affine_invariant: bool = False,
     n_jobs: int | None = None,
 ) -> float:
     r"""Distance correlation of ``X`` and ``Y`` after what both share with ``Z`` is removed.
@@ -161,9 +187,9 @@ def partial_distance_correlation(
     True
     """
     owner = "partial_distance_correlation"
-    sides = _distance_sides(X, Y, Z, exponent=exponent, metric=metric, owner=owner)
-    check_pair(*sides, owner=owner, unbiased=True)
-    products = finish(gram_sums(sides, n_jobs=n_jobs), unbiased=True)
+    products, _, sides = _products(
+        X, Y, Z, exponent=exponent, metric=metric, owner=owner, unbiased=True, n_jobs=n_jobs
+    )
     return partial_correlation(correlations(products, sides, unbiased=True))
 
 
@@ -180,8 +206,55 @@ def partial_correlation(R: Array) -> float:
     return float(np.clip((R[0, 1] - R[0, 2] * R[1, 2]) / np.sqrt(left * right), -1.0, 1.0))
 
 
-def _distance_sides(*tables: Objects, exponent: float, metric: str, owner: str) -> list[Side]:
-    return [
-        distance_side(table, exponent, metric=metric, name=name, owner=owner)
+def _products(
+    *tables: Objects,
+    exponent: float,
+    metric: str,
+    owner: str,
+    unbiased: bool,
+    affine_invariant: bool = False,
+    n_jobs: int | None = None,
+) -> CenteredProducts:
+    check_float(exponent, "exponent", owner, low=0.0, high=2.0, include_low=False)
+    if affine_invariant or (metric != "euclidean" and held_in_blocks(tables)):
+        tables = _whitened_tables(tables, metric, owner)
+
+    def sides() -> list[Side]:
+        return [
+            distance_side(table, exponent, metric=metric, name=name, owner=owner)
+            for table, name in zip(tables, "XYZ", strict=False)
+        ]
+
+    return distance_products(tables, sides, exponent, owner=owner, unbiased=unbiased, n_jobs=n_jobs)
+
+
+def _whitened_tables(tables: Sequence[Objects], metric: str, owner: str) -> tuple[Array, ...]:
+    """Each table in the units of its covariance."""
+    if metric != "euclidean" or held_in_blocks(tables):
+        raise ValueError(
+            f"{owner} takes affine_invariant and metric='precomputed' of tables in memory, and "
+            "one of the two: distances made elsewhere have no units to remove."
+        )
+    return tuple(
+        whitened(as_table(table, name=name), name, owner)
         for table, name in zip(tables, "XYZ", strict=False)
-    ]
+    )
+
+
+def whitened(X: Array, name: str, owner: str) -> Array:
+    r"""The rows :math:`S^{-1/2}(x-\bar x)`, whose covariance is the identity.
+
+    >>> import numpy as np
+    >>> rows = whitened(np.array([[0.0, 1.0], [2.0, 0.0], [5.0, 1.0]]), "X", "f")
+    >>> bool(np.allclose(np.cov(rows.T), np.eye(2)))
+    True
+    """
+    centred = X - X.mean(axis=0)
+    U, s, Vt = np.linalg.svd(centred, full_matrices=False)
+    if len(X) <= X.shape[1] or s[-1] <= 1e-10 * s[0]:
+        raise ValueError(
+            f"{owner} with affine_invariant=True needs a covariance that can be inverted. Got "
+            f"{len(X)} objects with {X.shape[1]} columns in {name}, of rank "
+            f"{int(np.sum(s > 1e-10 * max(float(s[0]), 1e-300)))}: leave out columns."
+        )
+    return np.asarray(np.sqrt(len(X) - 1) * (U @ Vt))

@@ -6,12 +6,11 @@ functions: :func:`map_block` on a strip of rows, :func:`merge` of two results, :
 """
 
 from collections.abc import Sequence
-from functools import partial
+from functools import partial, reduce
 from typing import NamedTuple
 
 import numpy as np
 
-from isthmus.blocks.folding import merge_all
 from isthmus.blocks.slices import block_slices
 from isthmus.dependence.loops import shift_and_sum
 from isthmus.dependence.sides import Side
@@ -119,7 +118,7 @@ def gram_sums(sides: Sequence[Side], *, n_jobs: int | None = None) -> GramSums:
         width = int(np.clip(np.sqrt(TILE_ENTRIES / len(sides)), 128, 256))
         strips = block_slices(sides[0].n, 1, block_size=width)
         strip_sums = partial(map_block, sides, width=width)
-        sums = merge_all(map_in_threads(strip_sums, strips, n_jobs), merge)
+        sums = reduce(merge, map_in_threads(strip_sums, strips, n_jobs))
     if not np.isfinite(sums.products).all():
         raise ValueError("A kernel gave values that are not finite, or too large to be squared.")
     return sums

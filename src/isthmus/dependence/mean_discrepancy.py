@@ -6,8 +6,17 @@ import numpy as np
 
 from isthmus._door import with_door
 from isthmus.blocks.slices import block_slices
+from isthmus.dependence.approximation import as_low_rank
+from isthmus.dependence.block_discrepancy import block_discrepancies
+from isthmus.dependence.low_rank import low_rank_side
 from isthmus.dependence.measures import signed_root
-from isthmus.dependence.sides import Side, as_table, distance_side, kernel_side
+from isthmus.dependence.sides import (
+    Side,
+    distance_side,
+    kernel_side,
+    refuse_gram_matrix,
+    stack,
+)
 from isthmus.kernels.resolve import as_kernel
 from isthmus.typing import Array, BoolArray, Objects
 
@@ -20,6 +29,8 @@ def mmd(
     kernel: Any = "gaussian",
     unbiased: bool = False,
     squared: bool = False,
+    approximation: Any = None,
+    block_size: int | None = None,
 ) -> float:
     r"""Maximum mean discrepancy of two samples of objects.
 
@@ -43,6 +54,13 @@ def mmd(
         be negative. Needs two objects on each side.
     squared : bool, default=False
         Return the square. The root of a negative U-statistic has a minus sign.
+    approximation : None, "nystroem", "fourier", Nystroem or RandomFourier, default=None
+        A kernel of low rank r in place of the exact one: O((m+n) r²) time.
+    block_size : int or None, default=None
+        Average the unbiased square over blocks of this many successive objects of each sample:
+        O((m+n) ``block_size``) time, with a larger variance. With 2 it is the linear-time
+        statistic. Objects must be in no particular order; as many of each sample are used as the
+        smaller one has. The exact kernel alone.
 
     Returns
     -------
@@ -50,8 +68,8 @@ def mmd(
 
     Notes
     -----
-    O((m+n)²) time in blocks, O(m+n) memory. With the kernel :math:`-\|x-z\|` the square is
-    the energy distance.
+    O((m+n)²) time in blocks, O(m+n) memory, where neither of the last two parameters is given. With
+    the kernel :math:`-\|x-z\|` the square is the energy distance.
 
     Examples
     --------
@@ -61,7 +79,14 @@ def mmd(
     >>> mmd(X, Z, kernel="linear")  # distance of the means
     3.0
     """
-    pooled = pooled_kernel_side(X, Z, kernel, owner="mmd", unbiased=unbiased)
+    if block_size is not None:
+        if approximation is not None:
+            raise ValueError("mmd takes an approximation or a block_size, not both.")
+        value = float(block_discrepancies(X, Z, kernel, block_size, owner="mmd").mean())
+        return value if squared else float(signed_root(np.asarray(value)))
+    pooled = pooled_kernel_side(
+        X, Z, kernel, owner="mmd", unbiased=unbiased, approximation=approximation
+    )
     value = float(discrepancies(pooled, pooled.first[None], unbiased=unbiased)[0])
     value = value if unbiased else max(value, 0.0)
     return value if squared else float(signed_root(np.asarray(value)))
@@ -75,20 +100,19 @@ class Pooled(NamedTuple):
 
 
 def pooled_kernel_side(
-    X: Objects, Z: Objects, kernel: Any, *, owner: str, unbiased: bool
+    X: Objects, Z: Objects, kernel: Any, *, owner: str, unbiased: bool, approximation: Any = None
 ) -> Pooled:
     """The Gram matrix of both samples together."""
     kernel = as_kernel(kernel)
-    if kernel.pairwise:
-        raise ValueError(
-            f"{owner} needs the kernel between the samples too: give Precomputed(matrix) of all "
-            "objects as kernel, and indices into it as samples."
-        )
+    refuse_gram_matrix(kernel, owner)
     if kernel.vectors:
-        objects: Objects = _stack(X, Z, owner=owner)
+        objects: Objects = stack(X, Z, owner=owner)
     else:
         objects = [*kernel.check(X), *kernel.check(Z)]
     first = _first(len(X), len(Z), owner=owner, unbiased=unbiased)
+    low_rank = as_low_rank(approximation, owner)
+    if low_rank is not None:
+        return Pooled(low_rank_side(objects, kernel, low_rank, owner=owner), first)
     return Pooled(kernel_side(objects, kernel, name="X and Z"), first)
 
 
@@ -96,20 +120,11 @@ def pooled_distance_side(
     X: Objects, Z: Objects, exponent: float, *, owner: str, unbiased: bool
 ) -> Pooled:
     """Distances of both samples together, negated so that close objects are similar."""
-    side = distance_side(_stack(X, Z, owner=owner), exponent, name="X and Z", owner=owner)
+    side = distance_side(stack(X, Z, owner=owner), exponent, name="X and Z", owner=owner)
     first = _first(len(X), len(Z), owner=owner, unbiased=unbiased)
     if side.features is not None:
         return Pooled(side, first)
     return Pooled(Side(side.n, lambda i, j: -side.values(i, j), side.diagonal), first)
-
-
-def _stack(X: Objects, Z: Objects, *, owner: str) -> Array:
-    X, Z = as_table(X, name="X"), as_table(Z, name="Z")
-    if X.shape[1] != Z.shape[1]:
-        raise ValueError(
-            f"{owner} compares samples of one space. Got {X.shape[1]} and {Z.shape[1]} columns."
-        )
-    return np.concatenate([X, Z])
 
 
 def _first(m: int, n: int, *, owner: str, unbiased: bool) -> BoolArray:
@@ -130,6 +145,8 @@ def discrepancies(pooled: Pooled, first: BoolArray, *, unbiased: bool) -> Array:
     """
     side = pooled.side
     a = first.astype(np.float64).T  # (N, B)
+    if side.features is not None:
+        return _feature_discrepancies(side, a, unbiased=unbiased)
     within, across, total = np.zeros(a.shape[1]), np.zeros(a.shape[1]), 0.0
     u = side.offsets
     for rows in block_slices(side.n, side.n):
@@ -151,3 +168,17 @@ def discrepancies(pooled: Pooled, first: BoolArray, *, unbiased: bool) -> Array:
         + (rest - (diagonal.sum() - own)) / (n * (n - 1))
         - 2 * between / (m * n)
     )
+
+
+def _feature_discrepancies(side: Side, a: Array, *, unbiased: bool) -> Array:
+    r"""The same from centred features: :math:`a^\top Ka=\|A^\top a\|^2`, and rows sum to 0."""
+    assert side.features is not None
+    within = np.square(side.features.T @ a).sum(axis=0)
+    m = a.sum(axis=0)
+    n = side.n - m
+    # a'K1 = 0, so that the sums over the second sample and between both follow.
+    if not unbiased:
+        return within * (1 / m + 1 / n) ** 2
+    own = side.diagonal @ a
+    others = side.diagonal.sum() - own
+    return (within - own) / (m * (m - 1)) + (within - others) / (n * (n - 1)) + 2 * within / (m * n)

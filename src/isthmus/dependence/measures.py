@@ -1,8 +1,10 @@
 """Numbers made of inner products of centred matrices."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
-from isthmus.dependence.sides import Side
 from isthmus.typing import Array
 
 
@@ -21,8 +23,8 @@ def covariances(products: Array, n: int, *, unbiased: bool) -> Array:
     return products / (n * (n - 3) if unbiased else n**2)
 
 
-def correlations(products: Array, sides: list[Side], *, unbiased: bool) -> Array:
-    """Products over norms, for all pairs of sides; 0 where a side is constant."""
+def correlations(products: Array, sides: Sequence[Any], *, unbiased: bool) -> Array:
+    """Products over norms, for all pairs of sides; 0 where one, told by its noise, is constant."""
     squares = np.diag(products).copy()
     squares[squares <= [side.noise for side in sides]] = np.inf
     scale = np.sqrt(squares)

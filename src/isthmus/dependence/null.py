@@ -21,8 +21,14 @@ def permutation_moments(sums: GramSums) -> tuple[float, float]:
     n = sums.rows.shape[1]
     row_means = (sums.rows + sums.diagonals) / n
     diagonals = sums.diagonals - 2 * row_means + row_means.mean(axis=1)[:, None]
-    trace, diagonal_square = diagonals.sum(axis=1), np.square(diagonals).sum(axis=1)
     square = np.diag(finish(sums, unbiased=False))
+    return moments_of_traces(n, diagonals.sum(axis=1), square, np.square(diagonals).sum(axis=1))
+
+
+def moments_of_traces(
+    n: int, trace: Array, square: Array, diagonal_square: Array
+) -> tuple[float, float]:
+    """The same from :math:`t`, :math:`q` and :math:`s` of both sides."""
     delta = (n - 1) * square - trace**2
     epsilon = n * (n + 1) * diagonal_square - (n - 1) * (trace**2 + 2 * square)
     variance = 2 * delta.prod() / ((n - 1) ** 2 * (n + 1) * (n - 2))
@@ -35,7 +41,11 @@ def gamma_pvalue(product: float, sums: GramSums) -> float:
 
     [Gretton2008]_ matches estimates of the moments; these are those of the permutation test.
     """
-    mean, variance = permutation_moments(sums)
+    return gamma_tail(product, *permutation_moments(sums))
+
+
+def gamma_tail(product: float, mean: float, variance: float) -> float:
+    """Probability of a larger value of a Gamma distribution with these moments."""
     if mean <= 0 or variance <= 0:  # a constant side
         return 1.0
     return float(stats.gamma.sf(product, mean**2 / variance, scale=variance / mean))

@@ -75,7 +75,7 @@ def kernel_side(X: Objects, kernel: Any, *, name: str) -> Side:
     kernel = kernel.resolve(X)
     features = kernel.explicit_features(X)
     if features is not None:
-        return _feature_side(features)
+        return feature_side(features)
     if not kernel.pairwise:
         check_sample(kernel, X, name)
     n = len(X)
@@ -110,7 +110,7 @@ def distance_side(
     X = as_table(X, name=name)
     if exponent == 2:
         # H E H = -2 Xc Xc'
-        return _feature_side(np.sqrt(2) * X)
+        return feature_side(np.sqrt(2) * X)
     n, columns = len(X), np.ascontiguousarray(X.T)
 
     def values(rows: slice, chosen: Any) -> Array:
@@ -126,7 +126,8 @@ def distance_side(
     return Side(n, values, np.zeros(n), column=X[:, 0] if univariate else None)
 
 
-def _feature_side(X: Array) -> Side:
+def feature_side(X: Array) -> Side:
+    """Vectors whose inner products are the matrix."""
     # Relative to a row first: equal rows then become zero exactly.
     A = X - X[0]
     A -= A.mean(axis=0)
@@ -194,8 +195,32 @@ def check_pair(*sides: Side, owner: str, unbiased: bool = False) -> int:
             f"{owner} compares collections of equal length: pair i is one observation. "
             f"Got {', '.join(map(str, counts))} objects."
         )
-    n, needed = counts[0], 4 if unbiased else 2
+    check_count(counts[0], owner=owner, unbiased=unbiased)
+    return counts[0]
+
+
+def check_count(n: int, *, owner: str, unbiased: bool) -> None:
+    """Refuse too few objects."""
+    needed = 4 if unbiased else 2
     if n < needed:
         kind = "The unbiased estimator of " if unbiased else ""
         raise ValueError(f"{kind}{owner} needs at least {needed} objects. Got {n}.")
-    return n
+
+
+def refuse_gram_matrix(kernel: Kernel, owner: str) -> None:
+    """Refuse a kernel that knows rows of a matrix alone."""
+    if kernel.pairwise:
+        raise ValueError(
+            f"{owner} needs the kernel between the samples too: give Precomputed(matrix) of all "
+            "objects as kernel, and indices into it as samples."
+        )
+
+
+def stack(X: Objects, Z: Objects, *, owner: str) -> Array:
+    """Rows of both samples, which must be equally long."""
+    X, Z = as_table(X, name="X"), as_table(Z, name="Z")
+    if X.shape[1] != Z.shape[1]:
+        raise ValueError(
+            f"{owner} compares samples of one space. Got {X.shape[1]} and {Z.shape[1]} columns."
+        )
+    return np.concatenate([X, Z])

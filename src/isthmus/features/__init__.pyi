@@ -3,3 +3,11 @@ from isthmus.features.distance_correlation.estimator import (
 )
 from isthmus.features.kernel_pca.estimator import KernelPCA as KernelPCA
 from isthmus.features.slow.estimator import SlowFeatureAnalysis as SlowFeatureAnalysis
+from isthmus.features.sufficient.gradient import (
+    GradientKernelReduction as GradientKernelReduction,
+)
+from isthmus.features.sufficient.likelihood import (
+    LikelihoodAcquiredDirections as LikelihoodAcquiredDirections,
+)
+from isthmus.features.sufficient.sliced import SlicedAverageVariance as SlicedAverageVariance
+from isthmus.features.sufficient.sliced import SlicedInverseRegression as SlicedInverseRegression

@@ -9,11 +9,16 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils import check_array
 
+from isthmus._parameters import check_parameters, having
 from isthmus._piece import Piece
+from isthmus.blocks.containers import is_dask
 from isthmus.blocks.slices import block_slices
 from isthmus.kernels.objects import check_list, n_objects, refuse_text, take
 from isthmus.linalg.products import product
 from isthmus.typing import Array, Objects
+
+#: What a kernel made of others takes as a part, a stranger's too.
+A_PART = having("gram", "diag", "check", "resolve", text="a kernel")
 
 
 class Kernel(Piece, ABC):
@@ -71,12 +76,33 @@ class Kernel(Piece, ABC):
     def __call__(self, X: Objects, Z: Objects = None) -> Any:
         """Gram matrix (n, m) of two collections, or of one with itself.
 
-        Two single vectors give a number, as scikit-learn's pairwise calls expect.
+        Two single vectors give a number, as scikit-learn's pairwise calls expect; Dask collections
+        give a lazy matrix, of which each chunk is one call.
         """
+        check_parameters(self)
+        if is_dask(X) or is_dask(Z):
+            return self._lazy_gram(X, X if Z is None else Z)
         if self.vectors and np.ndim(X) == 1 and Z is not None and np.ndim(Z) == 1:
             return float(self(np.asarray(X)[None], np.asarray(Z)[None])[0, 0])
         X, Z = self._checked_pair(X, Z)
-        return self.resolve(Z).gram(X, Z)
+        K = self.resolve(Z).gram(X, Z)
+        if not np.isfinite(K).all():
+            raise ValueError(
+                f"The kernel {self!r:.200} has no finite value for some pairs: its parameters, or "
+                "the numbers in X, are too large."
+            )
+        return K
+
+    def _lazy_gram(self, X: Any, Z: Any) -> Any:
+        from isthmus.blocks.drawing import draw_rows
+        from isthmus.blocks.mapping import each_pair
+        from isthmus.kernels.vectors.width import MAX_ROWS
+
+        if self.pairwise:
+            raise TypeError(f"The kernel {self!r} needs the whole Gram matrix in memory.")
+        # The rows that a width would be taken from in memory.
+        some = draw_rows(Z, MAX_ROWS, 0, sort=False)[0] if is_dask(Z) else Z
+        return each_pair(X, Z, self.resolve(self.check(some)))
 
     def check(self, X: Objects) -> Objects:
         """Return ``X`` in the form that the kernel computes with, or raise what is wrong."""

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from isthmus.blocks.slices import block_slices
 from isthmus.kernels.base import Kernel
@@ -97,7 +98,8 @@ class Expansion:
         """Values of the functions at checked objects, shape (n, p)."""
         W = self._primal()
         if W is not None:
-            return np.asarray(self.kernel.explicit_features(X)) @ W + self.offset
+            F: Any = self.kernel.explicit_features(X)
+            return np.asarray((F if issparse(F) else np.asarray(F)) @ W + self.offset)
         blocks = block_slices(n_objects(X), n_objects(self.objects))
         values = [
             product(self.kernel.gram(take(X, rows), self.objects), self.weights) for rows in blocks
@@ -165,6 +167,8 @@ def _same(a: Objects, b: Objects) -> bool:
         return True
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
         return np.array_equal(a, b)
+    if issparse(a) and issparse(b):
+        return a.shape == b.shape and (a != b).nnz == 0
     return n_objects(a) == n_objects(b) and bool(
         np.all([x == y for x, y in zip(a, b, strict=True)])
     )

@@ -44,17 +44,30 @@ def check_list(X: Objects, owner: str) -> Objects:
     return list(X.to_numpy()) if hasattr(X, "to_numpy") else list(X)
 
 
-def check_objects(estimator: Any, X: Objects, kernel: Any, *, reset: bool) -> Objects:
+def check_objects(
+    estimator: Any, X: Objects, kernel: Any, *, reset: bool, sparse: bool = False
+) -> Objects:
     """Check what an estimator is given, as its kernel requires.
 
     Arrays go through scikit-learn's ``validate_data``, which records the number and names of
-    features; anything else is checked by the kernel.
+    features; anything else is checked by the kernel. With ``sparse``, sparse rows are taken in CSR
+    form if the kernel can compare them, and otherwise refused.
     """
     if kernel.vectors:
         refuse_text(X, type(estimator).__name__, kernel)
     if kernel.vectors or (kernel.pairwise and not hasattr(X, "take_columns")):
+        if sparse and issparse(X) and "sparse" not in kernel.provides:
+            raise TypeError(
+                f"{type(estimator).__name__} compares sparse rows by a kernel that can: Gaussian, "
+                f"Linear, Polynomial. Got {kernel!r}: give it dense rows, X.toarray()."
+            )
         X = validate_data(
-            estimator, X, dtype=[np.float64, np.float32], reset=reset, ensure_min_samples=1
+            estimator,
+            X,
+            accept_sparse="csr" if sparse else False,
+            dtype=[np.float64, np.float32],
+            reset=reset,
+            ensure_min_samples=1,
         )
         if kernel.pairwise and reset and X.shape[0] == X.shape[1]:
             from isthmus.kernels.definiteness import check_gram

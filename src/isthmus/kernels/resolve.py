@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.gaussian_process.kernels import Kernel as SklearnKernel
 
 from isthmus._checks import check_piece
-from isthmus._parameters import condition
+from isthmus._parameters import check_parameters, condition
 from isthmus.kernels.algebra.delta import Delta
 from isthmus.kernels.algebra.function import FunctionKernel
 from isthmus.kernels.algebra.normalized import Normalized
@@ -50,6 +50,7 @@ A_KERNEL = condition("a kernel, its name or a callable", _may_be_kernel)
 def kernel_parameter(owner: Any, name: str) -> Kernel:
     """The kernel that a parameter of ``owner`` stands for; a refusal names the parameter."""
     kernel: Kernel = check_piece(getattr(owner, name), name, owner, as_kernel)
+    check_parameters(kernel)
     return kernel
 
 

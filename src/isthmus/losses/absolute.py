@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from isthmus._checks import check_choice, check_float
+from isthmus._checks import LARGEST, check_choice, refusal
+from isthmus._parameters import real, several
 from isthmus.losses.base import Loss, ResidualLoss
 from isthmus.typing import Array
 
@@ -88,9 +89,7 @@ class TanhAbsolute(ResidualLoss):
 
 def check_sharpness(loss: Any) -> list[float]:
     """The stages of a loss with a kink, positive and at least one."""
-    values = [check_float(a, "sharpness", loss, include_low=False) for a in list(loss.sharpness)]
-    if not values:
-        raise ValueError(
-            f"The 'sharpness' parameter of {type(loss).__name__} must hold at least one stage."
-        )
-    return values
+    stages = several(real(0, LARGEST, include_low=False))
+    if not stages.accepts(loss.sharpness):
+        raise ValueError(refusal(loss, "sharpness", stages.text, loss.sharpness))
+    return [float(a) for a in loss.sharpness]

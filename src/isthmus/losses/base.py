@@ -61,7 +61,7 @@ class Loss(Piece, ABC):
         return (self,)
 
     def as_published(self) -> "Loss":
-        """The loss with the stages of the documents; itself where they say nothing."""
+        """The loss with the stages of the published method; itself where none were published."""
         return self
 
     def for_rows(self, rows: Any) -> Self:

@@ -5,7 +5,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from isthmus._checks import check_choice, check_float, refusal
+from isthmus._checks import LARGEST, check_choice, check_float, refusal
+from isthmus._parameters import numbers
 from isthmus.losses.absolute import check_sharpness
 from isthmus.losses.base import Loss, ResidualLoss
 from isthmus.typing import Array
@@ -61,11 +62,12 @@ class Epsilon(ResidualLoss):
         check_choice(self.power, "power", self, (1, 2))
         width = REGRESSION_WIDTH if self.width is None else self.width
         if np.ndim(width) == 0:
-            return replace(super().resolve(spread), width=check_float(width, "width", self))
-        table = np.asarray(width, dtype=np.float64)
-        if not (np.isfinite(table).all() and (table >= 0).all()):
+            return replace(
+                super().resolve(spread), width=check_float(width, "width", self, high=LARGEST)
+            )
+        if not numbers(1, 2).accepts(width) or np.min(width) < 0:
             raise ValueError(refusal(self, "width", "numbers of at least 0, all finite", width))
-        return replace(super().resolve(spread), width=table)
+        return replace(super().resolve(spread), width=np.asarray(width, dtype=np.float64))
 
     def for_rows(self, rows: Any) -> Self:
         return replace(self, width=_width_of_rows(self.width, rows))

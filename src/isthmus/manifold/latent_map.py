@@ -243,9 +243,7 @@ class BaseLatentMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
         if isinstance(start, str):
             ends = self._follow(codes, P, start, search)
         else:
-            ends = all_ends(
-                self._plain_map(), codes, P, search, self._check_start(start, len(codes))
-            )
+            ends = self._all_ends(codes, P, search, self._check_start(start, len(codes)))
         latent, error = ends.latent[:, 0], ends.error[:, 0]
         beside = np.broadcast_to(self.encoding_error(X, codes), error.shape)
         return Projection(
@@ -303,6 +301,10 @@ class BaseLatentMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
             ends = self._follow(codes, P, start, search)
             return Ends(ends.latent[:, 0], ends.error[:, 0], ends.converged[:, 0])
         return best_ends(self._plain_map(), codes, P, search, self._check_start(start, len(codes)))
+
+    def _all_ends(self, codes: Array, P: Array | None, search: Search, start: Array | None) -> Ends:
+        """All ends of each row in order, (n, n_ends, ...); closed forms replace the search."""
+        return all_ends(self._plain_map(), codes, P, search, start)
 
     def _follow(self, codes: Array, P: Array | None, start: str, search: Search) -> Ends:
         """Ends of a path whose rows start from one another's, (n, 1, ...)."""

@@ -1,5 +1,11 @@
 from isthmus.optimize.batched_lbfgs import SolverResult as SolverResult
 from isthmus.optimize.batched_lbfgs import minimize_rows as minimize_rows
+from isthmus.optimize.elite_search import Binomial as Binomial
+from isthmus.optimize.elite_search import Categorical as Categorical
+from isthmus.optimize.elite_search import CrossEntropyResult as CrossEntropyResult
+from isthmus.optimize.elite_search import CrossEntropySearch as CrossEntropySearch
+from isthmus.optimize.elite_search import Family as Family
+from isthmus.optimize.elite_search import cross_entropy as cross_entropy
 from isthmus.optimize.levenberg_marquardt import LeastSquaresRows as LeastSquaresRows
 from isthmus.optimize.levenberg_marquardt import least_squares_rows as least_squares_rows
 from isthmus.optimize.riemannian import FixedRank as FixedRank
@@ -14,3 +20,6 @@ from isthmus.optimize.stiefel_geometry import haar_sample as haar_sample
 from isthmus.optimize.stiefel_geometry import polar_retraction as polar_retraction
 from isthmus.optimize.stiefel_geometry import qr_retraction as qr_retraction
 from isthmus.optimize.stiefel_geometry import tangent_projection as tangent_projection
+from isthmus.optimize.stiefel_sampling import StiefelSample as StiefelSample
+from isthmus.optimize.stiefel_sampling import stiefel_metropolis as stiefel_metropolis
+from isthmus.optimize.stiefel_sampling import tangent_gaussian_step as tangent_gaussian_step

@@ -50,8 +50,8 @@ def geodesic(V: Array, D: Array, t: float = 1.0) -> Array:
     .. math:: V(t)=[V,Q]\,\exp\!\left(t\begin{bmatrix}A&-R^\top\\R&0\end{bmatrix}\right)
               \begin{bmatrix}I_r\\0\end{bmatrix},
 
-    an exponential of size :math:`2r` instead of :math:`n`. Cost :math:`O(nr^2)`. The documents
-    print the blocks transposed, and that curve does not leave in the direction ``D``.
+    an exponential of size :math:`2r` instead of :math:`n`. Cost :math:`O(nr^2)`. In some papers
+    the blocks are printed transposed, and that curve does not leave in the direction ``D``.
 
     >>> import numpy as np
     >>> quarter_turn = geodesic(np.array([[1.0], [0.0]]), np.array([[0.0], [1.0]]), np.pi / 2)

@@ -3,6 +3,7 @@
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.metrics import pairwise_distances_argmin
 
 from isthmus._parameters import Constraint, choice, having, none
@@ -69,5 +70,7 @@ class CandidatePreimage(BasePreimage):
         if self.criterion == "full":
             coordinates = np.column_stack([coordinates, np.zeros(len(coordinates))])
         chosen = take(self.candidates_, pairwise_distances_argmin(coordinates, self._points))
+        if issparse(chosen):  # rows of numbers, as other tables give
+            return chosen.toarray()
         is_table = isinstance(chosen, np.ndarray) or hasattr(chosen, "iloc")
         return np.asarray(chosen) if is_table else object_array(chosen)

@@ -7,7 +7,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from isthmus._checks import check_length
+from isthmus._checks import check_length, shortened
 from isthmus._estimator import Estimator
 from isthmus._parameters import Constraint, choice, condition, none, resolved_by
 from isthmus.blocks.slices import block_slices
@@ -19,8 +19,12 @@ from isthmus.typing import Array, Objects
 
 
 def is_collection(value: Any) -> bool:
-    """Whether a value can be a collection of objects."""
-    return hasattr(value, "__len__") and not isinstance(value, (str, bytes, dict))
+    """Whether a value can be a collection of objects, of which there is one at least."""
+    if isinstance(value, (str, bytes, dict, set, frozenset, type)):
+        return False
+    if hasattr(value, "shape"):
+        return len(value.shape) > 0 and 0 not in value.shape
+    return hasattr(value, "__len__") and hasattr(value, "__getitem__") and len(value) > 0
 
 
 class MinimumRiskPreimage(Estimator):
@@ -67,7 +71,7 @@ class MinimumRiskPreimage(Estimator):
 
     _constraints: ClassVar[dict[str, Constraint]] = {
         "loss": resolved_by(as_task_loss, "a task loss, its name or a function of two objects"),
-        "candidates": condition("a collection of objects", is_collection) | none,
+        "candidates": condition("a list or an array of objects", is_collection) | none,
         "weights": choice("signed", "clipped"),
     }
 
@@ -80,8 +84,14 @@ class MinimumRiskPreimage(Estimator):
         self, objects: Objects, feature_map: Any = None, coordinates: Array | None = None
     ) -> Self:
         """Keep the training outputs; return self. Features of them are not needed."""
+        if not is_collection(objects):
+            raise TypeError(
+                "MinimumRiskPreimage is fitted on a list or an array of one output or more. "
+                f"Got {shortened(objects)} instead."
+            )
         loss = as_task_loss(self.loss)
         outputs = loss.check(objects)
+        loss = loss.resolve(outputs)
         answers = None if self.candidates is None else loss.check(self.candidates)
         searched = answers is None
         self.prepared_ = loss.prepare(outputs) if searched else Candidates(outputs, loss, answers)

@@ -19,10 +19,16 @@ def find_starts(preimage: Any, coordinates: Array, start: Array | None, n_init: 
 
 
 def best_of_restarts(preimage: Any, coordinates: Array, found: Array) -> Array:
-    """The best of ``found`` (n, n_init, d) by the pre-image's objective, (n, d)."""
+    """The best of ``found`` (n, n_init, d) by the pre-image's objective, (n, d).
+
+    Among answers that differ by rounding only, the one whose start was nearest.
+    """
     n, n_init, d = found.shape
     if n_init == 1:
         return found[:, 0]
     flat = preimage.objective(np.repeat(coordinates, n_init, axis=0), found.reshape(-1, d))
-    best = flat.reshape(n, n_init).argmin(axis=1)
+    values = flat.reshape(n, n_init)
+    known = np.asarray(preimage.coordinates_)
+    rounding = 100 * np.finfo(known.dtype).eps * float(np.mean(known**2)) * known.shape[1]
+    best = np.argmax(values <= values.min(axis=1, keepdims=True) + rounding, axis=1)
     return found[np.arange(n), best]

@@ -67,7 +67,7 @@ def l0_support(
     :math:`KD\beta'=KA` with the smallest :math:`\sum_i\max_j|\beta'_{ij}|` instead. Without a
     penalty the expansion is kept exactly, and only linearly dependent points are dropped.
 
-    The document prints the linear program and then solves the least-squares one, with the two
+    [Bakir2005]_ prints the linear program and then solves the least-squares one, with the two
     matrices exchanged; :math:`v_iv_jk_{ij}` is the one to invert, :math:`v_ik_{ij}` the other.
     """
     alive: IntArray = np.arange(len(K))

@@ -1,5 +1,8 @@
 from isthmus.regression.gaussian_process.approximation import Committee as Committee
 from isthmus.regression.gaussian_process.approximation import Inducing as Inducing
+from isthmus.regression.gaussian_process.classifier import (
+    GaussianProcessClassifier as GaussianProcessClassifier,
+)
 from isthmus.regression.gaussian_process.estimator import GaussianProcess as GaussianProcess
 from isthmus.regression.local.estimator import (
     LocalPolynomialRegression as LocalPolynomialRegression,

@@ -6,7 +6,8 @@ with :math:`A=K+\alpha I` and columns :math:`G` in place of the outputs,
 .. math:: f(x)=\bar g+(k(x)-m)^\top A^{-1}(G-1\bar g)=w(x)^\top G,
 
 where :math:`\bar g` are the means of the columns, or zero, and :math:`m` the means of the columns
-of :math:`K` where it was centred, or zero.
+of :math:`K` where it was centred, or zero. Where row i counts :math:`w_i` times, means are
+weighted and :math:`A=D(K-\dots)D+\alpha I` with :math:`D=\mathrm{diag}(\sqrt w)`.
 """
 
 from abc import ABC, abstractmethod
@@ -28,21 +29,27 @@ class RidgeSystem(NamedTuple):
     """The system that training outputs go through, ready to be solved again.
 
     ``solve`` applies the inverse of :math:`A`; ``gram_mean`` is :math:`m`, or None where the Gram
-    matrix was not centred; ``center`` says whether the mean of the outputs is predicted apart.
+    matrix was not centred; ``center`` says whether the mean of the outputs is predicted apart;
+    ``counts`` says how often each row counts, if not once.
     """
 
     solve: Callable[[Array], Array]
     gram_mean: Array | None
     center: bool
+    counts: Array | None = None
 
     def dual(self, G: Array) -> tuple[Array, Array]:
         """Coefficients (n_train, p) and constants (p,) of the functions with outputs ``G``."""
-        mean = G.mean(axis=0) if self.center else np.zeros(G.shape[1], dtype=G.dtype)
-        C = self.solve(G - mean)
+        shares = self._shares(len(G))
+        if not self.center:
+            mean = np.zeros(G.shape[1], dtype=G.dtype)
+        else:
+            mean = G.mean(axis=0) if self.counts is None else shares @ G
+        C = self._scaled(self.solve(self._scaled(G - mean)))
         if self.gram_mean is None:
             return C, mean
         # They sum to zero, but rounding errors over a tiny penalty would not.
-        C -= C.mean(axis=0)
+        C -= shares[:, None] * C.sum(axis=0)
         # So centring a new row shifts it by a constant alone.
         return C, mean - self.gram_mean @ C
 
@@ -50,20 +57,36 @@ class RidgeSystem(NamedTuple):
         """Weights (m, n_train) of the training outputs, given ``K = k(new, training)``."""
         if self.gram_mean is not None:
             K = K - self.gram_mean
-            K -= K.mean(axis=1, keepdims=True)
-        W = np.ascontiguousarray(self.solve(K.T).T)
+            K -= (K @ self._shares(K.shape[1]))[:, None]
+        W = np.ascontiguousarray(self._scaled(self.solve(self._scaled(K.T))).T)
         if self.center:
-            W += 1 / W.shape[1] - W.mean(axis=1, keepdims=True)
+            W += (1 - W.sum(axis=1, keepdims=True)) * self._shares(W.shape[1])
         return W
 
+    def _shares(self, n: int) -> Array:
+        """What each row has of the whole."""
+        return np.full(n, 1 / n) if self.counts is None else self.counts / self.counts.sum()
 
-def ridge_system(K: Array, alpha: float, *, center: bool) -> RidgeSystem:
-    """Kernel ridge regression, its constant fitted where ``center``; ``K`` is overwritten."""
+    def _scaled(self, B: Array) -> Array:
+        return B if self.counts is None else np.sqrt(self.counts)[:, None] * B
+
+
+def ridge_system(
+    K: Array, alpha: float, *, center: bool, counts: Array | None = None
+) -> RidgeSystem:
+    """Kernel ridge regression, its constant fitted where ``center``; ``K`` is overwritten.
+
+    ``counts`` says how often each row counts, if not once.
+    """
     mean = None
     if center:
-        K, mean = center_gram(K, overwrite=True)
+        shares = None if counts is None else counts / counts.sum()
+        K, mean = center_gram(K, overwrite=True, shares=shares)
+    if counts is not None:
+        K *= np.sqrt(counts)
+        K *= np.sqrt(counts)[:, None]
     K.flat[:: len(K) + 1] += alpha
-    return RidgeSystem(PositiveFactor(K, overwrite=True).solve, mean, center)
+    return RidgeSystem(PositiveFactor(K, overwrite=True).solve, mean, center, counts)
 
 
 class KernelSmoother(ABC):
@@ -90,7 +113,7 @@ class KernelSmoother(ABC):
         check_is_fitted(self)
         system, X = self._training_system(), self._check_new(X)
         kernel, objects = self.expansion_.kernel, self.expansion_.objects
-        G, flat = _check_columns(self, G, n_objects(objects))
+        G, flat = check_columns(self, G, n_objects(objects))
         values = Expansion(kernel, objects, *system.dual(G))(X)
         return values[:, 0] if flat else values
 
@@ -117,7 +140,7 @@ class KernelSmoother(ABC):
         """New objects in the form that the kernel computes with."""
 
 
-def _check_columns(owner: Any, G: Any, n_train: int) -> tuple[Array, bool]:
+def check_columns(owner: Any, G: Any, n_train: int) -> tuple[Array, bool]:
     """Columns in place of the training outputs, as a table, and whether they were a vector."""
     G = np.asarray(G)
     if G.ndim not in (1, 2) or len(G) != n_train or G.dtype.kind not in "fiub":

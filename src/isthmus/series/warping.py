@@ -1,12 +1,15 @@
 """Dynamic time warping: distance, path and matrix."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
 from isthmus._door import with_door
+from isthmus.blocks.containers import is_dask
+from isthmus.blocks.mapping import each_pair
 from isthmus.series.bands import check_feasible, window_code
 from isthmus.series.collection import Packed, as_series, pack_both
 from isthmus.series.pairs import n_lanes, pair_matrix
@@ -123,7 +126,8 @@ def dtw_matrix(
     ----------
     X, Z : collections of series
         Lists of arrays (length,) or (length, channels), or arrays (n, length) or
-        (n, length, channels). Without ``Z`` the matrix is symmetric and a half is computed.
+        (n, length, channels). Without ``Z`` the matrix is symmetric and a half is computed. Dask
+        arrays and bags give a lazy matrix, of which each chunk is one call.
     window, step, local :
         As in :func:`dtw`; a function as ``local`` is called for every pair.
     n_jobs : int or None, default=None
@@ -143,6 +147,9 @@ def dtw_matrix(
            [0., 0., 2.],
            [1., 2., 0.]])
     """
+    if is_dask(X) or is_dask(Z):
+        options = {"window": window, "step": step, "local": local, "n_jobs": n_jobs}
+        return each_pair(X, X if Z is None else Z, partial(dtw_matrix, **options))
     weights, code = step_weights(step, "dtw_matrix"), window_code(window)
     left, right = pack_both(X, Z, owner="dtw_matrix")
     check_feasible(code, left.lengths, right.lengths, owner="dtw_matrix")

@@ -60,11 +60,16 @@ class AdaptedSmoother(MultiOutputMixin, RegressorMixin, Estimator, ABC):
     def __init__(self, regressor: Any):
         self.regressor = regressor
 
-    def fit(self, X: Any, y: Any) -> Any:
-        """Fit a copy of the regressor; return self."""
-        self.regressor_ = clone(self.regressor).fit(X, y)
-        self._keep(X)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Fit a copy of the regressor; return self.
+
+        ``sample_weight`` (n,) says how often each row counts, where the regressor takes it.
+        """
+        told = {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)}
+        self.regressor_ = clone(self.regressor).fit(X, y, **told)
         self.n_train_ = int(np.shape(y)[0])
+        counts = np.ones(self.n_train_) if sample_weight is None else np.asarray(sample_weight)
+        self._keep(X, counts.astype(np.float64))
         return self
 
     def predict(self, X: Any) -> Array:
@@ -77,8 +82,8 @@ class AdaptedSmoother(MultiOutputMixin, RegressorMixin, Estimator, ABC):
         found = self.weights(X) @ G
         return np.asarray(found.toarray() if sparse.issparse(found) else found)
 
-    def _keep(self, X: Any) -> None:
-        """What is needed of the training inputs."""
+    def _keep(self, X: Any, counts: Array) -> None:
+        """What is needed of the training inputs, and of how often they count."""
 
     @abstractmethod
     def weights(self, X: Any) -> Any:
@@ -91,15 +96,16 @@ class LeafSmoother(AdaptedSmoother):
     :math:`c_i` counts how often the bootstrap drew row ``i`` for the tree.
     """
 
-    def _keep(self, X: Any) -> None:
+    def _keep(self, X: Any, counts: Array) -> None:
         forest = self.regressor_
         self._leaves = _leaves(forest, X)
         n, n_trees = self._leaves.shape
         if getattr(forest, "bootstrap", False):
             drawn = forest.estimators_samples_
-            self._counts = np.column_stack([np.bincount(rows, minlength=n) for rows in drawn])
+            times = np.column_stack([np.bincount(rows, minlength=n) for rows in drawn])
+            self._counts = counts[:, None] * times
         else:
-            self._counts = np.ones((n, n_trees), dtype=np.intp)
+            self._counts = np.repeat(counts[:, None], n_trees, axis=1)
 
     def weights(self, X: Any) -> Any:
         check_is_fitted(self)
@@ -109,7 +115,8 @@ class LeafSmoother(AdaptedSmoother):
         for t in range(n_trees):
             n_nodes = int(max(self._leaves[:, t].max(), new[:, t].max())) + 1
             mass = np.bincount(self._leaves[:, t], self._counts[:, t], minlength=n_nodes)
-            share = self._counts[:, t] / np.maximum(mass[self._leaves[:, t]], 1)
+            full = mass[self._leaves[:, t]]
+            share = self._counts[:, t] / np.where(full > 0, full, 1.0)
             rows = np.arange(len(share))
             trained = sparse.csr_array(
                 (share, (self._leaves[:, t], rows)), shape=(n_nodes, len(rows))
@@ -147,14 +154,17 @@ class NeighborSmoother(AdaptedSmoother):
 
 
 class LinearSmoother(AdaptedSmoother):
-    r"""Linear regression: :math:`w(x)=\frac1n+X_c(X_c^\top X_c+\alpha I)^{-1}(x-\bar x)`."""
+    r"""Linear regression: :math:`w(x)=\frac1n+X_c(X_c^\top X_c+\alpha I)^{-1}(x-\bar x)`.
+
+    With sample weights the mean is the weighted one and rows are scaled by their roots.
+    """
 
     @property
     def sums_to_one(self) -> bool:  # type: ignore[override]
         """Where a constant is fitted."""
         return bool(self.regressor.fit_intercept)
 
-    def _keep(self, X: Any) -> None:
+    def _keep(self, X: Any, counts: Array) -> None:
         X = np.asarray(X, dtype=np.float64)
         alpha = getattr(self.regressor_, "alpha_", getattr(self.regressor_, "alpha", 0.0))
         if np.ndim(alpha):
@@ -162,18 +172,19 @@ class LinearSmoother(AdaptedSmoother):
                 "A ridge regression with a penalty for each output has no weights in common. Give "
                 "it one alpha."
             )
-        self._mean = X.mean(axis=0) * self.sums_to_one
-        Xc = X - self._mean
+        self._shares, root = counts / counts.sum(), np.sqrt(counts)
+        self._mean = self._shares @ X * self.sums_to_one
+        Xc = root[:, None] * (X - self._mean)
         U, s, Vt = linalg.svd(Xc, full_matrices=False)
         kept = s > np.finfo(np.float64).eps * max(Xc.shape) * s.max(initial=0.0)
         self._right = Vt[kept].T * (s[kept] / (s[kept] ** 2 + alpha))
-        self._left = U[:, kept]
+        self._left = root[:, None] * U[:, kept]
 
     def weights(self, X: Any) -> Array:
         check_is_fitted(self)
         new = np.asarray(X, dtype=np.float64) - self._mean
         W = new @ self._right @ self._left.T
-        return W + 1 / W.shape[1] if self.sums_to_one else W
+        return W + self._shares if self.sums_to_one else W
 
 
 def _leaves(forest: Any, X: Any) -> Any:

@@ -5,6 +5,8 @@ is fitted and ``K`` is centred, the weights of row ``j`` without itself are
 :math:`H_{ji}/(1-H_{jj})` for :math:`i\ne j` and zero for itself.
 """
 
+from typing import Any
+
 import numpy as np
 
 from isthmus.linalg.products import product
@@ -12,8 +14,14 @@ from isthmus.linalg.ridge import RidgePath
 from isthmus.typing import Array, IntArray
 
 
-def left_out_weights(path: RidgePath, alpha: float, rows: IntArray | None = None) -> Array:
-    """Weights (n_rows, n) over all rows for some of them, each left out by itself.
+def left_out_weights(
+    path: RidgePath, alpha: float, rows: IntArray | None = None, counts: Array | None = None
+) -> Array:
+    r"""Weights (n_rows, n) over all rows for some of them, each left out by itself.
+
+    Where row i counts :math:`c_i` times, the path is that of :math:`D K D` with
+    :math:`D=\mathrm{diag}(\sqrt c)`, ``K`` centred by the weighted mean, and one copy of the row is
+    left out, or all of it where it counts less than once.
 
     Examples
     --------
@@ -29,10 +37,15 @@ def left_out_weights(path: RidgePath, alpha: float, rows: IntArray | None = None
     rows = np.arange(n) if rows is None else rows
     shares = path.eigenvalues / (path.eigenvalues + alpha)
     H = product(path.U[rows] * shares, path.U.T)
+    once: Any = 1.0
+    if counts is not None:
+        root = np.sqrt(counts)
+        H *= root / root[rows, None]
+        once = 1 / np.maximum(counts[rows], 1.0)
     if path.intercept:
-        H += 1 / n
+        H += 1 / n if counts is None else counts / counts.sum()
     places = np.arange(len(rows)), rows
-    leverage = np.minimum(H[places], 1 - 1e-10)
+    leverage = np.minimum(once * H[places], 1 - 1e-10)
+    H[places] = H[places] - leverage if counts is not None else 0.0
     H /= (1 - leverage)[:, None]
-    H[places] = 0.0
     return H

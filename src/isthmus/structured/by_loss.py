@@ -16,17 +16,20 @@ from isthmus.losses.tasks.collections import n_outputs, take_outputs
 from isthmus.preimage.minimum_risk import MinimumRiskPreimage, join_decoded
 from isthmus.regression.ridge.estimator import KernelRidgeCV
 from isthmus.regression.ridge.search import KERNELS
-from isthmus.regression.selection import Selection
+from isthmus.regression.selection import Choice, Selection
 from isthmus.smoothers.adapters import as_smoother
 from isthmus.structured.crossfit import fit_inputs
+from isthmus.structured.given import Given
 from isthmus.structured.landmarks import LandmarkRidge
 from isthmus.structured.left_out_risk import MOST_DECODED, Judge, choose_ridge, rows_to_choose_on
-from isthmus.structured.loss_inputs import kernels_to_try, named_kernels
-from isthmus.structured.slots import input_arrows, learning_from
+from isthmus.structured.loss_inputs import holds_objects, kernels_to_try, named_kernels
+from isthmus.structured.slots import for_outputs, input_arrows, learning_from
 from isthmus.typing import Array, provides
 
 # Beyond so many rows kernel ridge regression is done on landmarks.
 MOST_EXACT = 3000
+# Words and graphs lose more by landmarks, and their kernel values cost more than the solution.
+MOST_EXACT_OBJECTS = 6000
 N_LANDMARKS = 1500
 # Outputs to which costs are computed, where a regression needs coordinates and there are none.
 N_REFERENCES = 30
@@ -42,8 +45,9 @@ class LossMap(NamedTuple):
 
     def decode(self, inputs: Any) -> Decoded:
         """Answers for coordinates of inputs, in batches."""
-        n_train = self.preimage.n_outputs_
-        batches = block_slices(n_objects(inputs), 4 * n_train)
+        gamma = self.preimage
+        width = gamma.columns.shape[1] if gamma.by_columns else gamma.n_outputs_
+        batches = block_slices(n_objects(inputs), 4 * width)
         return join_decoded([self._decode(take(inputs, rows)) for rows in batches])
 
     def _decode(self, inputs: Any) -> Decoded:
@@ -61,6 +65,7 @@ def fit_loss_map(
     preimage: MinimumRiskPreimage,
     selection: Selection,
     n_folds: int | None,
+    given: Given,
 ) -> LossMap:
     """The three arrows for checked inputs and a pre-image that has the outputs."""
     features, machine = loss_arrows(x_features, regressor)
@@ -68,25 +73,25 @@ def fit_loss_map(
     if features is not None:
         targets = regression_targets(preimage)
         with learning_from(features, targets.shape[1]):
-            inputs, rows = fit_inputs(features, X, more_X, targets, n_folds)
+            inputs, rows = fit_inputs(features, X, more_X, targets, n_folds, given)
         if rows != slice(None):
             raise TypeError(
                 f"x_features={shortened(features)} keeps some of the rows only; a loss needs all."
             )
     if machine is not None:
-        return fit_given(machine, inputs, preimage)._replace(x_features=features)
+        return fit_given(machine, inputs, preimage, given)._replace(x_features=features)
     kernels = kernels_to_try(x_features, inputs)
     centred = kernels is KERNELS and features is None and isinstance(inputs, np.ndarray)
     if centred:
         # Far from the origin a linear kernel has lost its digits; the others do not mind.
         features = StandardScaler(with_std=False).fit(inputs)
         inputs = features.transform(inputs)
-    found = fit_ridge(kernels, inputs, preimage, selection)._replace(x_features=features)
+    found = fit_ridge(kernels, inputs, preimage, selection, given)._replace(x_features=features)
     if kernels is not KERNELS or not centred or not uneven(inputs):
         return found
     # Columns of different units: with their spreads taken out, or as they are?
     scaler = StandardScaler().fit(X)
-    scaled = fit_ridge(kernels, scaler.transform(X), preimage, selection)
+    scaled = fit_ridge(kernels, scaler.transform(X), preimage, selection, given)
     better = (scaled.left_out_loss or 0.0) < (found.left_out_loss or 0.0)
     return scaled._replace(x_features=scaler) if better else found
 
@@ -105,31 +110,39 @@ def fit_ridge(
     inputs: Any,
     preimage: MinimumRiskPreimage,
     selection: Selection,
-    sample_weight: Array | None = None,
+    given: Given,
 ) -> LossMap:
     """Kernel ridge regression, exact or on landmarks, chosen by the loss of left-out rows."""
     loss, outputs = preimage.loss_, preimage.objects_
-    judge = Judge(loss, outputs, sample_weight)
+    judge = Judge(loss.for_choice(), outputs, given)
     selection = rows_to_choose_on(loss, outputs, selection)
     choice = choose_ridge(kernels, inputs, judge, selection)
     kernel, alpha = choice.value
     n = n_objects(inputs)
-    if n > MOST_EXACT or sparse.issparse(inputs):
+    most = MOST_EXACT_OBJECTS if holds_objects(inputs) else MOST_EXACT
+    if n > most or sparse.issparse(inputs):
         machine = LandmarkRidge(kernel, min(N_LANDMARKS, n))
-        return _fit_landmarks(machine, inputs, preimage, judge)
+        return _fit_landmarks(machine, inputs, preimage, judge, choice)
     machine = KernelRidgeCV(kernel, alpha=alpha)
-    machine.fit(inputs, regression_targets(preimage))
+    machine.fit(inputs, regression_targets(preimage), given.counts)
     return LossMap(machine, preimage, choice.error)
 
 
-def fit_given(regressor: Any, inputs: Any, preimage: MinimumRiskPreimage) -> LossMap:
+def fit_given(regressor: Any, inputs: Any, preimage: MinimumRiskPreimage, given: Given) -> LossMap:
     """A regressor of the user's: of the loss's columns, or a smoother."""
     if not preimage.by_columns:
         regressor = as_smoother(regressor)
     targets = regression_targets(preimage)
-    if "several_outputs" not in provides(regressor) and targets.shape[1] == 1:
+    single = "several_outputs" not in provides(regressor)
+    if single and not preimage.by_columns:
+        # The weights are all that is asked for, and one column will do to learn them.
+        targets = targets[:, :1]
+    if single and targets.shape[1] == 1:
         targets = targets[:, 0]
-    return LossMap(regressor.fit(inputs, targets), preimage, None)
+    elif single:
+        regressor = for_outputs(regressor, targets.shape[1])
+    told = given.arguments("regressor", regressor, required=True)
+    return LossMap(regressor.fit(inputs, targets, **told), preimage, None)
 
 
 def reference_costs(loss: TaskLoss, outputs: Any) -> Array:
@@ -139,20 +152,28 @@ def reference_costs(loss: TaskLoss, outputs: Any) -> Array:
 
 
 def _fit_landmarks(
-    machine: LandmarkRidge, inputs: Any, preimage: MinimumRiskPreimage, judge: Judge
+    machine: LandmarkRidge,
+    inputs: Any,
+    preimage: MinimumRiskPreimage,
+    judge: Judge,
+    choice: Choice,
 ) -> LossMap:
-    n = n_objects(inputs)
-    if preimage.by_columns:
+    n, counts = n_objects(inputs), judge.given.counts
+    if judge.given.groups is not None:
+        # Single rows that are left out would be known from the others of their group.
+        machine.fit(inputs, preimage.columns if preimage.by_columns else np.zeros((n, 1)), counts)
+        machine.alpha_, machine.loo_error_ = choice.value[1], choice.error
+    elif preimage.by_columns:
         columns: Any = preimage.columns
         rows = np.sort(sample_rows(n, 1000, 0))
-        machine.fit(inputs, columns).choose(
+        machine.fit(inputs, columns, counts).choose(
             rows,
             columns,
             lambda values: judge.error(preimage.decode_columns(values).outputs, rows),
         )
     else:
         rows = np.sort(sample_rows(n, min(MOST_DECODED, judge.loss.n_left_out), 0))
-        machine.fit(inputs, np.zeros((n, 1))).choose_by_weights(
+        machine.fit(inputs, np.zeros((n, 1)), counts).choose_by_weights(
             rows, lambda W: judge.error(preimage.decode(W).outputs, rows)
         )
     return LossMap(machine, preimage, machine.loo_error_)

@@ -47,13 +47,19 @@ class LabelCalibration(NamedTuple):
         return expit(self.slope * logit(np.clip(values, self.floor, 1 - self.floor)) + self.shift)
 
 
-def calibrate_classes(values: Array, classes: IntArray) -> ClassCalibration:
-    """Floor and power of largest likelihood; ``classes`` are the numbers of the right columns."""
+def calibrate_classes(
+    values: Array, classes: IntArray, counts: Array | None = None
+) -> ClassCalibration:
+    """Floor and power of largest likelihood; ``classes`` are the numbers of the right columns.
+
+    Row i counts ``counts[i]`` times.
+    """
     rows = np.arange(len(classes))
 
     def loss(log_power: float, floor: float) -> float:
         p = _sharpened(values, floor, float(np.exp(log_power)))
-        return -float(np.mean(np.log(np.maximum(p[rows, classes], 1e-300))))
+        likely = np.log(np.maximum(p[rows, classes], 1e-300))
+        return -float(np.average(likely, weights=counts))
 
     found = []
     for floor in FLOORS:
@@ -63,43 +69,49 @@ def calibrate_classes(values: Array, classes: IntArray) -> ClassCalibration:
     plain = _sharpened(values, FLOORS[0], 1.0)
     after = _sharpened(values, floor, power)
     return ClassCalibration(
-        floor, power, calibration_error(plain, classes), calibration_error(after, classes)
+        floor,
+        power,
+        calibration_error(plain, classes, counts),
+        calibration_error(after, classes, counts),
     )
 
 
-def calibrate_labels(values: Array, labels: Array) -> LabelCalibration:
+def calibrate_labels(values: Array, labels: Array, counts: Array | None = None) -> LabelCalibration:
     """Slope and shift of largest likelihood, the same for all labels."""
     floor = 1e-3
     odds, truth = logit(np.clip(values, floor, 1 - floor)).ravel(), labels.ravel() > 0
+    each = None if counts is None else np.repeat(counts, values.shape[1])
 
     def loss(at: Array) -> float:
         z = np.exp(at[0]) * odds + at[1]
-        return float(np.mean(np.logaddexp(0, np.where(truth, -z, z))))
+        return float(np.average(np.logaddexp(0, np.where(truth, -z, z)), weights=each))
 
     best = optimize.minimize(loss, np.zeros(2), method="Nelder-Mead")
     slope, shift = float(np.exp(best.x[0])), float(best.x[1])
     before, after = expit(odds), expit(slope * odds + shift)
     return LabelCalibration(
-        floor, slope, shift, binned_error(before, truth), binned_error(after, truth)
+        floor, slope, shift, binned_error(before, truth, each), binned_error(after, truth, each)
     )
 
 
-def calibration_error(probabilities: Array, classes: IntArray) -> float:
+def calibration_error(
+    probabilities: Array, classes: IntArray, counts: Array | None = None
+) -> float:
     """Mean gap between how sure the answers are and how often they are right, in ten bins.
 
     >>> calibration_error(np.array([[0.8, 0.2], [0.8, 0.2]]), np.array([0, 1])).__round__(3)
     0.3
     """
     top = np.argmax(probabilities, axis=1)
-    return binned_error(probabilities[np.arange(len(top)), top], top == classes)
+    return binned_error(probabilities[np.arange(len(top)), top], top == classes, counts)
 
 
-def binned_error(sure: Array, right: Any) -> float:
+def binned_error(sure: Array, right: Any, counts: Array | None = None) -> float:
     """The same for one probability per row."""
     bins = np.minimum((sure * N_BINS).astype(int), N_BINS - 1)
-    counts = np.bincount(bins, minlength=N_BINS)
-    gaps = np.bincount(bins, sure - np.asarray(right, dtype=float), minlength=N_BINS)
-    return float(np.abs(gaps).sum() / max(counts.sum(), 1))
+    times = np.ones(len(bins)) if counts is None else counts
+    gaps = np.bincount(bins, times * (sure - np.asarray(right, dtype=float)), minlength=N_BINS)
+    return float(np.abs(gaps).sum() / max(times.sum(), np.finfo(float).tiny))
 
 
 def _sharpened(values: Array, floor: float, power: float) -> Array:

@@ -19,9 +19,10 @@ from isthmus.kernels.objects import n_objects
 from isthmus.losses.tasks.classes import CostMatrix, ZeroOne
 from isthmus.losses.tasks.label_sets import Hamming
 from isthmus.losses.tasks.resolve import as_task_loss
-from isthmus.regression.selection import CRITERIA, Selection
+from isthmus.regression.selection import CRITERIA, Selection, as_selection
 from isthmus.structured.calibration import calibrate_classes, calibrate_labels
 from isthmus.structured.dependency import DependencyEstimator
+from isthmus.structured.given import Given, counted_rows, fit_square, routing_of
 from isthmus.structured.left_out_columns import left_out_columns
 from isthmus.structured.loss_inputs import check_loss_inputs
 from isthmus.structured.slots import a_slot
@@ -56,6 +57,7 @@ class DependencyClassifier(ClassifierMixin, Estimator):
     classes_ : ndarray of shape (n_classes,)
         The classes in their own type; for label sets the numbers of the labels.
     model_ : fitted DependencyEstimator
+    indicator_regressor_ : fitted regressor of the indicators of classes or labels
     calibration_ : ClassCalibration, LabelCalibration or None
         With the mean gap between probability and frequency of left-out rows, ``error_before`` and
         ``error``.
@@ -106,8 +108,31 @@ class DependencyClassifier(ClassifierMixin, Estimator):
         tags.input_tags.sparse = self.regressor is None
         return tags
 
-    def fit(self, X: Any, y: Any) -> "DependencyClassifier":
-        """Learn from inputs and classes (n,) or label sets (n, n_labels); return self."""
+    def get_metadata_routing(self) -> Any:
+        """What it asks for itself, and its parts, see scikit-learn's metadata routing."""
+        return routing_of(self)
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        **fit_params: Any,
+    ) -> "DependencyClassifier":
+        """Learn from inputs and classes (n,) or label sets (n, n_labels); return self.
+
+        Parameters
+        ----------
+        X, y : inputs and classes or label sets, as many of each
+        sample_weight : array of shape (n,) or None, default=None
+            How often each row counts.
+        groups : array of shape (n,) or None, default=None
+            Rows of a group are left out together.
+        **fit_params
+            With ``sklearn.set_config(enable_metadata_routing=True)``, what parts have asked for.
+        """
         if y is None:
             raise ValueError(
                 "DependencyClassifier requires y to be passed, but the target y is None."
@@ -115,11 +140,12 @@ class DependencyClassifier(ClassifierMixin, Estimator):
         X = check_loss_inputs(self, X, reset=True)
         y = y if sparse.issparse(y) else np.asarray(y)
         check_length(self, n_objects(X), n_objects(y), what="labels as inputs")
+        X, y, given = counted_rows(self, X, y, sample_weight, groups, fit_params)
         sets = y.ndim == 2 and y.shape[1] > 1
         if sets:
             Y = Hamming().check(y)
             classes, numbers = np.arange(Y.shape[1]), None
-            loss = self._loss_of_labels(Y)
+            loss = self._loss_of_labels(Y, given)
         else:
             assert_all_finite(y, input_name="y")
             check_classification_targets(y)
@@ -128,26 +154,30 @@ class DependencyClassifier(ClassifierMixin, Estimator):
             if len(classes) < 2:
                 raise ValueError(
                     "DependencyClassifier needs samples of at least 2 classes, but the data "
-                    f"contains only one class: {classes[0]!r}"
+                    f"contains only one class: {classes.tolist()[0]!r}"
                 )
-            loss = self._loss_of_classes(classes, Y)
-        cv = self._folds(numbers)
+            loss = self._loss_of_classes(classes, numbers, given)
+        cv = self._folds(numbers, given)
         model = DependencyEstimator(
             x_features=self.x_features, regressor=self.regressor, loss=loss, cv=cv
-        ).fit(X, Y)
+        )
+        model = fit_square(model, X, Y, given)
 
         indicators = Y if sets else np.eye(len(classes))[numbers]
-        head, left_out, rows = left_out_columns(model, X, indicators)
+        calibrate = self.calibration is not None
+        head, left_out, rows = left_out_columns(model, X, indicators, given, calibrate=calibrate)
         self.calibration_ = None
-        if self.calibration is not None:
+        if left_out is not None:
             some: Any = indicators[rows]
             dense = np.asarray(some.toarray() if sparse.issparse(some) else some)
+            own = None if given.counts is None else given.counts[rows]
             self.calibration_ = (
-                calibrate_labels(left_out, dense)
+                calibrate_labels(left_out, dense, own)
                 if sets
-                else calibrate_classes(left_out, np.argmax(dense, axis=1))
+                else calibrate_classes(left_out, np.argmax(dense, axis=1), own)
             )
-        self.classes_, self.model_, self._head, self._sets = classes, model, head, sets
+        self.classes_, self.model_, self._sets = classes, model, sets
+        self.indicator_regressor_ = head
         return self
 
     def predict(self, X: Any) -> Any:
@@ -168,7 +198,10 @@ class DependencyClassifier(ClassifierMixin, Estimator):
 
     def predict_proba(self, X: Any) -> Array:
         """Return probabilities: of the classes, or for label sets of each label (n, n_labels)."""
-        values = self._values(X)
+        return self.probabilities_from(self._values(X))
+
+    def probabilities_from(self, values: Array) -> Array:
+        """Return the probabilities for predicted indicators (n, n_classes)."""
         if self.calibration_ is not None:
             return self.calibration_.probabilities(values)
         clipped = np.clip(values, 0, 1)
@@ -189,20 +222,25 @@ class DependencyClassifier(ClassifierMixin, Estimator):
     def _values(self, X: Any) -> Array:
         check_is_fitted(self)
         X = check_loss_inputs(self, X, reset=False)
-        return self._head.predict(self.model_.transform_inputs(X))
+        return self.indicator_regressor_.predict(self.model_.transform_inputs(X))
 
-    def _loss_of_classes(self, classes: Any, y: Any) -> Any:
+    def _loss_of_classes(self, classes: Any, numbers: IntArray, given: Given) -> Any:
         if self.loss is not None:
             self._refuse_class_weight("a loss")
             return as_task_loss(self.loss)
         if self.class_weight is None:
             return ZeroOne()
-        weights = compute_class_weight(self.class_weight, classes=classes, y=y)
+        if isinstance(self.class_weight, dict):
+            y = classes[numbers]
+            weights = compute_class_weight(self.class_weight, classes=classes, y=y)
+        else:
+            mass = np.bincount(numbers, given.counts, minlength=len(classes))
+            weights = mass.sum() / (len(classes) * mass)
         # To miss a class costs its weight, whatever is answered in its place.
         costs = (1 - np.eye(len(classes))) * weights
         return CostMatrix(costs, classes=list(classes))
 
-    def _loss_of_labels(self, Y: Any) -> Any:
+    def _loss_of_labels(self, Y: Any, given: Given) -> Any:
         if self.loss is not None:
             self._refuse_class_weight("a loss")
             return as_task_loss(self.loss)
@@ -211,8 +249,9 @@ class DependencyClassifier(ClassifierMixin, Estimator):
         m = Y.shape[1]
         if isinstance(self.class_weight, dict):
             return Hamming(miss=[self.class_weight.get(j, 1.0) for j in range(m)])
-        counts = np.asarray(Y.sum(axis=0), dtype=float).ravel()
-        return Hamming(miss=(Y.shape[0] - counts + 1) / (counts + 1))
+        times = np.ones(Y.shape[0]) if given.counts is None else given.counts
+        counts = np.asarray(Y.T @ times, dtype=float).ravel()
+        return Hamming(miss=(times.sum() - counts + 1) / (counts + 1))
 
     def _refuse_class_weight(self, beside: str) -> None:
         if self.class_weight is not None:
@@ -221,11 +260,11 @@ class DependencyClassifier(ClassifierMixin, Estimator):
                 "CostMatrix(costs) holds the costs of classes."
             )
 
-    def _folds(self, numbers: IntArray | None) -> Any:
-        given: Any = self.cv.criterion if isinstance(self.cv, Selection) else self.cv
-        if numbers is None or not isinstance(given, Integral):
-            return self.cv
-        n_folds = min(int(given), int(np.bincount(numbers).min()))
+    def _folds(self, numbers: IntArray | None, given: Given) -> Any:
+        criterion: Any = self.cv.criterion if isinstance(self.cv, Selection) else self.cv
+        if numbers is None or not isinstance(criterion, Integral) or given.groups is not None:
+            return given.selection(as_selection(self.cv, self))
+        n_folds = min(int(criterion), int(np.bincount(numbers).min()))
         if n_folds < 2:
             return self.cv
         folds = StratifiedKFold(n_folds, shuffle=True, random_state=0)

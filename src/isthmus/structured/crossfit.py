@@ -4,14 +4,18 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import KFold
 
 from isthmus.kernels.objects import concatenate, n_objects, take
-from isthmus.regression.left_out import flat
+from isthmus.regression.left_out import flat, left_out_predictions, settle
+from isthmus.structured.given import Given
 from isthmus.typing import Array, Objects, provides
 
+NOTHING = Given()
 
-def left_out_inputs(x_features: Any, X: Objects, targets: Array, n_folds: int) -> Array:
+
+def left_out_inputs(
+    x_features: Any, X: Objects, targets: Array, n_folds: int, given: Given = NOTHING
+) -> Array:
     r"""Coordinates of training inputs in a supervised map that has not seen their outputs.
 
     A map that was fitted on the outputs gives training inputs coordinates that hold part of them,
@@ -21,7 +25,7 @@ def left_out_inputs(x_features: Any, X: Objects, targets: Array, n_folds: int) -
     """
     whole = np.asarray(x_features.transform(X))
     left_out = np.empty_like(whole, dtype=np.float64)
-    for train, test in KFold(n_folds, shuffle=True, random_state=0).split(targets):
+    for train, test in given.folds(n_folds, len(targets)):
         part = clone(x_features).fit(take(X, train), flat(targets[train]))
         seen = with_constant(np.asarray(part.transform(take(X, train))))
         affine = np.linalg.lstsq(seen, whole[train], rcond=None)[0]
@@ -40,7 +44,12 @@ def with_constant(Z: Array) -> Array:
 
 
 def fit_inputs(
-    x_features: Any, X: Objects, more_X: Objects, targets: Array, n_folds: int | None
+    x_features: Any,
+    X: Objects,
+    more_X: Objects,
+    targets: Array,
+    n_folds: int | None,
+    given: Given = NOTHING,
 ) -> tuple[Any, Any]:
     """Coordinates for T to learn from, and the rows they belong to; φ is fitted.
 
@@ -50,24 +59,73 @@ def fit_inputs(
     if x_features is None:
         return X, everything
     words = provides(x_features)
+    told = given.arguments("x_features", x_features) if more_X is None else {}
     if "supervised" not in words:
         if more_X is None:
-            return np.asarray(fit_transform(x_features, X, flat(targets))), everything
+            return np.asarray(fit_transform(x_features, X, flat(targets), **told)), everything
         return np.asarray(x_features.fit(concatenate(X, more_X)).transform(X)), everything
     if n_folds is None:
-        x_features.fit(X, flat(targets))
+        x_features.fit(X, flat(targets), **told)
         if "embedding" in words:
             return x_features.embedding_, x_features.rows_
         return np.asarray(x_features.transform(X)), everything
     if "crossfit" in words:
         x_features.set_params(crossfit=n_folds)
-        return np.asarray(x_features.fit_transform(X, flat(targets))), everything
-    x_features.fit(X, flat(targets))
-    return left_out_inputs(x_features, X, targets, n_folds), everything
+        return np.asarray(x_features.fit_transform(X, flat(targets), **told)), everything
+    x_features.fit(X, flat(targets), **told)
+    return left_out_inputs(x_features, X, targets, n_folds, given), everything
 
 
-def fit_transform(features: Any, X: Any, y: Any = None) -> Any:
+def left_out_coordinates(
+    regressor: Any, inputs: Any, targets: Array, n_folds: int, given: Given
+) -> Array:
+    """Predictions of every row by a regressor that did not see its fold.
+
+    What the fitted regressor has chosen is kept where it can say what that was.
+    """
+    if given.counts is None and given.groups is None:
+        return left_out_predictions(regressor, inputs, targets, n_folds)
+    found = np.empty_like(targets, dtype=np.float64)
+    told = given.arguments("regressor", regressor)
+    for train, test in given.folds(n_folds, len(targets)):
+        own = {name: value[train] for name, value in told.items() if np.ndim(value)}
+        part = settle(regressor).fit(take(inputs, train), flat(targets[train]), **own)
+        found[test] = np.asarray(part.predict(take(inputs, test))).reshape(len(test), -1)
+    return found
+
+
+def fit_transform(features: Any, X: Any, y: Any = None, **told: Any) -> Any:
     """What ``fit_transform`` gives where there is one: a fitted, frozen map has none."""
     if callable(getattr(features, "fit_transform", None)):
-        return features.fit_transform(X, y)
-    return features.fit(X, y).transform(X)
+        return features.fit_transform(X, y, **told)
+    return features.fit(X, y, **told).transform(X)
+
+
+def output_coordinates(y_features: Any, Y: Any, more_Y: Any, given: Given) -> Array:
+    """Coordinates of ``Y``, whose features are fitted on more of them."""
+    if y_features is None:
+        return np.asarray(Y)
+    if more_Y is Y:
+        told = given.arguments("y_features", y_features)
+        return np.asarray(fit_transform(y_features, Y, **told))
+    return np.asarray(y_features.fit(more_Y).transform(Y))
+
+
+def coordinates_to_invert(
+    preimage: Any,
+    regressor: Any,
+    inputs: Any,
+    targets: Array,
+    y_features: Any,
+    more_Y: Any,
+    n_folds: int | None,
+    given: Given,
+) -> Array | None:
+    """Coordinates that stand for the training outputs when Γ is fitted."""
+    own = targets
+    if n_objects(more_Y) > len(targets):
+        own = np.asarray(y_features.transform(more_Y))
+    if n_folds is None or "learned" not in provides(preimage):
+        return own
+    left_out = left_out_coordinates(regressor, inputs, targets, n_folds, given)
+    return np.concatenate([left_out, own[len(targets) :]])

@@ -3,7 +3,8 @@
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import MultiOutputMixin, RegressorMixin, clone
+from scipy import sparse
+from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
@@ -16,13 +17,22 @@ from isthmus.kernels.resolve import as_kernel
 from isthmus.losses.tasks.base import Decoded
 from isthmus.losses.tasks.resolve import as_task_loss
 from isthmus.preimage.minimum_risk import MinimumRiskPreimage
-from isthmus.regression.left_out import flat, left_out_predictions
+from isthmus.regression.left_out import flat
 from isthmus.regression.selection import CRITERIA, as_selection
 from isthmus.structured.by_loss import fit_loss_map, mean_costs, refuse_slots
-from isthmus.structured.crossfit import enough_rows, fit_inputs, fit_transform
+from isthmus.structured.crossfit import (
+    coordinates_to_invert,
+    enough_rows,
+    fit_inputs,
+    output_coordinates,
+)
 from isthmus.structured.expansion import SquareExpansion
+from isthmus.structured.given import Given, counted_rows, routing_of
+from isthmus.structured.in_blocks import FitsBlocks
+from isthmus.structured.labels import in_type, label_type, plain_outputs
 from isthmus.structured.loss_inputs import check_loss_inputs
 from isthmus.structured.missing import has_missing, missing_outputs
+from isthmus.structured.reverse import Reversible
 from isthmus.structured.slots import (
     a_slot,
     for_outputs,
@@ -36,10 +46,10 @@ from isthmus.structured.slots import (
 )
 from isthmus.typing import OBJECT_KINDS, Smoother, needs, provides
 
-_NO_MAP: Any = None
 
-
-class DependencyEstimator(SquareExpansion, MultiOutputMixin, RegressorMixin, Estimator):
+class DependencyEstimator(
+    FitsBlocks, Reversible, SquareExpansion, MultiOutputMixin, RegressorMixin, Estimator
+):
     r"""Learn a map between two spaces, :math:`t=\Gamma\circ T\circ\varphi`.
 
     Inputs become coordinates (:math:`\varphi`), outputs become coordinates, a regression
@@ -158,25 +168,48 @@ class DependencyEstimator(SquareExpansion, MultiOutputMixin, RegressorMixin, Est
         tags.regressor_tags.poor_score = self.loss is not None  # it is a loss with a minus sign
         return tags
 
+    def get_metadata_routing(self) -> Any:
+        """What it asks for itself, and its parts, see scikit-learn's metadata routing."""
+        return routing_of(self)
+
     def fit(
-        self, X: Any, y: Any, *, unlabelled: Any = None, unlabelled_outputs: Any = None
+        self,
+        X: Any,
+        y: Any,
+        *,
+        sample_weight: Any = None,
+        groups: Any = None,
+        unlabelled: Any = None,
+        unlabelled_outputs: Any = None,
+        **fit_params: Any,
     ) -> "DependencyEstimator":
         """Learn the three arrows from pairs of objects; return self.
 
         Parameters
         ----------
         X, y : inputs and outputs, as many of each
+        sample_weight : array of shape (n,) or None, default=None
+            How often each pair counts: for the regression, for features that take it, and for the
+            left-out loss by which kernel and penalty are chosen.
+        groups : array of shape (n,) or None, default=None
+            Rows of a group are left out together where something is chosen or cross-fitted: one
+            group at a time, or the groups of the folds of ``cv``.
         unlabelled : inputs or None, default=None
             Further inputs, without outputs: unsupervised ``x_features`` learn from them too.
         unlabelled_outputs : outputs or None, default=None
             Further outputs, without inputs: ``y_features`` and the pre-image learn from them too.
+        **fit_params
+            With ``sklearn.set_config(enable_metadata_routing=True)``, what parts have asked for.
         """
-        if y is None:
-            raise ValueError(
-                "DependencyEstimator requires y to be passed, but the target y is None."
-            )
-        if self.loss is not None:
-            return self._fit_by_loss(X, y, unlabelled, unlabelled_outputs)
+        y = plain_outputs(self, y)
+        self._labels = label_type(y)
+        told = {"sample_weight": sample_weight, "groups": groups, "more": fit_params}
+        fit = self._fit_by_features if self.loss is None else self._fit_by_loss
+        return fit(X, y, unlabelled, unlabelled_outputs, told)
+
+    def _fit_by_features(
+        self, X: Any, y: Any, unlabelled: Any, unlabelled_outputs: Any, told: Any
+    ) -> "DependencyEstimator":
         x_features, regressor = input_arrows(self.x_features, self.regressor)
         y_features = output_features(self.y_features)
         X = self._check_inputs(X, reset=True)
@@ -184,6 +217,7 @@ class DependencyEstimator(SquareExpansion, MultiOutputMixin, RegressorMixin, Est
             y_features, regressor = missing_outputs(self, regressor)
         Y, kinds = self._check_outputs(y, y_features)
         check_length(self, n_objects(X), n_objects(Y), what="outputs as inputs")
+        X, Y, given = counted_rows(self, X, Y, **told)
         preimage = output_preimage(self.preimage, y_features, regressor, kinds)
         more_X = None if unlabelled is None else self._check_inputs(unlabelled, reset=False)
         more_Y = Y
@@ -191,22 +225,31 @@ class DependencyEstimator(SquareExpansion, MultiOutputMixin, RegressorMixin, Est
             more_Y = concatenate(Y, self._check_outputs(unlabelled_outputs, y_features)[0])
 
         # The square: coordinates of outputs, coordinates of inputs, T between them, and back.
-        targets = _output_coordinates(y_features, Y, more_Y)
+        targets = output_coordinates(y_features, Y, more_Y, given)
         with learning_from(x_features, targets.shape[1]):
-            inputs, rows = fit_inputs(x_features, X, more_X, targets, self._n_folds(X))
+            inputs, rows = fit_inputs(x_features, X, more_X, targets, self._n_folds(X), given)
         regressor = for_outputs(regressor, targets.shape[1])
-        regressor = regressor.fit(inputs, self._for_regressor(regressor, targets[rows]))
+        given = given.take(rows)
+        asked = given.arguments("regressor", regressor, required=True)
+        regressor = regressor.fit(inputs, self._for_regressor(regressor, targets[rows]), **asked)
         if preimage is not None:
-            known = self._coordinates_to_invert(
-                preimage, regressor, inputs, targets[rows], y_features, more_Y
+            known = coordinates_to_invert(
+                preimage,
+                regressor,
+                inputs,
+                targets[rows],
+                y_features,
+                more_Y,
+                self._n_folds(inputs),
+                given,
             )
             preimage.fit(more_Y, y_features, known)
 
         self.x_features_, self.y_features_ = x_features, y_features
         self.regressor_, self.preimage_ = regressor, preimage
         self.left_out_loss_: float | None = None
-        self._map, self._pairs = _NO_MAP, (X, y)
-        self._flat = "vectors" in kinds and np.asarray(y).ndim == 1
+        self._map, self._pairs = None, (X, y if given.counts is None else Y)
+        self._flat, self._sparse = "vectors" in kinds and np.asarray(y).ndim == 1, False
         return self
 
     def predict_coordinates(self, X: Any) -> np.ndarray:
@@ -227,18 +270,20 @@ class DependencyEstimator(SquareExpansion, MultiOutputMixin, RegressorMixin, Est
         """Return the predicted outputs: an array of vectors, or a 1-D array of objects."""
         check_is_fitted(self)
         if self._map is not None:
-            return self.decode(X).outputs
+            return in_type(self.decode(X).outputs, self._labels)
         if self._by_weights:
             smoother: Smoother = self.regressor_
             Y = self.preimage_.solve(smoother.weights(self.transform_inputs(X)))
         else:
             Y = self._outputs_at(self.predict_coordinates(X))
-        return np.asarray(Y)[:, 0] if self._flat and np.ndim(Y) == 2 else Y
+        return np.asarray(Y)[:, 0] if self._flat and np.ndim(Y) == 2 else in_type(Y, self._labels)
 
     def transform_inputs(self, X: Any) -> Any:
         """Return the coordinates of inputs that the regression is given."""
         check_is_fitted(self)
         X = self._check_inputs(X, reset=False)
+        if self._sparse and not sparse.issparse(X):
+            X = sparse.csr_array(X)
         return X if self.x_features_ is None else np.asarray(self.x_features_.transform(X))
 
     def _outputs_at(self, coordinates: np.ndarray) -> Any:
@@ -286,64 +331,28 @@ class DependencyEstimator(SquareExpansion, MultiOutputMixin, RegressorMixin, Est
             )
         )
 
-    # The way back --------------------------------------------------------------------------
-
-    def reverse(self, X: Any = None, y: Any = None) -> "DependencyEstimator":
-        """Learn the map from outputs to inputs, the slots exchanged; return a fitted model.
-
-        What stands in ``y_features`` describes the inputs of the new model and what stands in
-        ``x_features`` its outputs; the regressor is of the same kind, the pre-image the default
-        one. Pairs are those of the last fit, as long as the model is in memory, or those given.
-        """
-        check_is_fitted(self)
-        if X is None:
-            if self._pairs is None:
-                raise ValueError("A model that was loaded has no training pairs: give it X and y.")
-            X, y = self._pairs
-        back: DependencyEstimator = clone(self)
-        back.set_params(
-            x_features=self.y_features, y_features=self.x_features, preimage=None, loss=None
-        )
-        return back.fit(y, X)
-
-    def __getstate__(self) -> Any:
-        return {**super().__getstate__(), "_pairs": None}
-
     # A loss in place of output features ---------------------------------------------------
 
-    def _fit_by_loss(self, X: Any, y: Any, unlabelled: Any, more_outputs: Any) -> Any:
+    def _fit_by_loss(self, X: Any, y: Any, unlabelled: Any, more_outputs: Any, told: Any) -> Any:
         refuse_slots(self, more_outputs)
         X = check_loss_inputs(self, X, reset=True)
         more_X = None if unlabelled is None else check_loss_inputs(self, unlabelled, reset=False)
-        preimage = MinimumRiskPreimage(self.loss).fit(y)
-        check_length(self, n_objects(X), preimage.n_outputs_, what="outputs as inputs")
+        y = as_task_loss(self.loss).check(y)
+        check_length(self, n_objects(X), n_objects(y), what="outputs as inputs")
+        return self.fit_given(*counted_rows(self, X, y, **told), more_X)
+
+    def fit_given(self, X: Any, y: Any, given: Given, more_X: Any = None) -> Any:
+        """Learn from checked pairs by the loss, with what is known of the rows; return self."""
+        preimage, self._sparse = MinimumRiskPreimage(self.loss).fit(y), sparse.issparse(X)
         parts = self.x_features, self.regressor, X, more_X, preimage
-        found = fit_loss_map(*parts, as_selection(self.cv, self), self._n_folds(X))
+        selection = given.selection(as_selection(self.cv, self))
+        found = fit_loss_map(*parts, selection, self._n_folds(X), given)
         self.x_features_, self.y_features_, self._map = found.x_features, None, found
         self.regressor_, self.preimage_, self._flat = found.regressor, preimage, False
         self.left_out_loss_, self._pairs = found.left_out_loss, (X, y)
         return self
 
     # Steps of fit -----------------------------------------------------------------------
-
-    def _coordinates_to_invert(
-        self,
-        preimage: Any,
-        regressor: Any,
-        inputs: Any,
-        targets: np.ndarray,
-        y_features: Any,
-        more_Y: Any,
-    ) -> np.ndarray | None:
-        """Coordinates that stand for the training outputs when Γ is fitted."""
-        own = targets
-        if n_objects(more_Y) > len(targets):
-            own = np.asarray(y_features.transform(more_Y))
-        n_folds = self._n_folds(inputs)
-        if n_folds is None or "learned" not in provides(preimage):
-            return own
-        left_out = left_out_predictions(regressor, inputs, targets, n_folds)
-        return np.concatenate([left_out, own[len(targets) :]])
 
     def _n_folds(self, X: Any) -> int | None:
         """Folds of cross-fitting; None where there is none, or too few rows for it."""
@@ -388,12 +397,3 @@ class DependencyEstimator(SquareExpansion, MultiOutputMixin, RegressorMixin, Est
         Y, kinds = self._check_outputs(y, self.y_features_)
         check_length(self, n_objects(X), n_objects(Y), what="outputs as inputs")
         return Y, kinds
-
-
-def _output_coordinates(y_features: Any, Y: Any, more_Y: Any) -> np.ndarray:
-    """Coordinates of ``Y``, whose features are fitted on more of them."""
-    if y_features is None:
-        return np.asarray(Y)
-    if more_Y is Y:
-        return np.asarray(fit_transform(y_features, Y))
-    return np.asarray(y_features.fit(more_Y).transform(Y))

@@ -4,11 +4,12 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.model_selection import KFold, cross_val_predict
 
 from isthmus.blocks.sampling import sample_rows
 from isthmus.kernels.objects import n_objects
 from isthmus.regression.left_out import flat, settle
+from isthmus.structured.crossfit import left_out_coordinates
+from isthmus.structured.given import Given
 from isthmus.structured.landmarks import LandmarkRidge
 from isthmus.typing import Array, IntArray
 
@@ -28,20 +29,26 @@ class Columns:
         return found.reshape(n_objects(inputs), self.n_columns)
 
 
-def left_out_columns(model: Any, X: Any, G: Any) -> tuple[Columns, Array, IntArray]:
+def left_out_columns(
+    model: Any, X: Any, G: Any, given: Given, *, calibrate: bool = True
+) -> tuple[Columns, Array | None, IntArray]:
     """A regression of other columns with the model's choices, and left-out values of some rows.
 
-    ``model`` is a fitted :class:`DependencyEstimator`; ``G`` (n, p) dense or sparse.
+    ``model`` is a fitted :class:`DependencyEstimator`; ``G`` (n, p) dense or sparse. Without
+    ``calibrate`` there are no left-out values.
     """
     inputs, chosen = model.transform_inputs(X), model.regressor_
     n, p = n_objects(inputs), G.shape[1]
     rows = np.sort(sample_rows(n, MOST_ROWS, 0))
     if isinstance(chosen, LandmarkRidge):
-        head = LandmarkRidge(chosen.kernel_, chosen.n_landmarks).fit(inputs, G)
+        head = LandmarkRidge(chosen.kernel_, chosen.n_landmarks).fit(inputs, G, given.counts)
         head.alpha_ = chosen.alpha_
-        return Columns(head, p), head.left_out(rows, G, head.alpha_), rows
+        values = head.left_out(rows, G, head.alpha_) if calibrate else None
+        return Columns(head, p), values, rows
     dense = np.asarray(G.toarray() if sparse.issparse(G) else G, dtype=np.float64)
-    head = settle(chosen).fit(inputs, flat(dense))
-    folds = KFold(min(5, n), shuffle=True, random_state=0)
-    values = cross_val_predict(settle(chosen), inputs, flat(dense), cv=folds)
-    return Columns(head, p), np.asarray(values).reshape(n, p)[rows], rows
+    told = given.arguments("regressor", chosen, required=True)
+    head = settle(chosen).fit(inputs, flat(dense), **told)
+    if not calibrate:
+        return Columns(head, p), None, rows
+    values = left_out_coordinates(chosen, inputs, dense, min(5, n), given)
+    return Columns(head, p), values[rows], rows

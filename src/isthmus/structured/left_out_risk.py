@@ -15,6 +15,7 @@ from isthmus.losses.tasks.collections import n_outputs, take_outputs
 from isthmus.regression.ridge.search import KERNELS, explore_widths
 from isthmus.regression.selection import Choice, Selection, every
 from isthmus.smoothers.left_out import left_out_weights
+from isthmus.structured.given import Given, fold_pairs
 from isthmus.structured.inputs_kernel import gram_matrix, resolved_kernel
 from isthmus.typing import Array, IntArray
 
@@ -31,13 +32,15 @@ class Judge(NamedTuple):
 
     loss: TaskLoss
     outputs: Any
-    sample_weight: Array | None = None
+    given: Given = Given()
 
     def error(self, answers: Any, rows: IntArray) -> float:
         costs = self.loss.paired(answers, take_outputs(self.outputs, rows))
-        if self.sample_weight is None:
-            return float(np.mean(costs))
-        return float(np.average(costs, weights=self.sample_weight[rows]))
+        return float(np.average(costs, weights=self.counts(rows)))
+
+    def counts(self, rows: IntArray) -> Array | None:
+        """How often some of the rows count; None where each counts once."""
+        return None if self.given.counts is None else self.given.counts[rows]
 
 
 def choose_ridge(kernels: Sequence[Any], X: Any, judge: Judge, selection: Selection) -> Choice:
@@ -66,19 +69,17 @@ def left_out_losses(
     """Yield the mean loss of decoded left-out rows and the penalty; ``K`` is overwritten."""
     outputs = take_outputs(judge.outputs, rows)
     prepared = judge.loss.prepare(outputs)
-    if not selection.leaves_one_out:
+    if not selection.leaves_one_out or judge.given.groups is not None:
         yield from _folds(K, judge, rows, selection)
         return
-    K, _ = center_gram(K, overwrite=True)
-    alphas = penalties(K)
+    counts = judge.counts(rows)
+    K, alphas = centred(K, counts)
     if judge.loss.linear:
-        G = _dense(prepared.columns)
-        path = RidgePath(K, G - G.mean(axis=0), intercept=True)
+        values_of = left_out_values(K, _dense(prepared.columns), counts)
         loss: Any = judge.loss
 
         def of_columns(alpha: float) -> float:
-            values = G - path.loo_residuals(alpha)
-            return judge.error(loss.decode_columns(values, prepared).outputs, rows)
+            return judge.error(loss.decode_columns(values_of(alpha), prepared).outputs, rows)
 
         yield from coarse_to_fine(alphas, of_columns)
         return
@@ -86,10 +87,40 @@ def left_out_losses(
     some = np.sort(sample_rows(len(K), min(MOST_DECODED, judge.loss.n_left_out), 0))
 
     def of_weights(alpha: float) -> float:
-        W = left_out_weights(path, alpha, some)
+        W = left_out_weights(path, alpha, some, counts)
         return judge.error(judge.loss.decode(W, prepared).outputs, rows[some])
 
     yield from coarse_to_fine(alphas, of_weights)
+
+
+def centred(K: Array, counts: Array | None) -> tuple[Array, list[float]]:
+    """The Gram matrix about its mean, rows scaled by the root of their counts, and penalties."""
+    if counts is None:
+        K, _ = center_gram(K, overwrite=True)
+        return K, penalties(K)
+    shares, root = counts / counts.sum(), np.sqrt(counts)
+    K, _ = center_gram(K, overwrite=True, shares=shares)
+    unit = float(shares @ K.diagonal())
+    K *= root[:, None]
+    K *= root
+    return K, penalties(np.array([[unit]]))
+
+
+def left_out_values(K: Array, G: Array, counts: Array | None) -> Callable[[float], Array]:
+    """Columns of every row without one of its copies, for a penalty; ``K`` as above."""
+    if counts is None:
+        path = RidgePath(K, G - G.mean(axis=0), intercept=True)
+        return lambda alpha: G - path.loo_residuals(alpha)
+    total, root = float(counts.sum()), np.sqrt(counts)[:, None]
+    path = RidgePath(K, root * (G - counts @ G / total), intercept=False)
+    once = 1 / np.maximum(counts, 1.0)
+
+    def values(alpha: float) -> Array:
+        h = 1 - alpha * (path.U_squared @ (1 / (path.eigenvalues + alpha))) + counts / total
+        kept = np.maximum(1 - h * once, np.finfo(np.float64).eps)[:, None]
+        return G - alpha * path.coefficients(alpha) / root / kept
+
+    return values
 
 
 def coarse_to_fine(
@@ -112,19 +143,23 @@ def _folds(
     K: Array, judge: Judge, rows: IntArray, selection: Selection
 ) -> Iterator[tuple[float, float]]:
     """The same with one of several folds left out at once."""
-    unit = penalties(center_gram(K.copy(), overwrite=True)[0])
-    totals, count = np.zeros(len(unit)), 0
-    for train, test in selection.splits(len(K)):
-        inner, mean = center_gram(K[np.ix_(train, train)], overwrite=True)
+    counts = judge.counts(rows)
+    c = np.ones(len(rows)) if counts is None else counts
+    _, unit = centred(K.copy(), counts)
+    totals, count = np.zeros(len(unit)), 0.0
+    for train, test in fold_pairs(selection, rows, judge.given.groups):
+        shares, root = c[train] / c[train].sum(), np.sqrt(c[train])
+        inner, mean = center_gram(K[np.ix_(train, train)], overwrite=True, shares=shares)
+        inner = root[:, None] * inner * root
         path = RidgePath(inner, np.zeros((len(train), 1)), intercept=True)
-        across = (K[np.ix_(test, train)] - mean) @ path.U
+        across = ((K[np.ix_(test, train)] - mean) * root) @ path.U
         prepared = judge.loss.prepare(take_outputs(judge.outputs, rows[train]))
         for i, alpha in enumerate(unit):
-            W = (across / (path.eigenvalues + alpha)) @ path.U.T
-            W += 1 / len(train) - W.mean(axis=1, keepdims=True)
+            W = ((across / (path.eigenvalues + alpha)) @ path.U.T) * root
+            W += shares * (1 - W.sum(axis=1, keepdims=True))
             answers = judge.loss.decode(W, prepared).outputs
-            totals[i] += judge.error(answers, rows[test]) * len(test)
-        count += len(test)
+            totals[i] += judge.error(answers, rows[test]) * c[test].sum()
+        count += float(c[test].sum())
     yield from zip((totals / max(count, 1)).tolist(), unit, strict=True)
 
 

@@ -22,7 +22,12 @@ class ObservedColumns:
     def __init__(self, regressor: Any):
         self.regressor = regressor
 
-    def fit(self, inputs: Any, Y: Array) -> "ObservedColumns":
+    @property
+    def estimator(self) -> Any:
+        """What is fitted to each group of columns."""
+        return self.regressor
+
+    def fit(self, inputs: Any, Y: Array, sample_weight: Any = None) -> "ObservedColumns":
         """Fit every group of columns; return self."""
         present = ~np.isnan(Y)
         if not present.any(axis=0).all():
@@ -32,7 +37,9 @@ class ObservedColumns:
         self._parts = []
         for k in range(patterns.shape[1]):
             columns, rows = np.flatnonzero(group.ravel() == k), np.flatnonzero(patterns[:, k])
-            part = clone(self.regressor).fit(take(inputs, rows), flat(Y[np.ix_(rows, columns)]))
+            told = {} if sample_weight is None else {"sample_weight": sample_weight[rows]}
+            targets = flat(Y[np.ix_(rows, columns)])
+            part = clone(self.regressor).fit(take(inputs, rows), targets, **told)
             self._parts.append((columns, part))
         self._n_columns = Y.shape[1]
         return self

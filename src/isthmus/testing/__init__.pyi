@@ -8,3 +8,4 @@ from isthmus.testing.loss import check_loss as check_loss
 from isthmus.testing.preimage import check_preimage as check_preimage
 from isthmus.testing.report import CheckReport as CheckReport
 from isthmus.testing.smoother import check_smoother as check_smoother
+from isthmus.testing.task_loss import check_task_loss as check_task_loss

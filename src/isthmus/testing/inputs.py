@@ -50,7 +50,7 @@ def check_untouched(facts: Facts, X: Objects, before: Objects) -> None:
 
 def looks(part: Any) -> str:
     """How a part is printed, without the addresses of what has no other name."""
-    return re.sub(r" at 0x[0-9a-f]+", "", repr(part))
+    return re.sub(r" at 0x[0-9a-f]+", "", str(part))
 
 
 def check_copies(facts: Facts, part: Any) -> None:

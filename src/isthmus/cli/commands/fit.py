@@ -43,8 +43,14 @@ def fit(
     cv: Annotated[int, typer.Option(help="Folds of the cross-validation.")] = 5,
     seed: Annotated[int, typer.Option(help="Seed of the folds.", min=0)] = 0,
     quick: Quick = False,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="A running Dask scheduler that fits several files."),
+    ] = None,
 ) -> None:
     """Compare estimators on a table by cross-validation and save the best.
+
+    The table is a file, a folder of files or a pattern in quotes, such as "part-*.parquet".
 
     Example: isthmus fit train.csv --outputs price --model price.isthmus
     """
@@ -67,6 +73,7 @@ def fit(
             seed=seed,
             quick=quick,
             dialect=Dialect(sep, decimal),
+            scheduler=scheduler,
         ),
         console=Console(),
     )

@@ -51,7 +51,7 @@ class DistanceCorrelationReduction(ClassNamePrefixFeaturesOutMixin, TransformerM
     :math:`\rho^2` [Tonde2016]_, [Szekely2007]_. The coordinates are free, not a projection of the
     inputs; a map learned along with them gives the coordinates of new rows.
 
-    At exponent 2, used in the document, :math:`\rho^2` is the RV coefficient: it sees linear
+    At exponent 2, used in [Tonde2016]_, :math:`\rho^2` is the RV coefficient: it sees linear
     dependence only, and the maximum is known in closed form, the leading singular vectors of the
     two tables side by side. At exponent 1, ``solver="gradient"``, it is zero only under
     independence.
@@ -63,7 +63,7 @@ class DistanceCorrelationReduction(ClassNamePrefixFeaturesOutMixin, TransformerM
     solver : {"exact", "mm", "gradient", "published"}, default="exact"
         ``"exact"``: the global maximum at exponent 2 by one decomposition. ``"mm"``: the same by a
         monotone iteration from a random start. ``"gradient"``: quasi-Newton at ``exponent``, from
-        the exact solution, O(n²d) per iteration. ``"published"``: the algorithm of the document,
+        the exact solution, O(n²d) per iteration. ``"published"``: the algorithm of [Tonde2016]_,
         which does not maximise f; for comparison.
     y_weight : float in [0, 1], default=0.5
         The weight w of the outputs. 0.5 is the published sum; 0 gives principal components.

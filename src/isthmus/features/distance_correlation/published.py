@@ -1,6 +1,6 @@
 r"""DisCoMax as published [Tonde2016]_: surrogate ratio, golden section, majorisation.
 
-The document maximises :math:`f(Z)=\operatorname{tr}(Z^\top SZ)/
+The thesis maximises :math:`f(Z)=\operatorname{tr}(Z^\top SZ)/
 \operatorname{tr}(Z^\top L_ZZ)^{1/2}` with :math:`L_Z=2Z_cZ_c^\top` through
 :math:`g(Z,M)=\operatorname{tr}(Z^\top SZ)/\operatorname{tr}(Z^\top L_MZ)` at an
 anchor :math:`M=Z_k`: a search over :math:`\theta` of
@@ -86,15 +86,15 @@ def published_reduction(
     n_components : int, at least 2
     theta : float, optional
         Fixed value in place of a search between 0 and the largest generalised eigenvalue of
-        :math:`(L_M,S)`, which the figures of the document suggest.
+        :math:`(L_M,S)`, which the figures of the thesis suggest.
     inflation : float
         Factor on the smallest :math:`\gamma^2` for which the inner steps are defined.
     start : ndarray of shape (n, d), optional
         Start in place of :func:`published_start`.
     n_inner, max_iter : int
-        Numbers of inner and outer steps; the figures of the document show 220 and 4.
+        Numbers of inner and outer steps; the figures of the thesis show 220 and 4.
     """
-    # In the document's scaling S = A A', tr(Z'SZ) / (2^(1/2) |Z'Z|) is the objective.
+    # In the scaling of the thesis, S = A A', tr(Z'SZ) / (2^(1/2) |Z'Z|) is the objective.
     A_doc = 2**0.25 * A
     D = 2 * np.sum(X**2, axis=1) + 1e-6
     Z = published_start(len(A), n_components) if start is None else start

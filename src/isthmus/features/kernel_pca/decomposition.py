@@ -29,36 +29,57 @@ class PrincipalAxes(NamedTuple):
     origin_weights: Array  # w, (m,)
     eigenvalues: Array  # (r,), largest first; sums of squares of the coordinates
     total_variance: float  # their sum over all components
+    offset: Array | None = None  # of the coordinates, where it is known better than as -bᵀB
 
 
 def exact_axes(
-    K: Array, *, center: bool, n_pairs: int | None = None, share: float | None = None
+    K: Array,
+    *,
+    center: bool,
+    n_pairs: int | None = None,
+    share: float | None = None,
+    counts: Array | None = None,
 ) -> PrincipalAxes:
     r"""Kernel PCA from the Gram matrix of all objects, which is overwritten.
 
     :math:`HKH=U\Lambda U^\top`, :math:`B=U_r\Lambda_r^{-1/2}`; coordinates of the training
-    objects are :math:`U_r\Lambda_r^{1/2}=B\Lambda_r`. The document's eigenproblem has the
-    factor :math:`N` on the wrong side and does not centre.
+    objects are :math:`U_r\Lambda_r^{1/2}=B\Lambda_r`.
+
+    Where object i counts :math:`w_i` times, the mean is weighted, and with
+    :math:`D=\mathrm{diag}(\sqrt w)` it is :math:`DHKH^\top D=U\Lambda U^\top` and
+    :math:`B=DU_r\Lambda_r^{-1/2}`.
     """
     n = len(K)
+    shares = None if counts is None else (counts / counts.sum()).astype(K.dtype)
     mean = np.zeros(n, dtype=K.dtype)
     weights = np.zeros(n, dtype=K.dtype)
     if center:
         rounding = 8 * n * float(np.finfo(K.dtype).eps) * float(np.abs(K.diagonal()).max())
-        K, mean = center_gram(K, overwrite=True)
-        weights[:] = 1 / n
+        K, mean = center_gram(K, overwrite=True, shares=shares)
+        weights[:] = 1 / n if shares is None else shares
         if float(np.trace(K)) <= rounding:
             K[:] = 0  # equal objects: rounding errors have a spectrum of either sign
+    if counts is not None:
+        root = np.sqrt(counts).astype(K.dtype)
+        K *= root
+        K *= root[:, None]
     eigenvalues, U = leading_eigenpairs(K, n_pairs, share=share)
     dual = fix_signs(U) / np.sqrt(eigenvalues)
+    if counts is not None:
+        dual *= root[:, None]
     if center:
         # H U = U but for rounding errors, which the division by √λ makes large.
-        dual -= dual.mean(axis=0)
+        dual -= weights[:, None] * dual.sum(axis=0)
     return PrincipalAxes(dual, mean, weights, eigenvalues, float(np.trace(K)))
 
 
 def primal_axes(
-    F: Array, *, center: bool, n_pairs: int | None = None, share: float | None = None
+    F: Array,
+    *,
+    center: bool,
+    n_pairs: int | None = None,
+    share: float | None = None,
+    counts: Array | None = None,
 ) -> PrincipalAxes:
     r"""The same from explicit features ``F`` with fewer columns than rows.
 
@@ -66,17 +87,50 @@ def primal_axes(
     matrix, and :math:`U=F_cV\Lambda^{-1/2}`. Cost O(nd²), no n x n matrix.
     """
     n = len(F)
-    origin = F.mean(axis=0) if center else np.zeros(F.shape[1], dtype=F.dtype)
+    shares = np.full(n, 1 / n, dtype=F.dtype)
+    if counts is not None:
+        shares = (counts / counts.sum()).astype(F.dtype)
+    origin = np.zeros(F.shape[1], dtype=F.dtype)
+    if center:
+        origin = F.mean(axis=0) if counts is None else shares @ F
     centred = F - origin
+    if counts is not None:
+        root = np.sqrt(counts).astype(F.dtype)[:, None]
+        centred *= root
     S = inner_products(centred)
     eigenvalues, V = positive_part(*linalg.eigh(S))
     r = _how_many(eigenvalues, n_pairs, share, float(np.trace(S)))
     eigenvalues, V = eigenvalues[:r], V[:, :r]
     dual = fix_signs(product(centred, V)) / eigenvalues
+    if counts is not None:
+        dual *= root
     if center:
-        dual -= dual.mean(axis=0)
-    weights = np.full(n, 1 / n if center else 0.0, dtype=F.dtype)
-    return PrincipalAxes(dual, F @ origin, weights, eigenvalues, float(np.trace(S)))
+        dual -= shares[:, None] * dual.sum(axis=0)
+    weights = shares if center else np.zeros(n, dtype=F.dtype)
+    # Far from the origin the inner products with it are large and lose the digits that count.
+    offset = -(origin @ (F.T @ dual))
+    return PrincipalAxes(dual, F @ origin, weights, eigenvalues, float(np.trace(S)), offset)
+
+
+def wide_axes(
+    F: Array,
+    *,
+    n_pairs: int | None = None,
+    share: float | None = None,
+    counts: Array | None = None,
+) -> PrincipalAxes:
+    """The same, centred, from explicit features with as many columns as rows or more.
+
+    The Gram matrix is that of the centred features: centring it afterwards would take the
+    difference of large numbers.
+    """
+    origin = F.mean(axis=0) if counts is None else counts @ F / counts.sum()
+    centred = F - origin
+    found = exact_axes(
+        product(centred, centred.T), center=True, n_pairs=n_pairs, share=share, counts=counts
+    )
+    offset = -(origin @ (F.T @ found.dual))
+    return found._replace(origin_inner=F @ origin, offset=offset)
 
 
 def nystroem_axes(

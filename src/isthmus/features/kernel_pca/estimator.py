@@ -1,38 +1,41 @@
 """Kernel principal component analysis."""
 
-import copy
 from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from isthmus._checks import check_int
 from isthmus._estimator import Estimator
-from isthmus._memory import require_memory
 from isthmus._parameters import Constraint, boolean, having, integer, none, real, seed
-from isthmus.blocks.folding import merge_all
-from isthmus.blocks.moments import Moments, map_block, merge
+from isthmus.blocks.drawing import take_rows
+from isthmus.blocks.fitting import open_fit, refuse_blocks
 from isthmus.blocks.sampling import sample_rows
-from isthmus.features.kernel_pca.decomposition import (
-    PrincipalAxes,
-    exact_axes,
-    nystroem_axes,
-    primal_axes,
+from isthmus.features.kernel_pca.axes import FittedAxes
+from isthmus.features.kernel_pca.decomposition import PrincipalAxes, nystroem_axes
+from isthmus.features.kernel_pca.fitting import (
+    LandmarkMoments,
+    Landmarks,
+    axes_of_all,
+    block_moments,
+    merge,
 )
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.definiteness import check_gram
+from isthmus.kernels.drawn import DrawnRows
 from isthmus.kernels.expansion import Expansion
 from isthmus.kernels.objects import check_objects, concatenate, n_objects
-from isthmus.kernels.points import axes_and_origin, residual_norms
 from isthmus.kernels.resolve import A_KERNEL, as_kernel, kernel_parameter
+from isthmus.regression.outputs import check_counts
 from isthmus.typing import Array
 
+_SAME: Any = object()  # the landmarks are the reference objects
 
-class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
+
+class KernelPCA(FittedAxes, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     r"""Coordinates of objects along the principal axes of their feature space.
 
     With the centred Gram matrix :math:`HKH=U\Lambda U^\top`, the axes are
@@ -50,7 +53,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         Whether the mean in feature space is the origin.
     n_landmarks : int or None, default=None
         Fit within the span of this many objects drawn from the training set (Nyström): O(n m²)
-        time and O(m²) memory instead of O(n³) and O(n²). Use it beyond some 20 000 objects.
+        time and O(m²) memory instead of O(n³) and O(n²). Use it beyond some 20 000 objects. Then
+        objects may also come in blocks (Dask, zarr, h5py, functions that return iterators), which
+        are read twice; a pre-image is then fitted to the landmarks.
     preimage : pre-image or None, default=None
         The solver behind :meth:`inverse_transform`. None takes a good one for the kernel when
         it is first asked for, over the reference objects.
@@ -123,7 +128,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = as_kernel(self.kernel).pairwise
+        kernel = as_kernel(self.kernel)
+        tags.input_tags.pairwise = kernel.pairwise
+        tags.input_tags.sparse = "sparse" in kernel.provides
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
@@ -145,15 +152,41 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
 
     # Fitting ------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None) -> "KernelPCA":
-        """Learn the axes from the objects ``X``; return self."""
-        self._fit(X)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "KernelPCA":
+        """Learn the axes from the objects ``X``; return self.
+
+        ``sample_weight`` of shape (n,) says how often each object counts.
+        """
+        self._fit(X, sample_weight)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, **_: Any) -> np.ndarray:
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Learn the axes and return the coordinates of ``X``."""
-        X = self._fit(X)
-        return self._coordinates(X) if self._is_nystroem else self.coordinates_
+        return self._training_coordinates(self._fit(X, sample_weight))
+
+    def _fit_blocks(self, X: Any, y: Any = None, sample_weight: Any = None) -> "KernelPCA":
+        """The same from objects that are read block by block: two passes."""
+        if isinstance(X, np.memmap):  # landmarks read it in blocks anyway
+            return self.fit(np.asarray(X), sample_weight=sample_weight)
+        kernel = kernel_parameter(self, "kernel")
+        if self.n_landmarks is None or kernel.pairwise:
+            why = "without landmarks it needs all objects at once"
+            refuse_blocks(self, why, instead="With n_landmarks, and a kernel of objects, it")
+        rows = open_fit(self, X, sample_weight)
+        rows.require_passes("landmarks are drawn first")
+        n = rows.count()
+        if n <= int(self.n_landmarks or 0):
+            objects, *counts = take_rows(rows, np.arange(n))
+            return self.fit(objects, None, *counts)
+        self._check_n_components(n)
+        at = sample_rows(n, self.n_landmarks, check_random_state(self.random_state))
+        drawn = DrawnRows(rows, at, kernel=kernel)
+        self._begin(drawn.resolve(kernel), drawn.part(at)[0])
+        state = Landmarks(self.kernel_, self.objects_)
+        self._set_nystroem(rows.fold(block_moments, merge, state=state))
+        if self.preimage is not None:
+            self._fit_preimage(self.objects_, self._coordinates(self.objects_))
+        return self
 
     @available_if(lambda self: self.n_landmarks is not None)
     def partial_fit(self, X: Any, y: Any = None) -> "KernelPCA":
@@ -168,87 +201,88 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
             raise ValueError(
                 "A compressed KernelPCA has forgotten its objects, so it cannot learn from more."
             )
-        X = check_objects(self, X, self.kernel_, reset=False)
+        X = check_objects(self, X, self.kernel_, reset=False, sparse=True)
         if not self._is_nystroem:
             self._require_objects("way to add to fewer than n_landmarks of them")
-            self._fit_resolved(self.kernel_, concatenate(self.objects_, X))
+            if self._weighted:
+                raise ValueError(
+                    "KernelPCA.partial_fit knows no weights: the objects that it would be "
+                    "fitted to anew had some. Fit them all at once."
+                )
+            self._fit_resolved(self.kernel_, concatenate(self.objects_, X), None)
             return self
-        self._diagonal += float(np.sum(self.kernel_.diag(X)))
-        self._set_nystroem(merge(self._moments, self._landmark_moments(X)))
+        new = block_moments(X, state=Landmarks(self.kernel_, self.objects_))
+        self._set_nystroem(merge(self._moments, new))
         return self
 
-    def _fit(self, X: Any) -> Any:
+    def _fit(self, X: Any, sample_weight: Any) -> Any:
         kernel = kernel_parameter(self, "kernel")
-        X = check_objects(self, X, kernel, reset=True)
+        X = check_objects(self, X, kernel, reset=True, sparse=True)
         n = n_objects(X)
+        counts = check_counts(self, sample_weight, n)
         if n < 2 and self.center:
             raise ValueError(
                 "KernelPCA needs at least 2 objects to vary about their mean. Got n_samples = 1."
             )
         self._check_n_components(n)
-        self._fit_resolved(kernel.resolve(X), X)
+        self._fit_resolved(kernel.resolve(X), X, counts)
         return X
 
-    def _fit_resolved(self, kernel: Kernel, X: Any) -> None:
+    def _fit_resolved(self, kernel: Kernel, X: Any, counts: Array | None) -> None:
         n = n_objects(X)
-        for stale in ("_moments", "_default_preimage"):
-            self.__dict__.pop(stale, None)
         if (
             self.n_landmarks is not None
             and check_int(self.n_landmarks, "n_landmarks", self, low=1) < n
         ):
             rng = check_random_state(self.random_state)
             landmarks = sample_rows(n, self.n_landmarks, rng)
-            self.kernel_, self.objects_ = kernel, kernel.reference(X, landmarks)
-            chosen = X[landmarks] if kernel.pairwise else self.objects_
-            self._K_landmarks = check_gram(np.array(kernel.gram(chosen, self.objects_)), self)
-            self._diagonal = float(np.sum(kernel.diag(X)))
-            self._set_nystroem(self._landmark_moments(X))
+            objects = kernel.reference(X, landmarks)
+            self._begin(kernel, objects, X[landmarks] if kernel.pairwise else objects)
+            self._set_nystroem(block_moments(X, counts, state=Landmarks(kernel, objects)))
         else:
-            self.kernel_, self.objects_ = kernel, kernel.reference(X)
-            self._set_axes(self._exact_axes(kernel, X))
+            self._begin(kernel, kernel.reference(X), None)
+            n_pairs, share = self._wanted()
+            self._set_axes(
+                axes_of_all(
+                    kernel,
+                    X,
+                    self.objects_,
+                    center=self.center,
+                    n_pairs=n_pairs,
+                    share=share,
+                    counts=counts,
+                    owner=self,
+                )
+            )
+        self._weighted = counts is not None
         if self.preimage is not None:
             self._require_objects("pre-image of its own")
-            coordinates = self._coordinates(X) if self._is_nystroem else self.coordinates_
-            self.preimage_ = clone(self.preimage).fit(X, self._without_preimage(), coordinates)
+            self._fit_preimage(X, self._training_coordinates(X))
 
-    def _without_preimage(self) -> "KernelPCA":
-        """A copy for the pre-image to hold: a model file cannot have two refer to each other."""
-        alone = copy.copy(self)
-        for solver in ("preimage_", "_default_preimage"):
-            alone.__dict__.pop(solver, None)
-        return alone
+    def _begin(self, kernel: Kernel, objects: Any, landmarks: Any = _SAME) -> None:
+        """Nothing is known yet but the reference objects, and how landmarks compare."""
+        for stale in ("_moments", "_default_preimage"):
+            self.__dict__.pop(stale, None)
+        self.kernel_, self.objects_, self._weighted = kernel, objects, False
+        if landmarks is not None:
+            rows = objects if landmarks is _SAME else landmarks
+            self._K_landmarks = check_gram(np.array(kernel.gram(rows, objects)), self)
 
-    def _exact_axes(self, kernel: Kernel, X: Any) -> PrincipalAxes:
+    def _fit_preimage(self, X: Any, coordinates: np.ndarray) -> None:
+        self.preimage_ = clone(self.preimage).fit(X, self._without_preimage(), coordinates)
+
+    def _training_coordinates(self, X: Any) -> np.ndarray:
+        known = not self._is_nystroem and not self._weighted
+        return self.coordinates_ if known else self._coordinates(X)
+
+    def _set_nystroem(self, found: LandmarkMoments) -> None:
         n_pairs, share = self._wanted()
-        F = kernel.explicit_features(X)
-        if F is not None and F.shape[1] < len(F):
-            return primal_axes(F, center=self.center, n_pairs=n_pairs, share=share)
-        n = n_objects(X)
-        # The matrix and its copy; all eigenvectors need two more.
-        require_memory(
-            self,
-            8.0 * n**2 * (2 if isinstance(self.n_components, Integral) else 3),
-            what=f"the Gram matrix of {n} objects and its eigenvectors",
-            avoid="Set n_landmarks, which needs n_landmarks² numbers and blocks.",
-        )
-        K = kernel.gram(X, self.objects_)
-        # A matrix of the caller's has been checked, and centring would overwrite it.
-        K = K.copy() if kernel.pairwise else check_gram(K, self)
-        return exact_axes(K, center=self.center, n_pairs=n_pairs, share=share)
-
-    def _landmark_moments(self, X: Any) -> Moments:
-        blocks = self.kernel_.blocks(X, self.objects_)
-        return merge_all([map_block(K) for _, K in blocks], merge)
-
-    def _set_nystroem(self, moments: Moments) -> None:
-        n_pairs, share = self._wanted()
-        self._moments = moments
+        self._moments = found
         self._set_axes(
             nystroem_axes(
                 self._K_landmarks,
-                moments,
-                diagonal=self._diagonal,
+                found.moments,
+                diagonal=found.diagonal,
                 center=self.center,
                 n_pairs=n_pairs,
                 share=share,
@@ -271,12 +305,12 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
                 high=r,
                 why="rank of the Gram matrix",
             )
-        offset = -(found.origin_inner @ found.dual)
+        offset = -(found.origin_inner @ found.dual) if found.offset is None else found.offset
         self.axes_ = Expansion(self.kernel_, self.objects_, found.dual, offset)
         length = np.array([[found.origin_weights @ found.origin_inner]])
         weights = found.origin_weights[:, None]
         self.origin_ = Expansion(self.kernel_, self.objects_, weights, gram=length)
-        self.axes_gram_: Array | None = None
+        self.axes_gram_ = None
         self.eigenvalues_ = found.eigenvalues
         self.explained_variance_ratio_ = found.eigenvalues / found.total_variance
         self.n_components_ = r
@@ -291,109 +325,3 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         if isinstance(self.n_components, Integral):
             why = "number of objects"
             check_int(self.n_components, "n_components", self, low=1, high=n, why=why)
-
-    # Reduced sets: see isthmus.reduction.compress --------------------------------------
-
-    @property
-    def expansion_(self) -> Expansion:
-        """The axes, and last the origin, as one expansion."""
-        self._require_objects("objects to choose from")
-        return axes_and_origin(self)
-
-    def with_expansion(self, expansion: Expansion) -> "KernelPCA":
-        """A fitted copy with these functions in place of :attr:`expansion_`."""
-        model = copy.copy(self)
-        for stale in ("_default_preimage", "_moments"):
-            model.__dict__.pop(stale, None)
-        axes = expansion.take(slice(None, -1))
-        # Coordinates are told from the true origin, not from the one that few objects can make.
-        inner = self.origin_(expansion.objects)[:, 0]
-        axes.offset = -(inner @ axes.weights)
-        model.axes_, model.origin_ = axes, expansion.take(slice(-1, None))
-        model.objects_, model.axes_gram_ = expansion.objects, axes.inner()
-        return model
-
-    # Use ----------------------------------------------------------------------------
-
-    @property
-    def _is_nystroem(self) -> bool:
-        return hasattr(self, "_moments")
-
-    @property
-    def dual_(self) -> np.ndarray:
-        """Weights of the axes over ``objects_``, shape (n_reference, n_components)."""
-        return self.axes_.weights
-
-    @property
-    def coordinates_(self) -> np.ndarray:
-        """Coordinates of the training objects, (n_train, n_components); not with landmarks."""
-        check_is_fitted(self)
-        if self._is_nystroem or self.axes_gram_ is not None:
-            raise AttributeError(
-                "KernelPCA with landmarks, or compressed, does not keep the coordinates of its "
-                "training objects: call transform on them."
-            )
-        return self.dual_ * self.eigenvalues_  # B Λ = U Λ^½
-
-    def transform(self, X: Any) -> np.ndarray:
-        """Return the coordinates of ``X``, shape (n, n_components)."""
-        check_is_fitted(self)
-        return self._coordinates(check_objects(self, X, self.kernel_, reset=False))
-
-    def _coordinates(self, X: Any) -> np.ndarray:
-        return self.axes_(X)
-
-    def expand(self, coordinates: Any) -> np.ndarray:
-        r"""Coefficients over ``objects_`` of the points with these coordinates.
-
-        :math:`\Psi=\bar\varphi+\sum_i\beta_iv_i=\sum_ja_j\varphi(x_j)` with
-        :math:`a=B\beta+w`. Centred and without landmarks they sum to one.
-
-        Parameters
-        ----------
-        coordinates : array of shape (n, n_components)
-
-        Returns
-        -------
-        ndarray of shape (n, n_reference)
-        """
-        check_is_fitted(self)
-        coordinates = self._check_coordinates(coordinates)
-        return coordinates @ self.axes_.weights.T + self.origin_.weights[:, 0]
-
-    def residual_norms(self, X: Any, coordinates: Any = None) -> np.ndarray:
-        """Squared distance of each image from its projection on the axes, (n,)."""
-        coordinates = self.transform(X) if coordinates is None else coordinates
-        return residual_norms(self, X, coordinates)
-
-    def inverse_transform(self, coordinates: Any) -> Any:
-        """Return objects whose images lie near the points with these coordinates."""
-        check_is_fitted(self)
-        coordinates = self._check_coordinates(coordinates)
-        if self.preimage is not None:
-            return self.preimage_.solve(coordinates)
-        if not hasattr(self, "_default_preimage"):
-            from isthmus.preimage.default import default_preimage
-
-            self._require_objects("inverse_transform")
-            solver = default_preimage(self.kernel_)
-            self._default_preimage = solver.fit(self.objects_, self._without_preimage())
-        return self._default_preimage.solve(coordinates)
-
-    def _require_objects(self, what: str) -> None:
-        if self.kernel_.pairwise:
-            raise ValueError(
-                f"KernelPCA on a Gram matrix knows no objects, so it has no {what}. Fit a "
-                "pre-image on them: LearnedPreimage().fit(objects, kernel_pca)."
-            )
-
-    def _check_coordinates(self, coordinates: Any) -> np.ndarray:
-        coordinates = check_array(
-            coordinates, dtype=[np.float64, np.float32], input_name="coordinates", estimator=self
-        )
-        if coordinates.shape[1] != self.n_components_:
-            raise ValueError(
-                f"KernelPCA has {self.n_components_} components: expected coordinates of shape "
-                f"(n, {self.n_components_}). Got shape {coordinates.shape} instead."
-            )
-        return coordinates

@@ -5,14 +5,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_array
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from isthmus._checks import check_int, check_length
 from isthmus._estimator import Estimator
 from isthmus._parameters import Constraint, choice, integer, none, real, seed, several
-from isthmus._warnings import warn
+from isthmus.blocks.fitting import open_fit, refuse_blocks
 from isthmus.features.slow.episodes import (
     are_episodes,
     check_episodes,
@@ -21,11 +21,12 @@ from isthmus.features.slow.episodes import (
     last_rows,
 )
 from isthmus.features.slow.expander import expand, expand_blocks, fit_expander
-from isthmus.features.slow.formulas import Roots, SlowAxes, discount, finish, map_block, merge
+from isthmus.features.slow.formulas import Roots, discount, finish, map_block, merge
+from isthmus.features.slow.in_blocks import expander_in_blocks, signal_roots
 from isthmus.features.slow.neighborhoods import graph_roots, time_roots
-from isthmus.features.slow.online import OnlineState
-from isthmus.features.slow.settings import SlowSettings, check_settings
-from isthmus.kernels.objects import check_objects, n_objects, take
+from isthmus.features.slow.online import OnlineState, new_state
+from isthmus.features.slow.settings import SlowSettings, check_settings, warn_of_too_many_functions
+from isthmus.kernels.objects import check_objects, n_objects
 from isthmus.kernels.resolve import A_KERNEL, as_kernel, kernel_parameter
 from isthmus.typing import OBJECT_KINDS, Array
 
@@ -209,7 +210,7 @@ class SlowFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
         elif self.solver == "exact":
             roots = time_roots(expander, episodes, settings.lags)
         else:
-            state = self._new_state(expander, episodes[0])
+            state = new_state(self, expander, episodes[0])
             control = {"rate": self.learning_rate, "rcond": settings.rcond}
             for _ in range(n_passes):
                 state.update_by_episodes(expander, episodes, **control)
@@ -218,6 +219,22 @@ class SlowFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
         if self.graph == "time":
             end = last_rows(episodes[-1], max(settings.lags))
             self._tail = expand(expander, end).copy()
+        return self
+
+    def _fit_blocks(self, X: Any, y: Any = None, *, episodes: Any = None) -> "SlowFeatureAnalysis":
+        """The same, of a signal that comes in blocks."""
+        settings = check_settings(self)
+        if self.graph != "time" or self.solver != "exact":
+            refuse_blocks(
+                self,
+                f"graph={self.graph!r} with solver={self.solver!r} has no sum over blocks",
+                instead='graph="time" with solver="exact"',
+            )
+        rows = open_fit(self, X, episodes, names=("X", "episodes"), raw=("episodes",))
+        expander = expander_in_blocks(self, rows, X)
+        roots, self._tail = signal_roots(rows, expander, settings.lags)
+        self._store(expander, roots, None, settings)
+        self.n_iter_ = 1
         return self
 
     @available_if(lambda self: self.graph == "time")
@@ -277,22 +294,6 @@ class SlowFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
             self.expansion, rows, n_landmarks=n_landmarks, random_state=self.random_state
         )
 
-    def _new_state(self, expander: Any, rows: Any) -> OnlineState:
-        """Where the online solver starts."""
-        rng = check_random_state(self.random_state)
-        n_inputs = expand(expander, take(rows, slice(0, 1))).shape[1]
-        n_whitened = n_inputs
-        if self.n_whitened is not None:
-            n_whitened = check_int(
-                self.n_whitened, "n_whitened", self, low=1, high=n_inputs, why="expanded inputs"
-            )
-        n_components = n_whitened
-        if self.n_components is not None:
-            n_components = check_int(
-                self.n_components, "n_components", self, low=1, high=n_whitened, why="whitened"
-            )
-        return OnlineState.new(n_inputs, n_whitened, n_components, rng)
-
     def _store(
         self, expander: Any, roots: Roots | None, state: OnlineState | None, settings: SlowSettings
     ) -> None:
@@ -323,7 +324,7 @@ class SlowFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
                 why="rank of the expanded signal",
             )
         if roots is not None and self.graph == "time" and not settings.alpha:
-            _warn_of_too_many_functions(found, roots)
+            warn_of_too_many_functions(found, roots)
         self.expander_ = expander
         self._roots, self._state = roots, state
         self.mean_, self.rank_ = found.mean, found.rank
@@ -385,14 +386,3 @@ class SlowFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
     def score(self, X: Any, y: Any = None, *, episodes: Any = None) -> float:
         """Return the negative mean :meth:`slowness`, so that larger is better."""
         return -float(np.mean(self.slowness(X, episodes=episodes)))
-
-
-def _warn_of_too_many_functions(found: SlowAxes, roots: Roots) -> None:
-    rows = roots.level[0, 0] ** 2
-    if found.rank > rows / 10:
-        warn(
-            f"SlowFeatureAnalysis has {found.rank} independent functions for {rows:.0f} rows: with "
-            "more than a tenth as many, slow outputs can be obtained from any data. Use fewer "
-            "inputs, a lower degree or a penalty alpha, and check slowness() on other data.",
-            UserWarning,
-        )

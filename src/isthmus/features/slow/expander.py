@@ -5,7 +5,8 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.preprocessing import PolynomialFeatures
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from isthmus.blocks.slices import block_slices
 from isthmus.features.kernel_pca.estimator import KernelPCA
@@ -29,7 +30,10 @@ def fit_expander(expansion: Any, rows: Any, *, n_landmarks: int, random_state: A
         ).fit(rows)
     if expansion == 1:
         return None
-    return PolynomialFeatures(int(expansion), include_bias=False).fit(rows[:1])
+    # Relative to a row, monomials span the same functions, and rows far from the origin keep their
+    # digits. The first row is the same for a signal and for a stream of its parts.
+    monomials = PolynomialFeatures(int(expansion), include_bias=False)
+    return make_pipeline(StandardScaler(with_std=False), monomials).fit(rows[:1])
 
 
 def expand(expander: Any, rows: Any, dtype: Any = np.float64) -> Array:

@@ -1,6 +1,7 @@
 """Which rows should get similar features: successive ones, those of a class, or of like targets."""
 
 from collections.abc import Callable, Iterator
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,6 @@ from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from isthmus._checks import check_length
-from isthmus.blocks.folding import merge_all
 from isthmus.features.slow.episodes import last_rows
 from isthmus.features.slow.expander import expand_blocks
 from isthmus.features.slow.formulas import Roots, class_roots, map_block, merge, target_roots
@@ -18,15 +18,19 @@ from isthmus.typing import Array, IntArray
 
 def time_roots(expander: Any, episodes: list[Any], lags: list[int]) -> Roots:
     """Moments of all episodes and of their differences over the lags."""
-    total = merge_all(_block_roots(expander, episodes, lags), merge)
+    total = reduce(merge, _block_roots(expander, episodes, lags))
+    require_differences(total, lags, max(n_objects(episode) for episode in episodes))
+    return total
+
+
+def require_differences(total: Roots, lags: list[int], longest: int) -> None:
+    """Refuse a signal too short for one of the lags."""
     for lag, count in zip(lags, total.counts, strict=True):
         if not count:
-            longest = max(n_objects(episode) for episode in episodes)
             raise ValueError(
                 f"SlowFeatureAnalysis takes differences over lag = {lag} rows: expected an "
                 f"episode of at least {lag + 1} rows. Got n_samples = {longest} in the longest."
             )
-    return total
 
 
 def _block_roots(expander: Any, episodes: list[Any], lags: list[int]) -> Iterator[Roots]:

@@ -10,9 +10,12 @@ from typing import Any
 
 import numpy as np
 from scipy import linalg
+from sklearn.utils import check_random_state
 
-from isthmus.features.slow.expander import expand_blocks
+from isthmus._checks import check_int
+from isthmus.features.slow.expander import expand, expand_blocks
 from isthmus.features.slow.formulas import SlowAxes
+from isthmus.kernels.objects import take
 from isthmus.linalg.signs import fix_signs
 from isthmus.typing import Array, BoolArray
 
@@ -94,3 +97,20 @@ class OnlineState:
         A = fix_signs(Q)
         patterns = A.T @ (self.V / np.sqrt(np.where(used, variances, 1.0))[:, None])
         return SlowAxes(self.mean.copy(), whitening.T @ A, slowness, int(used.sum()), patterns)
+
+
+def new_state(owner: Any, expander: Any, rows: Any) -> OnlineState:
+    """Where the online solver of ``owner`` starts."""
+    rng = check_random_state(owner.random_state)
+    n_inputs = expand(expander, take(rows, slice(0, 1))).shape[1]
+    n_whitened = n_inputs
+    if owner.n_whitened is not None:
+        n_whitened = check_int(
+            owner.n_whitened, "n_whitened", owner, low=1, high=n_inputs, why="expanded inputs"
+        )
+    n_components = n_whitened
+    if owner.n_components is not None:
+        n_components = check_int(
+            owner.n_components, "n_components", owner, low=1, high=n_whitened, why="whitened"
+        )
+    return OnlineState.new(n_inputs, n_whitened, n_components, rng)

@@ -78,7 +78,11 @@ def _principal_step(V, residual, eta, t):
     for i in range(min(len(V), t - 1)):  # the first row is its own mean and carries no information
         norm = np.sqrt(np.dot(V[i], V[i]))
         if norm == 0.0:
-            V[i] = residual
+            # A direction is as long as the variance along it. The published start, the row itself,
+            # has the unit of a deviation, so that the result would depend on units.
+            length = np.sqrt(np.dot(residual, residual))
+            for k in range(V.shape[1]):
+                V[i, k] = length * residual[k]
             return
         along = np.dot(residual, V[i]) / norm
         for k in range(V.shape[1]):

@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isthmus._checks import check_choice, check_float, check_int, refusal
+from isthmus._warnings import warn
+from isthmus.features.slow.formulas import Roots, SlowAxes
 
 GRAPHS = ("time", "classes", "target")
 
@@ -56,3 +58,15 @@ def _check_lags(owner: Any) -> list[int]:
         expected = "an int in [1, inf) or a sequence of such"
         raise ValueError(refusal(owner, "lag", expected, owner.lag))
     return [int(v) for v in lags]
+
+
+def warn_of_too_many_functions(found: SlowAxes, roots: Roots) -> None:
+    """Say so where any data would give slow features."""
+    rows = roots.level[0, 0] ** 2
+    if found.rank > rows / 10:
+        warn(
+            f"SlowFeatureAnalysis has {found.rank} independent functions for {rows:.0f} rows: with "
+            "more than a tenth as many, slow outputs can be obtained from any data. Use fewer "
+            "inputs, a lower degree or a penalty alpha, and check slowness() on other data.",
+            UserWarning,
+        )

@@ -1,8 +1,9 @@
 """What a kernel around another one shares with it."""
 
-from typing import Any
+from typing import Any, ClassVar
 
-from isthmus.kernels.base import Kernel
+from isthmus._parameters import Constraint
+from isthmus.kernels.base import A_PART, Kernel
 from isthmus.typing import Objects
 
 
@@ -10,6 +11,10 @@ class KernelAround(Kernel):
     """A kernel made of one other, ``base``, on the objects that the other compares."""
 
     base: Kernel
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "base": A_PART,
+    }
 
     @property
     def parts(self) -> tuple[Kernel, ...]:

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from isthmus.kernels.base import Kernel
+from isthmus._parameters import Constraint, condition, several
+from isthmus.kernels.base import A_PART, Kernel
 from isthmus.kernels.objects import check_list
 from isthmus.typing import Array, IntArray, Objects
 
@@ -16,6 +17,10 @@ class _OfParts(Kernel):
 
     kernels: tuple[Kernel, ...]
     vectors = False
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "kernels": several(A_PART),
+    }
 
     def check(self, X: Objects) -> Objects:
         X = check_list(X, type(self).__name__)
@@ -142,6 +147,11 @@ class Convolution(Kernel):
     base: Kernel
     decompose: Callable[[Any], list[Any]] = field(kw_only=True)
     vectors = False
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "base": A_PART,
+        "decompose": condition("a callable", callable),  # list is one
+    }
 
     def resolve(self, X: Objects) -> "Convolution":
         parts = self._parts(X)[0]

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from isthmus._parameters import Constraint, boolean
+from isthmus._parameters import function as a_function
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.objects import n_objects
 from isthmus.typing import Array, Objects
@@ -38,6 +40,12 @@ class FunctionKernel(Kernel):
     function: Callable[..., Any]
     pairwise_calls: bool = field(default=False, kw_only=True)
     on_vectors: bool = field(default=False, kw_only=True)
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "function": a_function,
+        "pairwise_calls": boolean,
+        "on_vectors": boolean,
+    }
 
     @property
     def vectors(self) -> bool:  # type: ignore[override]

@@ -1,12 +1,14 @@
 """Sums, products and multiples of kernels."""
 
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
 
-from isthmus._checks import check_float
+from isthmus._checks import LARGEST, check_float
+from isthmus._parameters import Constraint, real
 from isthmus.kernels.algebra.around import KernelAround
-from isthmus.kernels.base import Kernel
+from isthmus.kernels.base import A_PART, Kernel
 from isthmus.kernels.objects import n_objects
 from isthmus.typing import Array, Objects
 
@@ -16,6 +18,11 @@ class _Pair(Kernel):
 
     left: Kernel
     right: Kernel
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "left": A_PART,
+        "right": A_PART,
+    }
 
     @property
     def parts(self) -> tuple[Kernel, ...]:
@@ -167,6 +174,10 @@ class Scaled(KernelAround):
     learned = ("factor",)
     inherits = frozenset({"gradient", "radial", "sequences", "series", "graphs"})
 
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "factor": real(0, LARGEST),
+    }
+
     def resolve(self, X: Objects) -> "Scaled":
         check_float(self.factor, "factor", self)
         return replace(self, base=self.base.resolve(X))
@@ -219,6 +230,10 @@ class Constant(Kernel):
     vectors = False
     learned = ("value",)
     offers = frozenset({"gradient", "radial", "sequences", "series", "graphs"})
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "value": real(0, LARGEST),
+    }
 
     def check(self, X: Objects) -> Objects:
         return X

@@ -1,11 +1,12 @@
 """Gram matrices computed elsewhere."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_array
 
+from isthmus._parameters import Constraint, none, numbers
 from isthmus.kernels.base import Kernel
 from isthmus.typing import Array, Objects
 
@@ -56,6 +57,10 @@ class Precomputed(Kernel):
 
     matrix: Any = None
     vectors = False
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "matrix": none | numbers(2),
+    }
 
     @property
     def pairwise(self) -> bool:  # type: ignore[override]

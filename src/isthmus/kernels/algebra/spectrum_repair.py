@@ -2,12 +2,13 @@
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import linalg
 
 from isthmus._checks import check_choice
+from isthmus._parameters import Constraint, boolean, choice
 from isthmus.kernels.algebra.around import KernelAround
 from isthmus.kernels.algebra.delta import Delta
 from isthmus.kernels.base import Kernel
@@ -113,6 +114,11 @@ class SpectrumRepair(KernelAround):
     method: str = field(default="clip", kw_only=True)
     center: bool = field(default=False, kw_only=True)
     inherits = frozenset({"sequences", "series", "graphs"})
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "method": choice(*METHODS),
+        "center": boolean,
+    }
 
     def check(self, X: Objects) -> Objects:
         if self.base.pairwise:

@@ -1,12 +1,13 @@
 """Polynomials of a kernel."""
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import linalg
 
 from isthmus._checks import check_choice, check_float
+from isthmus._parameters import Constraint, numbers
 from isthmus.kernels.algebra.around import KernelAround
 from isthmus.kernels.algebra.normalized import Normalized
 from isthmus.kernels.algebra.polynomials import (
@@ -73,6 +74,10 @@ class Transformed(KernelAround):
     scaling: str = field(default="unit", kw_only=True)
     validity: str = field(default="refuse", kw_only=True)
     inherits = frozenset({"gradient", "radial", "sequences", "series", "graphs"})
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "coefficients": numbers(1),
+    }
 
     def resolve(self, X: Objects) -> Kernel:
         check_choice(self.basis, "basis", self, BASES)

@@ -66,7 +66,7 @@ class MarginalizedGraph(Kernel):
     _constraints: ClassVar[dict[str, Constraint]] = {
         "stop": real(0, 1, include_low=False),
         "solver": choice("auto", "conjugate_gradients", "fixed_point"),
-        "tol": real(0, include_low=False),
+        "tol": real(0, 1, include_low=False),
     }
 
     def check(self, X: Objects) -> Objects:

@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
+from isthmus._checks import LARGEST
 from isthmus._parameters import Constraint, boolean, check_parameters, integer, real
 from isthmus.kernels.sequences.places import Pieces, cut, tables
 from isthmus.kernels.sequences.strings import ALPHABET, SequenceKernel
@@ -67,8 +68,8 @@ class NGrams(SequenceKernel):
 
     _constraints: ClassVar[dict[str, Constraint]] = {
         "length": integer(1),
-        "position": real(0),
-        "growth": real(0),
+        "position": real(0, LARGEST),
+        "growth": real(0, LARGEST),
         "ends": boolean,
         "alphabet": ALPHABET,
     }
@@ -90,7 +91,7 @@ class NGrams(SequenceKernel):
     def _counts(self, *collections: Packed) -> list[sparse.csr_array]:
         blocks: list[list[Entries]] = []
         for step, parts in enumerate(cut(collections, self.length, ends=self.ends), start=1):
-            weight = 1 + self.growth * step
+            weight = 1 + float(self.growth) * step
             blocks.append([(p.owner, p.number, np.full(len(p.owner), weight)) for p in parts])
             if self.position:
                 farthest = 1 + max((int(p.place.max()) for p in parts if len(p.place)), default=0)

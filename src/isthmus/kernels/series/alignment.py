@@ -1,11 +1,12 @@
 """The global alignment kernel of time series."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from isthmus._checks import check_choice, check_float, check_int
+from isthmus._parameters import Constraint, boolean, jobs
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.objects import check_list
 from isthmus.kernels.vectors.width import median_distance
@@ -77,6 +78,11 @@ class GlobalAlignment(SeriesKernel):
     local: str = field(default="geometric", kw_only=True)
     normalize: bool = field(default=True, kw_only=True)
     n_jobs: int | None = field(default=None, kw_only=True)
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "normalize": boolean,
+        "n_jobs": jobs,
+    }
 
     def resolve(self, X: Objects) -> "GlobalAlignment":
         check_choice(self.local, "local", self, tuple(LOCALS))

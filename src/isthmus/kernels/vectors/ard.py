@@ -1,11 +1,12 @@
 """One length scale for each column of the inputs."""
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from isthmus.kernels.base import Kernel
+from isthmus._parameters import Constraint, choice, numbers
+from isthmus.kernels.base import A_PART, Kernel
 from isthmus.typing import Array
 
 
@@ -42,6 +43,11 @@ class ARD(Kernel):
     base: Kernel
     length_scales: Any = field(default="std", kw_only=True)
     inherits = frozenset({"gradient", "explicit"})
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "base": A_PART,
+        "length_scales": choice("std") | numbers(1),
+    }
 
     @property
     def parts(self) -> tuple[Kernel, ...]:

@@ -2,11 +2,15 @@
 
 from dataclasses import dataclass, field
 from numbers import Integral
+from typing import ClassVar
 
 import numpy as np
+from scipy.sparse import issparse
 
-from isthmus._checks import check_float, check_int
+from isthmus._checks import LARGEST, check_float, check_int
+from isthmus._parameters import Constraint, integer, real
 from isthmus.kernels.base import Kernel
+from isthmus.kernels.vectors.sparse_rows import sparse_products, squared_lengths
 from isthmus.linalg.products import inner_products, product
 from isthmus.typing import Array, Objects
 
@@ -22,12 +26,16 @@ class Linear(Kernel):
     """
 
     __module__ = "isthmus.kernels"
-    offers = frozenset({"gradient", "linear", "inner_product", "distances", "explicit"})
+    offers = frozenset({"gradient", "linear", "inner_product", "distances", "explicit", "sparse"})
 
     def gram(self, X: Array, Z: Array) -> Array:
+        if issparse(X) or issparse(Z):
+            return sparse_products(X, Z)
         return inner_products(X.T) if Z is X else product(X, Z.T)
 
     def diag(self, X: Array) -> Array:
+        if issparse(X):
+            return squared_lengths(X)
         X = self.check(X)
         return np.einsum("ij,ij->i", X, X)
 
@@ -73,11 +81,18 @@ class Polynomial(Kernel):
     learned = ("gamma", "coef0")
     width_power = 0.5
 
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "degree": integer(1),
+        "coef0": real(0, LARGEST),
+        "gamma": real(0, LARGEST, include_low=False),
+    }
+
     @property
     def offers(self) -> frozenset[str]:  # type: ignore[override]
         """An even power has no inverse."""
         even = isinstance(self.degree, Integral) and self.degree % 2 == 0
-        return frozenset({"gradient"} if even else {"gradient", "inner_product", "distances"})
+        inverse = frozenset() if even else frozenset({"inner_product", "distances"})
+        return inverse | {"gradient", "sparse"}
 
     def resolve(self, X: Array) -> "Polynomial":
         check_int(self.degree, "degree", self, low=1)
@@ -86,7 +101,10 @@ class Polynomial(Kernel):
         return self
 
     def _base(self, X: Array, Z: Array) -> Array:
-        base = inner_products(X.T) if Z is X else product(X, Z.T)
+        if issparse(X) or issparse(Z):
+            base = sparse_products(X, Z)
+        else:
+            base = inner_products(X.T) if Z is X else product(X, Z.T)
         base *= self.gamma
         base += self.coef0
         return base
@@ -95,6 +113,8 @@ class Polynomial(Kernel):
         return self._base(X, Z) ** self.degree
 
     def diag(self, X: Array) -> Array:
+        if issparse(X):
+            return (self.gamma * squared_lengths(X) + self.coef0) ** self.degree
         X = self.check(X)
         return (self.gamma * np.einsum("ij,ij->i", X, X) + self.coef0) ** self.degree
 
@@ -145,6 +165,10 @@ class Exponential(Kernel):
     learned = ("gamma",)
     width_power = 0.5
     offers = frozenset({"gradient", "inner_product", "distances"})
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "gamma": real(0, LARGEST, include_low=False),
+    }
 
     def resolve(self, X: Array) -> "Exponential":
         check_float(self.gamma, "gamma", self, include_low=False)

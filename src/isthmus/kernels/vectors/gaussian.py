@@ -1,13 +1,16 @@
 """The Gaussian kernel."""
 
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy.sparse import issparse
 
-from isthmus._checks import check_float
+from isthmus._checks import LARGEST, check_float
+from isthmus._parameters import Constraint, real
 from isthmus.blocks.slices import block_slices
 from isthmus.kernels.base import Kernel
+from isthmus.kernels.vectors.sparse_rows import sparse_products, squared_lengths
 from isthmus.kernels.vectors.width import median_distance
 from isthmus.linalg.products import product
 from isthmus.typing import Array
@@ -44,7 +47,11 @@ class Gaussian(Kernel):
     stationary = True
     learned = ("gamma",)
     width_power = 0.5
-    offers = frozenset({"gradient", "radial", "distances"})
+    offers = frozenset({"gradient", "radial", "distances", "sparse"})
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "width_factor": real(0, LARGEST, include_low=False),
+    }
 
     @classmethod
     def from_width(cls, sigma: float) -> Self:
@@ -71,6 +78,8 @@ class Gaussian(Kernel):
         return self
 
     def gram(self, X: Array, Z: Array) -> Array:
+        if issparse(X) or issparse(Z):
+            return self._sparse_gram(X, Z)
         # Distances are differences of large numbers: take the common offset out first.
         origin = Z.mean(axis=0)
         left, right = X - origin, Z - origin
@@ -91,7 +100,21 @@ class Gaussian(Kernel):
             np.fill_diagonal(K, 1)
         return K
 
+    def _sparse_gram(self, X: Any, Z: Any) -> Array:
+        K = sparse_products(X, Z)
+        K *= 2
+        K -= squared_lengths(X)[:, None]
+        K -= squared_lengths(Z)
+        np.minimum(K, 0, out=K)
+        K *= self.gamma
+        np.exp(K, out=K)
+        if X is Z:
+            np.fill_diagonal(K, 1)
+        return K
+
     def diag(self, X: Array) -> Array:
+        if issparse(X):
+            return np.ones(X.shape[0], dtype=X.dtype)
         return np.ones(len(X), dtype=np.result_type(np.asarray(X), np.float32))
 
     def _weighted_gradient(self, X: Array, Z: Array, W: Array, K: Array) -> Array:

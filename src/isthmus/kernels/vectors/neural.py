@@ -1,10 +1,12 @@
 """The covariance of a wide neural network."""
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
-from isthmus._checks import check_float
+from isthmus._checks import LARGEST, check_float
+from isthmus._parameters import Constraint, real
 from isthmus.kernels.base import Kernel
 from isthmus.typing import Array
 
@@ -40,6 +42,11 @@ class NeuralNetwork(Kernel):
     learned = ("weight", "bias")
     width_power = 0.5
     offers = frozenset({"gradient"})
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "weight": real(0, LARGEST, include_low=False),
+        "bias": real(0, LARGEST),
+    }
 
     def resolve(self, X: Array) -> "NeuralNetwork":
         check_float(self.weight, "weight", self, include_low=False)

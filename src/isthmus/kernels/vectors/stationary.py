@@ -129,7 +129,7 @@ class Matern(RadialKernel):
     length_scale: Any = field(default="median", kw_only=True)
 
     def _check_shape(self) -> None:
-        if self.nu != np.inf:
+        if not (isinstance(self.nu, float) and self.nu == np.inf):
             # Beyond this the Bessel functions overflow, and the Gaussian differs by less than 0.01.
             check_float(self.nu, "nu", self, high=50.0, include_low=False)
 

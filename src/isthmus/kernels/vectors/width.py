@@ -1,9 +1,14 @@
 """Kernel widths from data."""
 
+from typing import Any
+
 import numpy as np
+from scipy.sparse import issparse
 from scipy.spatial.distance import pdist
+from sklearn.metrics import pairwise_distances
 
 from isthmus.blocks.sampling import sample_rows
+from isthmus.kernels.objects import n_objects
 from isthmus.typing import Array
 
 MAX_ROWS = 1000
@@ -19,10 +24,18 @@ def median_distance(X: Array, metric: str = "euclidean") -> float:
     >>> median_distance(np.array([[0.0], [1.0], [3.0]]))
     2.0
     """
-    rows = sample_rows(len(X), MAX_ROWS, sort=False)
-    distances = pdist(np.asarray(X[rows], dtype=np.float64), metric)
+    rows = sample_rows(n_objects(X), MAX_ROWS, sort=False)
+    if issparse(X):
+        distances = _sparse_distances(X[rows], metric)
+    else:
+        distances = pdist(np.asarray(X[rows], dtype=np.float64), metric)
     median = float(np.median(distances)) if len(distances) else 0.0
     if median > 0:
         return median
     positive = distances[distances > 0]
     return float(positive.mean()) if len(positive) else 1.0
+
+
+def _sparse_distances(X: Any, metric: str) -> Array:
+    """Distances of all pairs of rows, which are not made dense."""
+    return pairwise_distances(X, metric=metric)[np.triu_indices(X.shape[0], 1)]

@@ -1,20 +1,34 @@
 """The edit distance of labelled graphs as a loss."""
 
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from isthmus._parameters import Constraint, check_parameters, real
-from isthmus.losses.tasks.base import TaskLoss
-from isthmus.losses.tasks.collections import n_outputs
+from isthmus._parameters import Constraint, boolean, check_parameters, integer, real
+from isthmus.losses.edits.graph_moves import (
+    N_HOPED,
+    N_TRIED,
+    CodedAnswer,
+    MatchedOutput,
+    coded_answer,
+    edits,
+    hoped_edits,
+    ordered,
+    voted,
+    weights_that_matter,
+)
+from isthmus.losses.tasks.base import Candidates, Decoded, TaskLoss, best_candidates
+from isthmus.losses.tasks.collections import n_outputs, take_outputs
 from isthmus.typing import Array, IntArray, Objects
 
 # Matches that are not allowed.
 NEVER = 1e9
 # A share of a cost that decides between equal ones, and how far nodes look.
 TIE, ROUNDS = 1e-3, 4
+# Edits of an answer that a set of answers grows by.
+N_NEIGHBOURS = 20
 
 
 @dataclass
@@ -27,7 +41,9 @@ class GraphEditDistance(TaskLoss):
     result is an upper bound of the distance, the smaller one of both directions, and zero only
     for graphs that differ in the numbers of their nodes alone.
 
-    The answer is the training graph of least risk.
+    The answer starts at the training graph of least risk and is edited as long as that lowers
+    :math:`\sum_iw_i\,d(y,y_i)`: labels and edges by the weighted votes of the nodes that they are
+    matched with, nodes that are inserted with an edge, and nodes that are deleted.
 
     Parameters
     ----------
@@ -35,6 +51,13 @@ class GraphEditDistance(TaskLoss):
         Cost of a node that is inserted, deleted or has the wrong label.
     edge : float, default=1.0
         The same of an edge.
+    search : bool, default=True
+        False answers with the best training graph.
+    max_outputs : int, default=40
+        The search looks at this many training graphs with the largest absolute weights; its end
+        is compared with its start over all of them.
+    max_iter : int, default=30
+        Maximum number of edits.
 
     Examples
     --------
@@ -50,11 +73,21 @@ class GraphEditDistance(TaskLoss):
 
     node: float = 1.0
     edge: float = field(default=1.0, kw_only=True)
+    search: bool = field(default=True, kw_only=True)
+    max_outputs: int = field(default=40, kw_only=True)
+    max_iter: int = field(default=30, kw_only=True)
 
     _constraints: ClassVar[dict[str, Constraint]] = {
         "node": real(0, include_low=False),
         "edge": real(0, include_low=False),
+        "search": boolean,
+        "max_outputs": integer(1),
+        "max_iter": integer(1),
     }
+
+    def for_choice(self) -> "GraphEditDistance":
+        """The best training graph: which kernel is best it tells as well."""
+        return replace(self, search=False)
 
     def check(self, outputs: Objects) -> Objects:
         check_parameters(self)
@@ -77,13 +110,100 @@ class GraphEditDistance(TaskLoss):
         found = np.zeros((len(left), len(right)))
         for i, a in enumerate(left):
             for j in range(i + 1 if same else 0, len(right)):
-                b = right[j]
-                found[i, j] = min(self._one_way(a, b), self._one_way(b, a))
+                found[i, j] = self._match(a, right[j])[0]
                 if same:
                     found[j, i] = found[i, j]
         return found
 
-    def _one_way(self, a: "CodedGraph", b: "CodedGraph") -> float:
+    def prepare(self, outputs: Objects) -> "CodedOutputs":
+        candidates = Candidates(outputs, self)
+        codes: tuple[dict[Any, int], dict[Any, int]] = ({}, {})
+        known = candidates.outputs
+        coded = [CodedGraph(known[i], codes) for i in range(n_outputs(known))]
+        return CodedOutputs(candidates, coded, codes)
+
+    def decode(self, weights: Any, prepared: "CodedOutputs") -> Decoded:
+        start = best_candidates(self, weights, prepared.candidates)
+        if not self.search:
+            return start
+        masses, found = prepared.candidates.masses(weights), list(start.outputs)
+        risk = start.risk.copy()
+        for i, row in enumerate(masses):
+            found[i], risk[i] = self._edited(found[i], float(risk[i]), row, prepared)
+        answers = take_outputs(found, range(len(found)))
+        return Decoded(answers, risk, np.zeros(len(found), dtype=bool))
+
+    def neighbours(
+        self, answer: Any, weights: Array, prepared: "CodedOutputs"
+    ) -> tuple[list[Any], Array]:
+        masses = prepared.candidates.masses(np.asarray(weights, dtype=float)[None])[0]
+        few = weights_that_matter(masses, self.max_outputs)
+        coded = CodedGraph(answer, prepared.codes)
+        names = prepared.names()
+        outputs = self._ordered(coded, masses, few, prepared)
+        moved = edits(coded_answer(coded), outputs, float(self.node), float(self.edge))
+        moved = moved[:N_NEIGHBOURS]
+        graphs = [one.graph(names) for _, one in moved]
+        every = np.flatnonzero(masses)
+        return graphs, np.array([self._risk(g, masses, every, prepared) for g in graphs])
+
+    def _edited(
+        self, start: Any, risk: float, masses: Array, prepared: "CodedOutputs"
+    ) -> tuple[Any, float]:
+        """The graph at which no edit that was tried lowers the risk, and its risk over all."""
+        few = weights_that_matter(masses, self.max_outputs)
+        if not masses[few].sum() > 0:
+            return start, risk
+        names, now = prepared.names(), start
+        least = self._risk(now, masses, few, prepared)
+        for _ in range(self.max_iter):
+            coded = CodedGraph(now, prepared.codes)
+            better = None
+            for _, one in self._edits(coded, masses, few, prepared):
+                other = one.graph(names)
+                value = self._risk(other, masses, few, prepared)
+                if value < least - 1e-9 * (1 + abs(least)):
+                    better, least = other, value
+                    break
+            if better is None:
+                break
+            now = better
+        whole = self._risk(now, masses, np.flatnonzero(masses), prepared)
+        return (now, whole) if whole < risk else (start, risk)
+
+    def _edits(
+        self, coded: "CodedGraph", masses: Array, few: IntArray, prepared: "CodedOutputs"
+    ) -> list[tuple[float, CodedAnswer]]:
+        outputs, answer = self._ordered(coded, masses, few, prepared), coded_answer(coded)
+        costs = float(self.node), float(self.edge)
+        every = [one for one in edits(answer, outputs, *costs) if one[0] > 0][:N_TRIED]
+        at_once = voted(answer, outputs)
+        if every and not at_once.same(answer):
+            every = [(np.inf, at_once), *every]
+        return every + [one for one in hoped_edits(answer, outputs, *costs) if one[0] > 0][:N_HOPED]
+
+    def _ordered(
+        self, coded: "CodedGraph", masses: Array, few: IntArray, prepared: "CodedOutputs"
+    ) -> list[MatchedOutput]:
+        n, known = len(coded.labels), prepared.coded
+        return [ordered(known[j], self._match(coded, known[j])[1], n, masses[j]) for j in few]
+
+    def _risk(self, graph: Any, masses: Array, few: IntArray, prepared: "CodedOutputs") -> float:
+        coded = CodedGraph(graph, prepared.codes)
+        costs = np.array([self._match(coded, prepared.coded[j])[0] for j in few])
+        return float(masses[few] @ costs)
+
+    def _match(self, a: "CodedGraph", b: "CodedGraph") -> tuple[float, IntArray]:
+        """The smaller cost of both directions, and which padded node of b stands for one of a."""
+        there, match = self._one_way(a, b)
+        back, other = self._one_way(b, a)
+        if there <= back:
+            return there, match
+        inverse = np.empty_like(other)
+        inverse[other] = np.arange(len(other))
+        return back, inverse
+
+    def _one_way(self, a: "CodedGraph", b: "CodedGraph") -> tuple[float, IntArray]:
         from isthmus.losses.edits.graph_loops import improve_match
 
         n, m = len(a.labels), len(b.labels)
@@ -104,7 +224,7 @@ class GraphEditDistance(TaskLoss):
         # An edge without a direction stands in both halves of its table.
         pair = float(self.edge if a.directed or b.directed else self.edge / 2)
         first, second = a.padded(m), b.padded(n)
-        return float(
+        cost = float(
             improve_match(
                 first[0],
                 second[0],
@@ -116,6 +236,21 @@ class GraphEditDistance(TaskLoss):
                 float(self.edge),
             )
         )
+        return cost, match
+
+
+class CodedOutputs(NamedTuple):
+    """The distinct training graphs, as numbers, and what the numbers stand for."""
+
+    candidates: Candidates
+    coded: list["CodedGraph"]
+    codes: tuple[dict[Any, int], dict[Any, int]]
+
+    def names(self) -> tuple[list[Any], dict[int, Any], Any]:
+        """Labels of nodes in order of their numbers, of edges by number, the class of graphs."""
+        of_nodes, of_edges = self.codes
+        kinds = {i: key[1] for key, i in of_edges.items() if key[0] == "edge"}
+        return list(of_nodes), kinds, type(self.candidates.outputs[0])
 
 
 class CodedGraph:

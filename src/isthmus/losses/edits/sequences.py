@@ -1,7 +1,7 @@
 """The edit distance of sequences as a loss, and its weighted median."""
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -22,6 +22,8 @@ from isthmus.typing import Array, IntArray, Objects
 
 # A table of triples of symbols beyond this many symbols would not fit.
 MOST_SYMBOLS_OF_PRIOR = 300
+# Outputs that the search looks at where kernels and penalties are compared.
+FEW_OUTPUTS = 200
 
 
 def _is_costs(value: Any) -> bool:
@@ -96,7 +98,7 @@ class EditDistance(TaskLoss):
 
     __module__ = "isthmus.losses"
 
-    n_left_out: ClassVar[int] = 100
+    n_left_out: ClassVar[int] = 300
 
     gap: float = 1.0
     substitution: Any = field(default=1.0, kw_only=True)
@@ -118,6 +120,11 @@ class EditDistance(TaskLoss):
         "search": condition("True or False", lambda v: isinstance(v, (bool, np.bool_))),
         "max_iter": integer(1),
     }
+
+    def for_choice(self) -> "EditDistance":
+        """A search among the outputs of largest weight: which kernel is best it tells as well."""
+        few = FEW_OUTPUTS if self.max_outputs is None else min(FEW_OUTPUTS, self.max_outputs)
+        return replace(self, max_outputs=few)
 
     def check(self, outputs: Objects) -> Objects:
         check_parameters(self)

@@ -78,6 +78,14 @@ class TaskLoss(Piece, ABC):
         """The outputs in the form that the loss computes with, or an error that says why not."""
         return outputs
 
+    def resolve(self, outputs: Objects) -> "TaskLoss":
+        """The loss with numbers for what the training outputs are to say; often itself."""
+        return self
+
+    def for_choice(self) -> "TaskLoss":
+        """The same loss with a cheaper search, to judge kernels and penalties by; often itself."""
+        return self
+
     def prepare(self, outputs: Objects) -> Any:
         """Whatever is computed once for the training outputs; ``decode`` is given it."""
         return Candidates(outputs, self)

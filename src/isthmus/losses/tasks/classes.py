@@ -21,6 +21,27 @@ class Indicators(NamedTuple):
     place: Mapping[Any, int]
 
 
+def check_comparable(owner: Any, outputs: Objects) -> Objects:
+    """The outputs, if each of them can be told from the others and is equal to itself."""
+    numbers: Any = outputs.data if sparse.issparse(outputs) else np.asarray(outputs) \
+        if hasattr(outputs, "dtype") else None  # fmt: skip
+    if np.ma.is_masked(outputs):
+        raise ValueError(f"{type(owner).__name__} takes no masked outputs: fill them first.")
+    if numbers is not None and numbers.dtype.kind in "fc" and not np.isfinite(numbers).all():
+        raise ValueError(f"{type(owner).__name__} expected finite outputs. Got NaN or infinity.")
+    if numbers is not None and numbers.dtype.kind != "O":
+        return outputs
+    for position in range(n_outputs(outputs)):
+        thing = outputs.iloc[position] if hasattr(outputs, "iloc") else outputs[position]
+        alone = isinstance(thing, (dict, set)) or (isinstance(thing, float) and thing != thing)
+        if thing is None or alone:
+            raise ValueError(
+                f"{type(owner).__name__} compares outputs by ==. Got {thing!r:.60} of type "
+                f"{type(thing).__name__} at position {position}."
+            )
+    return outputs
+
+
 @dataclass
 class ZeroOne(LinearTaskLoss):
     r"""Cost 1 for a wrong answer, 0 for the right one: the answer is the output of largest weight.
@@ -41,6 +62,9 @@ class ZeroOne(LinearTaskLoss):
 
     __module__ = "isthmus.losses"
     finite: ClassVar[bool] = True
+
+    def check(self, outputs: Objects) -> Objects:
+        return check_comparable(self, outputs)
 
     def cost(self, Y: Objects, Z: Objects) -> Array:
         a, b = output_keys(Y), output_keys(Z)
@@ -103,6 +127,10 @@ class CostMatrix(LinearTaskLoss):
         check_parameters(self)
         self._table(self._classes(outputs))
         return outputs
+
+    def resolve(self, outputs: Objects) -> "CostMatrix":
+        """The matrix with the names of its rows and columns."""
+        return CostMatrix(self.costs, list(self._classes(outputs)))
 
     def cost(self, Y: Objects, Z: Objects) -> Array:
         classes = self._classes([*output_keys(Y), *output_keys(Z)])

@@ -44,6 +44,10 @@ class ForeignTaskLoss(TaskLoss):
     def cost(self, Y: Objects, Z: Objects) -> Array:
         return np.asarray(self.loss.cost(Y, Z), dtype=np.float64)
 
+    def check(self, outputs: Objects) -> Objects:
+        own = getattr(self.loss, "check", None)
+        return own(outputs) if callable(own) else outputs
+
     def prepare(self, outputs: Objects) -> Any:
         decodes = callable(getattr(self.loss, "decode", None))
         return outputs if decodes else super().prepare(outputs)

@@ -59,14 +59,17 @@ def weighted_quantiles(weights: Any, columns: SortedColumns, levels: Any) -> Arr
     found = np.empty((len(W), d, len(levels)))
     for j in range(d):
         order = columns.order[:, j]
-        heights = np.cumsum(W[:, order], axis=1, dtype=np.float64)
+        # Equal outputs are one step of the distribution, in whatever order they come.
+        y = columns.Y[order, j]
+        ends = np.append(np.flatnonzero(np.diff(y) != 0), n_train - 1)
+        heights = np.cumsum(W[:, order], axis=1, dtype=np.float64)[:, ends]
         total = heights[:, -1:].copy()
         total[total <= 0] = 1.0
         # Rounding must not push a level that is met exactly to the next output.
         heights /= total
         for i, level in enumerate(levels):
             place = np.sum(heights < level - 1e-12, axis=1)
-            found[:, j, i] = columns.Y[order[np.minimum(place, n_train - 1)], j]
+            found[:, j, i] = y[ends[np.minimum(place, len(ends) - 1)]]
     return found
 
 
@@ -105,6 +108,10 @@ class VectorLoss(TaskLoss):
                 f"VectorLoss takes losses of single entries, shape='cube'. Got {self.loss!r}."
             )
         return check_vectors(self, outputs)
+
+    def resolve(self, outputs: Objects) -> "VectorLoss":
+        """The loss with a threshold or a width in numbers, from the spread of the outputs."""
+        return VectorLoss(self._resolved(_as_rows(outputs)))
 
     def cost(self, Y: Objects, Z: Objects) -> Array:
         A, B = _as_rows(Y), _as_rows(Z)

@@ -14,13 +14,22 @@ DECADES = (-4.0, 10.0)
 XTOL = 0.05  # decades
 
 
-def criterion(rule: str, fit: NodeFit, weights: Array, noise: float | None = None) -> float:
-    """The score of a fit that is minimised, by samples with weights (n,)."""
+def criterion(
+    rule: str,
+    fit: NodeFit,
+    weights: Array,
+    noise: float | None = None,
+    n_rows: int | None = None,
+) -> float:
+    """The score of a fit that is minimised, by samples with weights (n,).
+
+    ``n_rows`` says how many rows there are where the samples only stand for them.
+    """
     squares = weights * np.einsum("ij,ij->i", fit.residual, fit.residual)
-    n = len(squares)
+    n = n_rows or len(squares)
     if noise is not None:
         # Unbiased for the squared distance to the truth, but for a constant (Mallows).
-        return float(squares.mean() + 2 * noise**2 * fit.residual.shape[1] * fit.dof / n)
+        return float(squares.sum() / n + 2 * noise**2 * fit.residual.shape[1] * fit.dof / n)
     if rule == "loo":
         if fit.leverage is None:
             raise ValueError(
@@ -34,7 +43,12 @@ def criterion(rule: str, fit: NodeFit, weights: Array, noise: float | None = Non
 
 
 def choose_smoothness(
-    smoother: NodeSmoother, rule: str, weights: Array, *, noise: float | None = None
+    smoother: NodeSmoother,
+    rule: str,
+    weights: Array,
+    *,
+    noise: float | None = None,
+    n_rows: int | None = None,
 ) -> tuple[float, list[dict[str, float]]]:
     """The smoothness with the smallest criterion, or that leaves a known noise, and all tried."""
     origin = np.log10(smoother.scale())
@@ -47,7 +61,8 @@ def choose_smoothness(
             at: Any = smoother.at
             skip = isinstance(smoother, IterativeSmoother)
             fit = at(10**log_lam, with_dof=False) if skip else at(10**log_lam)
-            left = np.mean(weights[:, None] * fit.residual**2)
+            squares = np.sum(weights[:, None] * fit.residual**2)
+            left = squares / ((n_rows or len(weights)) * fit.residual.shape[1])
             tried[log_lam] = float(left)
             return float(np.log(max(left, 1e-300)) - 2 * np.log(noise or 1.0))
 
@@ -61,7 +76,7 @@ def choose_smoothness(
     else:
 
         def score(log_lam: float) -> float:
-            tried[log_lam] = criterion(rule, smoother.at(10**log_lam), weights, noise)
+            tried[log_lam] = criterion(rule, smoother.at(10**log_lam), weights, noise, n_rows)
             return tried[log_lam]
 
         coarse = np.linspace(low, high, 8)

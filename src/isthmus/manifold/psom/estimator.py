@@ -10,6 +10,7 @@ from isthmus._parameters import Constraint, choice, having, instance, integer, n
 from isthmus.manifold.projection import Search
 from isthmus.manifold.psom.base import A_GRID, BOUNDS, OUTSIDE, BaseGridManifold
 from isthmus.manifold.psom.checks import check_nodes
+from isthmus.manifold.psom.codebook import read_codebook, window_of
 from isthmus.manifold.psom.grid import BASES, make_grid
 from isthmus.typing import Array
 
@@ -125,6 +126,38 @@ class PSOM(BaseGridManifold):
         self.weights_ = rows.reshape(*grid.shape, -1)
         self.embedding_ = grid.points
         return self
+
+    @classmethod
+    def from_codebook(cls, codebook: Any, **parameters: Any) -> Self:
+        r"""Return a fitted map through the units of a trained self-organising map.
+
+        Parameters
+        ----------
+        codebook : array-like of shape (\*grid, n_features), or a trained map
+            Weights of the units, or what holds them: a ``MiniSom`` (``get_weights``), a map of
+            Somoclu (``codebook``) or SuSi (``unsuper_som_``), or any object with ``weights_`` or
+            ``weights``. An array of two dimensions is a chain of units; give ``grid`` where it is
+            the rows of a grid, the last axis fastest.
+        **parameters :
+            Of :class:`PSOM`. ``local`` is 3 where an axis has more than 7 units: polynomials
+            through many regular nodes ring.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from isthmus.manifold import PSOM
+        >>> x, y = np.meshgrid(np.linspace(-1, 1, 5), np.linspace(-1, 1, 4), indexing="ij")
+        >>> codebook = np.stack([x, y, x * y], axis=-1)  # 5 by 4 units in three dimensions
+        >>> PSOM.from_codebook(codebook).complete([[0.5, 0.2, np.nan]]).round(6)
+        array([[0.5, 0.2, 0.1]])
+        """
+        nodes = read_codebook(codebook, f"{cls.__name__}.from_codebook")
+        grid = parameters.get("grid")
+        if grid is None:
+            counts = nodes.shape[:-1]
+        else:  # of a mistaken one the constructor tells
+            counts = make_grid(cls.__name__, grid, bounds=None, basis="lagrange").shape
+        return cls(nodes, **{"local": window_of(counts)} | parameters).fit()
 
     def _nodes(self, X: Any) -> Array:
         """Images of the nodes: the parameter, or the rows of ``X``."""

@@ -17,14 +17,17 @@ from isthmus._checks import (
 )
 from isthmus._parameters import Constraint, choice, instance, none, real, seed, verbosity
 from isthmus._progress import ProgressLine
+from isthmus.blocks.fitting import open_fit, refuse_blocks
 from isthmus.manifold.projection import Search
 from isthmus.manifold.psom.annealing import Annealing, check_annealing
 from isthmus.manifold.psom.base import A_GRID, BOUNDS, OUTSIDE, BaseGridManifold
 from isthmus.manifold.psom.checks import check_latent, check_nodes, check_spread, check_variances
 from isthmus.manifold.psom.choice import RULES, choose_smoothness
 from isthmus.manifold.psom.grid import BASES, NodeGrid, make_grid
+from isthmus.manifold.psom.in_blocks import extent_of, folded_samples
 from isthmus.manifold.psom.learn import principal_plane, unfold
 from isthmus.manifold.psom.smoothing import (
+    DENSE_LIMIT,
     Samples,
     make_smoother,
     smooth_nodes,
@@ -81,7 +84,7 @@ class SmoothPSOM(BaseGridManifold):
     weights_ : ndarray of shape (\*grid_shape, n_features)
         Images of the nodes.
     embedding_ : ndarray of shape (n_samples, n_components)
-        Latent points of the training rows.
+        Latent points of the training rows; none of them are kept of rows that come in blocks.
     smoothness_ : float
         The one used.
     dof_ : float
@@ -180,6 +183,35 @@ class SmoothPSOM(BaseGridManifold):
             self._keep_smoothed(grid, data, rule)
         return self
 
+    def _fit_blocks(
+        self, X: Any, y: Any = None, *, latent: Any = None, X_valid: Any = None
+    ) -> Self:
+        """The same, of rows and latent points that come in blocks."""
+        rule = self._check_parameters()
+        if latent is None or rule == "loo" or self.smoothness == 0:
+            refuse_blocks(
+                self,
+                "it needs the latent points of the rows, and a smoothness above 0 that is given "
+                "or chosen by a sum over rows",
+                instead='fit(X, latent=Z) with smoothness="gcv"',
+            )
+        rows = open_fit(self, X, latent, names=("X", "latent"))
+        box = self.bounds
+        if box is None:
+            rows.require_passes("the domain first; give bounds to do without")
+            box = extent_of(self, rows)
+        grid = self._grid(box)
+        if grid.size > DENSE_LIMIT:
+            refuse_blocks(
+                self,
+                f"a grid of {grid.size} nodes is solved by iteration over all rows",
+                instead=f"A grid of at most {DENSE_LIMIT} nodes",
+            )
+        data, n_rows = folded_samples(self, rows, grid)
+        self._keep_smoothed(grid, data, rule, n_rows)
+        self.embedding_ = np.empty((0, len(grid.axes)))
+        return self
+
     def fit_nodes(self, nodes: Any, *, variances: Any = None) -> Self:
         r"""Smooth the images of the grid's nodes, and fill in those that are missing.
 
@@ -272,7 +304,9 @@ class SmoothPSOM(BaseGridManifold):
         self.history_ = history or steps
         return self
 
-    def _keep_smoothed(self, grid: NodeGrid, data: Samples, rule: str | None) -> None:
+    def _keep_smoothed(
+        self, grid: NodeGrid, data: Samples, rule: str | None, n_rows: int | None = None
+    ) -> None:
         if rule is None:
             lam = float(self.smoothness)
             self._keep(grid, smooth_samples(grid, data, lam), data.points, lam)
@@ -283,7 +317,7 @@ class SmoothPSOM(BaseGridManifold):
             if self.noise is None:
                 raise ValueError(f"smoothness={rule!r} of SmoothPSOM needs the parameter noise.")
             noise = float(self.noise)
-        lam, history = choose_smoothness(smoother, rule, data.weights, noise=noise)
+        lam, history = choose_smoothness(smoother, rule, data.weights, noise=noise, n_rows=n_rows)
         fit = smoother.at(lam)
         self._keep(grid, fit.weights, data.points, lam)
         self.dof_, self.history_ = fit.dof, history

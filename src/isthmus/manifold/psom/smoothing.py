@@ -48,16 +48,20 @@ class NodeSmoother(Protocol):
 class Samples:
     """Data of a map: values (n, d) at points (n, q), with weights p (n,).
 
-    ``nodes`` numbers the nodes that the points are, where they are nodes.
+    ``nodes`` numbers the nodes that the points are, where they are nodes; ``basis_rows`` is the
+    basis at the points where it is known already.
     """
 
     points: Array
     values: Array
     weights: Array
     nodes: IntArray | None = None
+    basis_rows: Array | None = None
 
     def basis(self, grid: NodeGrid) -> Any:
         """Matrix from images of nodes to values, shape (n, size); sparse for nodes."""
+        if self.basis_rows is not None:
+            return self.basis_rows
         if self.nodes is None:
             return grid.basis_matrix(self.points)
         n = len(self.nodes)

@@ -14,6 +14,8 @@ from isthmus.blocks.sampling import sample_rows
 from isthmus.losses.base import ResidualLoss
 from isthmus.losses.tubes import Epsilon
 from isthmus.manifold.projection import Search, best_ends
+from isthmus.manifold.quantizers.gas import neural_gas
+from isthmus.manifold.quantizers.harmonic import harmonic_means
 from isthmus.manifold.ukr.barrier import descend_above
 from isthmus.manifold.ukr.choice import (
     Report,
@@ -25,7 +27,6 @@ from isthmus.manifold.ukr.choice import (
 )
 from isthmus.manifold.ukr.columns import few_columns
 from isthmus.manifold.ukr.descent import METHODS, Descended
-from isthmus.manifold.ukr.harmonic import harmonic_means
 from isthmus.manifold.ukr.held_out import HeldOutRows, TrainingWatch
 from isthmus.manifold.ukr.map import WHOLE_ROWS, KernelMap, latent_map, map_of_rows
 from isthmus.manifold.ukr.objective import ManifoldObjective
@@ -35,6 +36,7 @@ from isthmus.manifold.ukr.tubes import fit_tubes, with_width
 from isthmus.typing import Array
 
 TUBE_STEPS = 100  # RPROP steps for each strength of the tubes' constraint
+LEAST_SPREAD = 0.01  # of landmarks, as a share of the rows' variance
 MOSTLY_USED = 0.8  # share of the landmarks that must be the nearest one of some row
 MANY_ROWS = 20_000  # landmarks of more rows are found by mini-batches
 FIRST_SEARCH = Search(n_init=1, max_iter=10, tol=1e-7)  # of rows among landmarks
@@ -211,6 +213,8 @@ def _loss_stages(
 
 def _means_of_rows(Y: Array, n: int, method: str, rng: np.random.Generator) -> Array:
     """Means of the rows, (n, d); of many rows, the means of some tell as much."""
+    if method == "gas":
+        return neural_gas(Y[sample_rows(len(Y), MANY_ROWS, rng)], n, rng)
     if method == "harmonic":
         rows = Y[sample_rows(len(Y), MANY_ROWS, rng)]
         centres = harmonic_means(rows, n, rng).centres
@@ -223,13 +227,17 @@ def _means_of_rows(Y: Array, n: int, method: str, rng: np.random.Generator) -> A
 
 
 def _warn_of_idle(centres: Array, rows: Array) -> None:
-    """Tell where K-harmonic means have left centres without rows."""
+    """Tell where K-harmonic means have met in one place, or left centres without rows."""
     used = len(np.unique(pairwise_distances_argmin(rows, centres)))
-    if used < MOSTLY_USED * len(centres):
+    spread = np.mean((centres - rows.mean(axis=0)) ** 2) / max(
+        np.mean(np.var(rows, axis=0)), 1e-300
+    )
+    if used < MOSTLY_USED * len(centres) or spread < LEAST_SPREAD:
         warn(
-            f"K-harmonic means serve the rows by {used} of {len(centres)} landmarks: in many "
-            "columns all centres are about as far from a row, and many meet in one place. Take "
-            'Landmarks(method="kmeans").',
+            f"K-harmonic means serve the rows by {used} of {len(centres)} landmarks, which hold "
+            f"{spread:.1%} of the rows' variance: in many columns all centres are about as far "
+            "from a row, and many meet in one place. Take "
+            'Landmarks(method="gas") or Landmarks(method="kmeans").',
             UserWarning,
         )
 

@@ -77,10 +77,11 @@ class Landmarks(Piece):
     ----------
     n : int or None, default=None
         Number of centres, means of the rows; None takes the rows themselves.
-    method : {"kmeans", "harmonic"}, default="kmeans"
-        Whether the means are k-means or K-harmonic means, as in the document. The latter find
+    method : {"kmeans", "harmonic", "gas"}, default="kmeans"
+        Whether the means are k-means, K-harmonic means or a neural gas. K-harmonic means find
         clouds that lie far apart from any start, but in more than some ten columns many of them
-        meet in one place, of which a warning tells.
+        meet in one place, of which a warning tells. A neural gas hardly depends on the start
+        either, in any number of columns, and takes longer.
     smoothness : float or None, default=None
         Adapt the outputs of the centres to the rows after training, with this weight on the
         roughness of the map; None leaves them as they are. Needs a density kernel with second
@@ -91,7 +92,7 @@ class Landmarks(Piece):
 
     _constraints: ClassVar[dict[str, Constraint]] = {
         "n": integer(2) | none,
-        "method": choice("kmeans", "harmonic"),
+        "method": choice("kmeans", "harmonic", "gas"),
         "smoothness": real(0) | none,
     }
 

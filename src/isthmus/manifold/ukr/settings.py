@@ -28,7 +28,7 @@ from isthmus.smoothers.density_kernels import density_kernel
 from isthmus.smoothers.local_polynomial import LocalSmoother
 
 MOST_CURVED = 3  # a full quadratic in more latent dimensions has more terms than a row neighbours
-MEANS = ("kmeans", "harmonic")
+MEANS = ("kmeans", "harmonic", "gas")
 AUTO_STARTS = ("pca", "neighbors", "isomap")
 # What a stage of a homotopy may say beside penalties.
 RULES = ("box", "floor", "max_iter")

@@ -21,9 +21,9 @@ from isthmus.kernels.algebra.normalized import Normalized
 from isthmus.kernels.graphs.labelled import LabelledGraph, as_graphs
 from isthmus.kernels.objects import check_list, object_array
 from isthmus.kernels.points import axes_and_origin
+from isthmus.optimize.elite_search import Categorical, CrossEntropySearch, cross_entropy
 from isthmus.preimage.base import BasePreimage
 from isthmus.preimage.discrete.base import PointDistance, common_seed, largest_remainder
-from isthmus.preimage.discrete.cross_entropy import Categorical, CrossEntropySearch, cross_entropy
 from isthmus.preimage.discrete.graph_search import (
     GraphCodes,
     GraphProducts,

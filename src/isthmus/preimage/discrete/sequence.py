@@ -22,9 +22,9 @@ from isthmus.kernels.objects import check_list, object_array
 from isthmus.kernels.points import axes_and_origin
 from isthmus.kernels.sequences.marginalized import alphabet_of, check_sequence, refuse_foreign
 from isthmus.kernels.sequences.strings import ALPHABET
+from isthmus.optimize.elite_search import Binomial, CrossEntropySearch, cross_entropy
 from isthmus.preimage.base import BasePreimage
 from isthmus.preimage.discrete.base import PointDistance, common_seed, largest_remainder
-from isthmus.preimage.discrete.cross_entropy import Binomial, CrossEntropySearch, cross_entropy
 from isthmus.preimage.discrete.sequence_search import (
     Batch,
     SequenceCodes,
@@ -97,7 +97,7 @@ class SequencePreimage(BasePreimage):
 
     Notes
     -----
-    The document stops after the cross-entropy method: ``refine=False, fallback=False``. For the
+    [Bakir2005]_ stops after the cross-entropy method: ``refine=False, fallback=False``. For the
     marginalised kernel, normalised or not, candidates are evaluated by a tree of all training
     substrings; other kernels work too and cost one row of the Gram matrix per candidate.
 

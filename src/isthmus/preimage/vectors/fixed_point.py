@@ -35,7 +35,7 @@ class FixedPointPreimage(BasePreimage):
 
     Notes
     -----
-    With coefficients of mixed sign the plain iteration of the document is unstable. Here a step
+    With coefficients of mixed sign the plain iteration is unstable. Here a step
     that raises the objective is halved, so it never rises; a start whose denominator vanishes is
     replaced by the next nearest object, and if all fail the nearest object is the answer.
     The result lies in the affine span of the data.
@@ -121,6 +121,9 @@ def weighted_mean_iteration(
     n = len(a)
     eps = float(np.finfo(a.dtype).eps)
     tol = max(tol, 10 * eps)
+    # A radial kernel does not see the origin; about their mean the objects keep their digits.
+    centre = X.mean(axis=0)
+    X, starts = X - centre, starts - centre
     size = float(np.sqrt(np.mean(np.einsum("ij,ij->i", X, X))))  # the unit of lengths
     z = starts[:, 0].copy()
     origin = z.copy()  # where the last accepted step started
@@ -160,4 +163,4 @@ def weighted_mean_iteration(
         rows = np.sort(np.concatenate([going[~small], backing[~gone], fresh]))
         if not len(rows):
             break
-    return z, len(rows)
+    return z + centre, len(rows)

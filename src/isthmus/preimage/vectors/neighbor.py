@@ -34,7 +34,7 @@ class NeighborPreimage(BasePreimage):
     Parameters
     ----------
     n_neighbors : int, default=10
-        The document uses 3; more neighbours blur an image but reduce noise.
+        [Bakir2005]_ uses 3; more neighbours blur an image but reduce noise.
     distance : {"auto", "angle", "isotonic", "coordinates"}, default="auto"
         Where the distances :math:`d_i` come from. ``"angle"``: from the kernel's formula, with
         :math:`k(x_i,\Psi)` divided by the length of :math:`\Psi`, since :math:`\Psi` is shorter

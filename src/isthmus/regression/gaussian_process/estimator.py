@@ -4,7 +4,6 @@ import copy
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
 
 from isthmus._checks import LARGEST, check_piece, check_scale, check_seed
@@ -22,6 +21,8 @@ from isthmus._parameters import (
 )
 from isthmus._progress import ProgressLine
 from isthmus._warnings import warn
+from isthmus.blocks.containers import in_blocks
+from isthmus.blocks.fitting import open_fit, refuse_blocks
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.expansion import Expansion
 from isthmus.kernels.objects import n_objects
@@ -33,25 +34,18 @@ from isthmus.regression.gaussian_process.approximation import (
     announce_cost,
     as_approximation,
 )
-from isthmus.regression.gaussian_process.formulas import best_variances, likelihood_value
-from isthmus.regression.gaussian_process.inducing import (
-    add_sums,
-    inducing_fit,
-    inducing_sums,
-    inducing_value,
-)
+from isthmus.regression.gaussian_process.in_blocks import fit_in_blocks
 from isthmus.regression.gaussian_process.posterior import (
     Posterior,
-    covariance_factor,
-    extended_factor,
 )
 from isthmus.regression.gaussian_process.prediction import FittedProcess
 from isthmus.regression.gaussian_process.training import ProcessFit, fit_process
+from isthmus.regression.gaussian_process.updates import ProcessUpdates
 from isthmus.regression.outputs import check_outputs
 from isthmus.typing import Array
 
 
-class GaussianProcess(FittedProcess):
+class GaussianProcess(ProcessUpdates, FittedProcess):
     r"""Gaussian process regression on any objects, its parameters learned from the data.
 
     Outputs are values of a random function with noise, :math:`y=b+f(x)+\varepsilon`, where
@@ -260,6 +254,36 @@ class GaussianProcess(FittedProcess):
                 rng=np.random.default_rng(random.randint(2**31 - 1)),
                 report=lambda value: line.update(log_likelihood=value),
             )
+        return self._finish(fit, mean, approximation, flat=flat)
+
+    def _fit_blocks(self, X: Any, y: Any) -> Self:
+        """The same from rows that are read block by block, through inducing objects."""
+        if all(isinstance(part, np.memmap) for part in (X, y) if in_blocks(part)):
+            return self.fit(np.asarray(X), np.asarray(y))
+        approximation = self._check_parameters()
+        kernel = check_piece(self.kernel, "kernel", self, as_kernel)
+        if not approximation.low_rank or kernel.pairwise:
+            refuse_blocks(
+                self,
+                f"with approximation={self.approximation!r} it needs all rows at once",
+                instead="With approximation=Inducing(256), and a kernel of objects, it",
+            )
+        random = check_seed(self.random_state, "random_state", self)
+        rows = open_fit(self, X, y)
+        with ProgressLine(type(self).__name__, verbose=self.verbose) as line:
+            fit, mean = fit_in_blocks(
+                self,
+                kernel,
+                rows,
+                approximation=approximation,
+                rng=np.random.default_rng(random.randint(2**31 - 1)),
+                report=lambda value: line.update(log_likelihood=value),
+            )
+        return self._finish(fit, mean, approximation, flat=rows.checks[1].ndim == 1)
+
+    def _finish(
+        self, fit: ProcessFit, mean: Array, approximation: Approximation, *, flat: bool
+    ) -> Self:
         if not fit.converged:
             warn(
                 f"The search of {type(self).__name__} for parameters ended after max_iter = "
@@ -317,69 +341,3 @@ class GaussianProcess(FittedProcess):
         if len(self._members) == 1:
             objects, dual = self._members[0][:2]
             self.expansion_ = Expansion(self.kernel_, objects, dual, self._mean)
-
-    def partial_fit(self, X: Any, y: Any) -> Self:
-        """Take in more rows with the parameters as they are; the first call is :meth:`fit`.
-
-        The Cholesky factor grows by the new rows, O(n²) for each, and the answer is that of a
-        fit on all rows with this kernel and ratio of noise; inducing objects stay and their sums
-        grow; a committee gets a new member. Mean and amplitudes follow, unless they were given.
-        """
-        if not hasattr(self, "_members"):
-            return self.fit(X, y)
-        if self.kernel_.pairwise:
-            raise TypeError(
-                "GaussianProcess.partial_fit needs objects: rows of a Gram matrix lack the "
-                "columns of new rows. Give the whole matrix to Precomputed(gram), and indices."
-            )
-        X, Y, flat = self._check_data(X, y, self.kernel_, reset=False)
-        if flat != self._flat or Y.shape[1] != len(self._mean):
-            raise ValueError(
-                f"GaussianProcess.partial_fit needs outputs of {len(self._mean)} columns as in "
-                f"fit. Got {Y.shape[1]}."
-            )
-        if self._targets is None:
-            self._more_sums(X, Y)
-        else:
-            self._more_rows(X, Y)
-        self._publish()
-        return self
-
-    def _more_rows(self, X: Any, Y: Array) -> None:
-        """Another member of a committee, or a larger factor; then condition on all outputs."""
-        assert self._targets is not None
-        factors = [(member.objects, member.L) for member in self._members]
-        if self.approximation_.in_parts:
-            factors.append((X, covariance_factor(self.kernel_, X, self._alpha)))
-            targets = [*self._targets, Y]
-        else:
-            factors = [extended_factor(self.kernel_, *factors[0], X, self._alpha)]
-            targets = [np.concatenate([*self._targets, Y])]
-        if self.center:
-            self._mean = np.concatenate(targets).mean(axis=0)
-        centred = [piece - self._mean for piece in targets]
-        self._targets = targets
-        self._members = [
-            Posterior(objects, linalg.cho_solve((L, True), piece, check_finite=False), L)
-            for (objects, L), piece in zip(factors, centred, strict=True)
-        ]
-        parts = [member.as_part() for member in self._members]
-        if self.amplitude is None and not self.noise:
-            self._variances = best_variances(parts, centred)
-        self.log_marginal_likelihood_ = likelihood_value(parts, centred, self._variances)
-
-    def _more_sums(self, X: Any, Y: Array) -> None:
-        (member,) = self._members
-        if self._sums is None:
-            raise TypeError("This GaussianProcess was compressed and cannot take in more rows.")
-        # The mean stays: what was summed is relative to it.
-        new = inducing_sums(self.kernel_, X, member.objects, Y - self._mean, member.L)
-        self._sums = add_sums(self._sums, new)
-        fit = inducing_fit(self._sums, self._alpha)
-        dual = linalg.solve_triangular(member.L, fit.u, lower=True, trans=1, check_finite=False)
-        self._members = [Posterior(member.objects, dual, member.L, fit.L_B)]
-        if self.amplitude is None and not self.noise:
-            self._variances = fit.fits / self._sums.n_rows
-        self.log_marginal_likelihood_ = inducing_value(
-            self._sums, fit, self._alpha, self._variances, self.approximation_.bound
-        )

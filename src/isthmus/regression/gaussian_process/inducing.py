@@ -5,13 +5,15 @@ covariance :math:`s^2A`, :math:`A=Q+\alpha I`. All that is needed of :math:`n` r
 :math:`VV^\top`, :math:`VY`, :math:`\sum y^2` and :math:`\sum k(x,x)`: blocks of rows add up.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from scipy import linalg
 from scipy.linalg import lapack
 
-from isthmus.blocks.folding import merge_all
 from isthmus.blocks.sampling import sample_rows
 from isthmus.blocks.slices import block_slices
 from isthmus.kernels.base import Kernel
@@ -59,17 +61,68 @@ def inducing_factor(kernel: Kernel, Z: Objects, gram: Array | None = None) -> Ar
     return cholesky(K)[0]
 
 
+class ProcessRows(Protocol):
+    """Rows that are summed over, with outputs relative to their mean."""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of output columns."""
+
+    def fold(
+        self, map_block: Callable[..., Any], merge: Callable[[Any, Any], Any], state: Any
+    ) -> Any:
+        """Sum of ``map_block(X, Y, state=state)`` over blocks."""
+
+
+@dataclass(frozen=True)
+class RowsInMemory:
+    """Rows in memory, which blocks of kernel values with ``width`` objects are made of."""
+
+    X: Objects
+    Y: Array
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.Y)
+
+    @property
+    def n_outputs(self) -> int:
+        return int(self.Y.shape[1])
+
+    def fold(
+        self, map_block: Callable[..., Any], merge: Callable[[Any, Any], Any], state: Any
+    ) -> Any:
+        found = (
+            map_block(take(self.X, rows), self.Y[rows], state=state)
+            for rows in block_slices(len(self.Y), 4 * len(state.L))
+        )
+        return reduce(merge, found)
+
+
+class Inducers(NamedTuple):
+    """Inducing objects, and the factor of their Gram matrix."""
+
+    kernel: Kernel
+    Z: Objects
+    L: Array
+
+
+def block_sums(X: Objects, Y: Array, *, state: Inducers) -> InducingSums:
+    """The sums over one block of rows."""
+    V = _whiten(state.L, state.kernel.gram(X, state.Z))
+    trace = float(np.sum(state.kernel.diag(X)))
+    squares = np.einsum("ij,ij->j", Y, Y)
+    return InducingSums(inner_products(V.T), product(V, Y), squares, trace, len(Y))
+
+
 def inducing_sums(kernel: Kernel, X: Objects, Z: Objects, Y: Array, L: Array) -> InducingSums:
-    """The sums over rows, block by block."""
-
-    def sums(rows: slice) -> InducingSums:
-        some, y = take(X, rows), Y[rows]
-        V = _whiten(L, kernel.gram(some, Z))
-        trace = float(np.sum(kernel.diag(some)))
-        squares = np.einsum("ij,ij->j", y, y)
-        return InducingSums(inner_products(V.T), product(V, y), squares, trace, len(y))
-
-    return merge_all(map(sums, block_slices(len(Y), 2 * len(L))), add_sums)
+    """The sums over rows in memory, block by block."""
+    found: InducingSums = RowsInMemory(X, Y).fold(block_sums, add_sums, Inducers(kernel, Z, L))
+    return found
 
 
 def _whiten(L: Array, K: Array) -> Array:
@@ -106,8 +159,44 @@ def _missing(sums: InducingSums) -> float:
     return max(sums.trace - float(np.trace(sums.P)), 0.0)
 
 
+class Slopes(NamedTuple):
+    """What the derivatives of one block are computed with."""
+
+    kernel: Kernel
+    Z: Objects
+    L: Array
+    u: Array
+    Ta: Array
+    right: Array
+    alpha: float
+    s2: Array
+    bound: bool
+
+
+def block_slopes(X: Objects, Y: Array, *, state: Slopes) -> tuple[Array, Array]:
+    """Derivatives by the kernel, and sums of squared dual coefficients, over one block of rows."""
+    kernel, alpha, q = state.kernel, state.alpha, Y.shape[1]
+    by_kernel = np.zeros(len(kernel.log_parameters()))
+    K = kernel.gram(X, state.Z)
+    V = _whiten(state.L, K)
+    a = (Y - product(V.T, state.u)) / alpha
+    if len(by_kernel):
+        G = product(a / state.s2, state.Ta.T)
+        G += (q / alpha) * product(V.T, state.right.T)
+        by_kernel += kernel.parameter_gradient(X, state.Z, G, K)
+        if state.bound:
+            ones = np.full(len(a), -0.5 * q / alpha)
+            by_kernel += kernel.diag_parameter_gradient(X, ones)
+    return by_kernel, np.einsum("ij,ij->j", a, a)
+
+
+def add_slopes(a: tuple[Array, Array], b: tuple[Array, Array]) -> tuple[Array, Array]:
+    """Of the rows of both."""
+    return a[0] + b[0], a[1] + b[1]
+
+
 def inducing_score(
-    found: ProcessParameters, X: Objects, Z: Objects, Y: Array, *, bound: bool
+    found: ProcessParameters, data: ProcessRows, Z: Objects, *, bound: bool
 ) -> Evaluation:
     r"""The value and its derivatives, in two passes over blocks of rows.
 
@@ -118,9 +207,9 @@ def inducing_score(
     kernel, alpha = found.kernel, found.alpha
     K_mm = kernel.gram(Z, Z)
     L = inducing_factor(kernel, Z, K_mm)
-    sums = inducing_sums(kernel, X, Z, Y, L)
+    sums: InducingSums = data.fold(block_sums, add_sums, Inducers(kernel, Z, L))
     fit = inducing_fit(sums, alpha)
-    n, q, m = len(Y), Y.shape[1], len(L)
+    n, q, m = data.n_rows, data.n_outputs, len(L)
     s2 = fit.fits / n if found.variances is None else found.variances
     value = inducing_value(sums, fit, alpha, s2, bound)
 
@@ -130,21 +219,8 @@ def inducing_score(
     middle = (np.eye(m) if bound else 0.0) - B_inverse
     right = linalg.solve_triangular(L, middle, lower=True, trans=1, check_finite=False)
     Ta = linalg.solve_triangular(L, fit.u, lower=True, trans=1, check_finite=False)
-    by_kernel = np.zeros(len(kernel.log_parameters()))
-    a_squares = np.zeros(q)
-    for rows in block_slices(n, 4 * m):
-        some = take(X, rows)
-        K = kernel.gram(some, Z)
-        V = _whiten(L, K)
-        a = (Y[rows] - product(V.T, fit.u)) / alpha
-        a_squares += np.einsum("ij,ij->j", a, a)
-        if len(by_kernel):
-            G = product(a / s2, Ta.T)
-            G += (q / alpha) * product(V.T, right.T)
-            by_kernel += kernel.parameter_gradient(some, Z, G, K)
-            if bound:
-                ones = np.full(len(a), -0.5 * q / alpha)
-                by_kernel += kernel.diag_parameter_gradient(some, ones)
+    state = Slopes(kernel, Z, L, fit.u, Ta, right, alpha, s2, bound)
+    by_kernel, a_squares = data.fold(block_slopes, add_slopes, state)
     if len(by_kernel):
         inner = linalg.solve_triangular(
             L, product(sums.P, middle).T, lower=True, trans=1, check_finite=False

@@ -17,12 +17,16 @@ from isthmus.regression.gaussian_process.formulas import (
     refuse_indefinite,
 )
 from isthmus.regression.gaussian_process.inducing import (
+    Inducers,
     InducingSums,
+    ProcessRows,
+    RowsInMemory,
+    add_sums,
+    block_sums,
     candidate_rows,
     inducing_factor,
     inducing_fit,
     inducing_score,
-    inducing_sums,
     inducing_value,
     spread_pivots,
 )
@@ -130,36 +134,21 @@ def fit_process(
     """Search for the parameters of ``model`` and condition on the rows; ``Y`` is centred."""
     if not kernel.pairwise:
         check_sample(kernel, X, model)
-    at = SearchCoordinates(
-        kernel,
-        learn_kernel=bool(model.learn_kernel),
-        noise=None if model.noise is None else float(model.noise),
-        amplitude=None if model.amplitude is None else float(model.amplitude),
-        output_variances=np.mean(Y**2, axis=0),
-    )
-    settings: dict[str, Any] = {
-        "max_iter": model.max_iter,
-        "tol": float(model.tol),
-        "report": report,
-    }
-    starts: dict[str, Any] = {
-        "n_init": model.n_init,
-        "rng": rng,
-        "n_jobs": model.n_jobs,
-        **settings,
-    }
+    at = search_coordinates(model, kernel, np.mean(Y**2, axis=0))
+    starts, settings = search_settings(model, rng, report)
     n, order = len(Y), rng.permutation(len(Y))
 
     def some(size: int, gram: Array | None = None) -> TrainingRows:
         return rows_at(kernel, X, Y, None if size == n else np.sort(order[:size]), gram)
 
     if approximation.low_rank:
-        sizes = level_sizes(n, MOST_COARSE_ROWS)
-        levels = [exact_criterion("likelihood", [some(size)]) for size in sizes]
-        found = search(levels, at, **starts)
-        Z = inducing_objects(at.found(found.theta).kernel, X, Y, approximation.n_inducing, rng)
-        return _inducing_fit(
-            X, Z, Y, at, found, levels[-1], settings, bound=bool(approximation.bound)
+        coarse = [some(size) for size in level_sizes(n, MOST_COARSE_ROWS)]
+
+        def candidates(rows: IntArray) -> TrainingRows:
+            return rows_at(kernel, X, Y, rows, None)
+
+        return fit_through_inducing(
+            RowsInMemory(X, Y), coarse, candidates, at, approximation, rng, starts, settings
         )
 
     gram = None
@@ -178,14 +167,50 @@ def fit_process(
     return _exact_fit(members, at, search(levels, at, **starts))
 
 
-def inducing_objects(
-    kernel: Kernel, X: Objects, Y: Array, n_inducing: int, rng: np.random.Generator
-) -> Objects:
-    """Objects among the rows where the function varies most, given a kernel."""
-    chosen = candidate_rows(len(Y), n_inducing, rng)
-    candidates = rows_at(kernel, X, Y, chosen, None)
-    picked = chosen[np.sort(spread_pivots(candidates.covariance(kernel), n_inducing))]
-    return kernel.reference(X, picked) if kernel.pairwise else take(X, picked)
+def search_coordinates(model: Any, kernel: Kernel, output_variances: Array) -> SearchCoordinates:
+    """What of the parameters of ``model`` is searched for."""
+    return SearchCoordinates(
+        kernel,
+        learn_kernel=bool(model.learn_kernel),
+        noise=None if model.noise is None else float(model.noise),
+        amplitude=None if model.amplitude is None else float(model.amplitude),
+        output_variances=output_variances,
+    )
+
+
+def search_settings(
+    model: Any, rng: np.random.Generator, report: Callable[[float], None]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Settings of a search from several starts, and of one that goes on from its end."""
+    settings = {"max_iter": model.max_iter, "tol": float(model.tol), "report": report}
+    starts = {"n_init": model.n_init, "rng": rng, "n_jobs": model.n_jobs, **settings}
+    return starts, settings
+
+
+def fit_through_inducing(
+    data: ProcessRows,
+    levels: Sequence[TrainingRows],
+    candidates: Callable[[IntArray], TrainingRows],
+    at: SearchCoordinates,
+    approximation: Any,
+    rng: np.random.Generator,
+    starts: dict[str, Any],
+    settings: dict[str, Any],
+) -> ProcessFit:
+    """Search on some rows, then on sums over all; ``candidates`` gives rows of some numbers."""
+    criteria = [exact_criterion("likelihood", [rows]) for rows in levels]
+    found = search(criteria, at, **starts)
+    chosen = candidate_rows(data.n_rows, approximation.n_inducing, rng)
+    Z = inducing_objects(at.found(found.theta).kernel, candidates(chosen), approximation.n_inducing)
+    return _inducing_fit(
+        data, Z, at, found, criteria[-1], settings, bound=bool(approximation.bound)
+    )
+
+
+def inducing_objects(kernel: Kernel, candidates: TrainingRows, n_inducing: int) -> Objects:
+    """Objects among the candidates where the function varies most, given a kernel."""
+    picked = np.sort(spread_pivots(candidates.covariance(kernel), n_inducing))
+    return take(candidates.reference, picked)
 
 
 def _exact_fit(
@@ -209,9 +234,8 @@ def _exact_fit(
 
 
 def _inducing_fit(
-    X: Objects,
+    data: ProcessRows,
     Z: Objects,
-    Y: Array,
     at: SearchCoordinates,
     found: SearchResult,
     coarse: Criterion,
@@ -220,14 +244,14 @@ def _inducing_fit(
     bound: bool,
 ) -> ProcessFit:
     def criterion(at_found: ProcessParameters) -> Evaluation:
-        return inducing_score(at_found, X, Z, Y, bound=bound)
+        return inducing_score(at_found, data, Z, bound=bound)
 
     found = refine(coarse, criterion, at, found, **settings)
     best = at.found(found.theta)
     L = inducing_factor(best.kernel, Z)
-    sums = inducing_sums(best.kernel, X, Z, Y, L)
+    sums: InducingSums = data.fold(block_sums, add_sums, Inducers(best.kernel, Z, L))
     fit = inducing_fit(sums, best.alpha)
-    variances = fit.fits / len(Y) if best.variances is None else best.variances
+    variances = fit.fits / data.n_rows if best.variances is None else best.variances
     dual = linalg.solve_triangular(L, fit.u, lower=True, trans=1, check_finite=False)
     return ProcessFit(
         best.kernel,

@@ -67,11 +67,14 @@ def separate_factors(
     narrowest = np.log(_narrowest(X) / 10)
     widest = np.log(100 * WIDEST)
 
+    first = left_out_error(fit, X / start, Y, parts)[0]
+    unit = first or 1.0  # the search stops at absolute slopes, which must not depend on units
+
     def value_and_slope(log_h: Array) -> tuple[float, Array]:
         value, slope = left_out_error(fit, X / np.exp(log_h), Y, parts, gradient=True)
         report(value)
         assert slope is not None
-        return value, slope
+        return value / unit, slope / unit
 
     log_start = np.full(X.shape[1], np.log(start))
     found = minimize(
@@ -82,7 +85,6 @@ def separate_factors(
         bounds=[(narrowest, widest)] * X.shape[1],
         options={"maxiter": max_iter, "ftol": 1e-5},
     )
-    first = left_out_error(fit, X / start, Y, parts)[0]
-    if found.fun < first:
-        return np.exp(found.x), float(found.fun)
+    if found.fun * unit < first:
+        return np.exp(found.x), float(found.fun * unit)
     return np.exp(log_start), first

@@ -5,15 +5,16 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import MultiOutputMixin, RegressorMixin
-from sklearn.utils import check_array
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from isthmus._checks import check_floats, check_int, check_length, check_scale
-from isthmus._estimator import Estimator
+from isthmus._checks import check_floats
 from isthmus._memory import require_memory
 from isthmus._parameters import Constraint, boolean, choice, integer, none, real, several
-from isthmus.blocks.moments import Moments
+from isthmus.blocks.drawing import draw_rows
+from isthmus.blocks.fitting import open_fit, refuse_blocks
+from isthmus.blocks.moments import Moments, merge
+from isthmus.blocks.rows import Rows
+from isthmus.regression.rank.base import RankLimitedRegressor
 from isthmus.regression.rank.choice import (
     LEFT_OUT_ROWS,
     LEFT_OUT_WORK,
@@ -24,10 +25,16 @@ from isthmus.regression.rank.choice import (
     steadiest,
     walk_penalties,
 )
+from isthmus.regression.rank.in_blocks import (
+    block_moments,
+    choose_by_folds,
+    matrices,
+    moments_and_rows,
+    require_outputs,
+)
 from isthmus.regression.rank.reduced_rank_formulas import (
     Scatter,
     about_origin,
-    factors,
     fold_errors,
     held_out_errors,
     joint_moments,
@@ -43,67 +50,6 @@ from isthmus.typing import Array, IntArray
 AUTO = "auto"
 A_RANK = integer(1) | choice("cv") | none
 A_PENALTY = choice(AUTO) | real(0) | several(real(0))
-
-
-class RankLimitedRegressor(MultiOutputMixin, RegressorMixin, Estimator):
-    """What linear maps ``F = V diag(s) W'`` have in common: checks, factors, prediction."""
-
-    def _check_data(
-        self, X: Any, y: Any, sample_weight: Any, *, missing: bool = False, reset: bool = True
-    ) -> tuple[Array, Array, Array | None]:
-        """Rows, outputs as a matrix, and weights (None where all are equal)."""
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None."
-            )
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=reset)
-        Y = check_array(
-            y,
-            dtype=np.float64,
-            ensure_2d=False,
-            ensure_all_finite="allow-nan" if missing else True,
-            input_name="y",
-            estimator=self,
-        )
-        check_length(self, len(X), len(Y), what="outputs as inputs")
-        check_scale(self, X)
-        check_scale(self, Y, what="y")
-        weights = None
-        if sample_weight is not None:
-            weights = _check_sample_weight(
-                sample_weight, X, dtype=np.float64, ensure_non_negative=True
-            )
-        self._flat = Y.ndim == 1
-        return X, Y.reshape(len(X), -1), weights
-
-    def _check_rank(self, n_features: int, n_outputs: int) -> int:
-        high = min(n_features, n_outputs)
-        return check_int(
-            self.rank, "rank", self, low=1, high=high, why="the fewer of features and outputs"
-        )
-
-    def _set_map(self, coef: Array, basis: Array, x_mean: Array, y_mean: Array, dtype: Any) -> None:
-        """Keep the map ``y = F (x - x_mean) + y_mean`` and its factors."""
-        V, s, W = factors(coef, basis)
-        self.V_, self.s_, self.W_ = V.astype(dtype), s.astype(dtype), W.astype(dtype)
-        self.coef_ = coef.astype(dtype)
-        self.intercept_ = (y_mean - coef @ x_mean).astype(dtype)
-        self.rank_ = len(s)
-
-    def _raw_predictions(self, X: Any) -> Array:
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        (o, d), r = self.coef_.shape, self.rank_
-        # Through the bridge where it is narrow enough to be the shorter way.
-        through = r * (o + d) < o * d
-        P = (X @ (self.W_ * self.s_)) @ self.V_.T if through else X @ self.coef_.T
-        P += self.intercept_
-        return P
-
-    def predict(self, X: Any) -> Array:
-        """Return the outputs for the rows of ``X``."""
-        P = self._raw_predictions(X)
-        return P[:, 0] if self._flat else P
 
 
 class ReducedRankRegression(RankLimitedRegressor):
@@ -152,6 +98,8 @@ class ReducedRankRegression(RankLimitedRegressor):
         The same, of rows left out, for each penalty looked at.
     alphas_ : ndarray of shape (n_alphas,), or None
         These penalties.
+    total_weight_ : float
+        Number of training rows, or the sum of their weights.
 
     See Also
     --------
@@ -221,19 +169,82 @@ class ReducedRankRegression(RankLimitedRegressor):
         scatter = scatter_of(moments, k)
 
         found = self._choose(inputs, Y, weights, scatter, moments.count, None if choose else rank)
+        x_mean, y_mean = moments.mean[:k], moments.mean[k:]
+        self._dtype = X.dtype.name
+        if lift is None:
+            return self._take(found, rank, scatter, moments.count, (x_mean, y_mean))
+        # The coordinates are about X_mean, where the weights are; their mean is zero.
+        means = np.broadcast_to(X_mean, d), y_mean
+        return self._take(found, rank, scatter, moments.count, means, (lift, centred))
+
+    def _fit_blocks(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """The same, of rows that come in blocks."""
+        rows = open_fit(self, X, y, sample_weight)
+        require_outputs(self, rows)
+        d, o = rows.checks[0].width or 1, rows.checks[1].width or 1
+        if rows.n_rows is not None and rows.n_rows < d:
+            return self.fit(*draw_rows(rows, d))  # in the span of the few rows
+        choose = chooses_rank(self.rank)
+        rank = min(d, o) if choose else self._check_rank(d, o)
+        self._require_memory(d, d, o)
+        self._flat, self._dtype = rows.checks[1].ndim == 1, rows.checks[0].dtype
+        moments, found = self._choose_in_blocks(rows, None if choose else rank, d, o)
+        means = moments.mean[:d], moments.mean[d:]
+        return self._take(found, rank, scatter_of(moments, d), moments.count, means)
+
+    def _choose_in_blocks(
+        self, rows: Rows, rank: int | None, d: int, o: int
+    ) -> tuple[Moments, PathChoice]:
+        """Moments of all rows, and what is chosen: by the rows or folds as in memory."""
+        about = (lambda moments: moments) if self.fit_intercept else about_origin
+        n_ranks = min(d, o)
+        auto = isinstance(self.alpha, str)
+        alphas = [] if auto else check_floats(self.alpha, "alpha", self)
+        if len(alphas) == 1 and (rank is not None or n_ranks == 1):
+            none = np.empty((0, n_ranks))
+            choice = PathChoice(np.empty(0), none, alphas[0], rank or n_ranks)
+            return about(rows.fold(block_moments, merge)), choice
+        selection = self._selection(rows.n_rows or LEFT_OUT_ROWS, n_ranks)
+        if selection.max_rows is not None:
+            moments, drawn = moments_and_rows(rows, selection)
+            moments = about(moments)
+            X, Y, weights = matrices(drawn)
+            count = moments.count
+            return moments, self._choose(X, Y, weights, scatter_of(moments, d), count, rank)
+        if not isinstance(selection.criterion, Integral):
+            refuse_blocks(
+                self,
+                f"cv={self.cv!r} leaves out rows among all of them",
+                instead="A number of folds or a Selection with max_rows",
+            )
+        return choose_by_folds(
+            rows,
+            int(selection.criterion),
+            None if auto else alphas,
+            rank,
+            fit_intercept=bool(self.fit_intercept),
+        )
+
+    def _take(
+        self,
+        found: PathChoice,
+        rank: int,
+        scatter: Scatter,
+        count: float,
+        means: tuple[Array, Array],
+        lift: tuple[Array, Array] | None = None,
+    ) -> Self:
+        """Keep the path of all ranks at the chosen penalty, and the map of the chosen rank."""
         alpha, rank = found.alpha, min(found.rank, rank)
         chosen = len(found.alphas) > 0
         self.cv_error_: Array | None = found.errors if chosen else None
         self.alphas_: Array | None = found.alphas if chosen else None
         path = next(rank_paths(scatter, [alpha]))
-        self.rank_path_ = np.maximum(squared_errors(path, scatter), 0) / moments.count
-        self.alpha_ = alpha
-        x_mean, y_mean = moments.mean[:k], moments.mean[k:]
+        self.rank_path_ = np.maximum(squared_errors(path, scatter), 0) / count
+        self.alpha_, self.total_weight_ = alpha, float(count)
         if lift is not None:
-            path = path._replace(ridge=(path.ridge @ lift.T) @ centred)
-            # The coordinates are about X_mean, where the weights are; their mean is zero.
-            x_mean = np.broadcast_to(X_mean, d)
-        self._path, self._means, self._dtype = path, (x_mean, y_mean), X.dtype.name
+            path = path._replace(ridge=(path.ridge @ lift[0].T) @ lift[1])
+        self._path, self._means = path, means
         return self._set_rank(rank)
 
     def at_rank(self, rank: int) -> "ReducedRankRegression":

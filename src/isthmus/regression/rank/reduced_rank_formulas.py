@@ -11,12 +11,12 @@ One eigendecomposition thus holds the answers for all ranks, and the moments are
 """
 
 from collections.abc import Iterator, Sequence
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg
 
-from isthmus.blocks.folding import merge_all
 from isthmus.blocks.moments import Moments, map_block, merge
 from isthmus.blocks.slices import block_slices
 from isthmus.linalg.ridge import solve_positive
@@ -61,7 +61,7 @@ def joint_moments(X: Array, Y: Array, weights: Array | None = None) -> Moments:
         return map_block(both, None if weights is None else weights[rows])
 
     blocks = block_slices(len(X), X.shape[1] + Y.shape[1], block_size=BLOCK_ROWS)
-    return merge_all(map(moments, blocks), merge)
+    return reduce(merge, map(moments, blocks))
 
 
 def about_origin(moments: Moments) -> Moments:
@@ -159,7 +159,7 @@ def fold_errors(
     """
     errors = []
     for held_out, test in enumerate(parts):
-        train = merge_all((p for i, p in enumerate(parts) if i != held_out), merge)
+        train = reduce(merge, (p for i, p in enumerate(parts) if i != held_out))
         errors.append(held_out_errors(train, test, n_features, alphas, fit_intercept=fit_intercept))
     return np.array(errors)
 

@@ -9,8 +9,9 @@ from isthmus._memory import require_memory
 from isthmus._parameters import Constraint, boolean, choice, integer, real, verbosity
 from isthmus._progress import ProgressLine
 from isthmus.blocks.moments import Moments, merge
+from isthmus.regression.rank.base import RankLimitedRegressor
 from isthmus.regression.rank.choice import generalized_errors, penalty_grid, steadiest
-from isthmus.regression.rank.reduced_rank import AUTO, RankLimitedRegressor
+from isthmus.regression.rank.reduced_rank import AUTO
 from isthmus.regression.rank.reduced_rank_formulas import (
     RankPath,
     Scatter,

@@ -12,8 +12,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from isthmus._checks import LARGEST, check_float, check_scale, refusal
 from isthmus._estimator import Estimator
 from isthmus._parameters import Constraint, boolean, none, numbers, real
+from isthmus.blocks.fitting import open_fit
 from isthmus.blocks.moments import Moments, merge
 from isthmus.regression.outputs import check_outputs
+from isthmus.regression.rank.in_blocks import block_moments, require_outputs
 from isthmus.regression.rank.reduced_rank_formulas import (
     Scatter,
     about_origin,
@@ -169,6 +171,13 @@ class BayesianLinearRegression(MultiOutputMixin, RegressorMixin, Estimator):
         """Learn from rows ``X`` and outputs ``y``; return self."""
         X, Y, flat = self._check_data(X, y, reset=True)
         self._update(joint_moments(X, Y), flat)
+        return self
+
+    def _fit_blocks(self, X: Any, y: Any) -> Self:
+        """The same, of rows that come in blocks."""
+        rows = open_fit(self, X, y)
+        require_outputs(self, rows)
+        self._update(rows.fold(block_moments, merge), rows.checks[1].ndim == 1)
         return self
 
     def partial_fit(self, X: Any, y: Any) -> Self:

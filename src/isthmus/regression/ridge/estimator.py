@@ -1,29 +1,38 @@
 """Kernel ridge regression on any objects, its penalty chosen by leave-one-out."""
 
 import copy
-from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from isthmus._checks import check_floats, check_piece, check_scale
 from isthmus._estimator import Estimator
-from isthmus._memory import require_memory
-from isthmus._parameters import Constraint, boolean, choice, real, several
+from isthmus._parameters import Constraint, boolean, choice, integer, none, real, seed, several
+from isthmus.blocks.containers import in_blocks
+from isthmus.blocks.drawing import take_rows
+from isthmus.blocks.fitting import open_fit, refuse_blocks
 from isthmus.kernels.base import Kernel
-from isthmus.kernels.definiteness import check_gram
 from isthmus.kernels.expansion import Expansion
-from isthmus.kernels.objects import check_objects, n_objects, take
+from isthmus.kernels.landmarks import draw_landmarks, is_single
+from isthmus.kernels.objects import check_objects, n_objects
 from isthmus.kernels.resolve import as_kernel
 from isthmus.regression.capabilities import kinds_of_objects, named_or
-from isthmus.regression.kernel_weights import KernelSmoother, RidgeSystem, ridge_system
-from isthmus.regression.outputs import check_outputs
-from isthmus.regression.ridge.left_out import left_out_errors
+from isthmus.regression.kernel_weights import (
+    KernelSmoother,
+    RidgeSystem,
+    check_columns,
+)
+from isthmus.regression.outputs import check_counts, check_outputs
+from isthmus.regression.ridge.by_landmarks import LandmarkFit, RowsInMemory, fit_by_landmarks
+from isthmus.regression.ridge.exact import RidgeSearch, fit_exactly, training_system
+from isthmus.regression.ridge.in_blocks import fit_in_blocks
+from isthmus.regression.ridge.landmarks import LandmarkSmoother
 from isthmus.regression.ridge.search import AUTO, KERNELS, explore_widths
-from isthmus.regression.selection import CRITERIA, Choice, Selection, as_selection, every
-from isthmus.typing import Array, IntArray, Objects
+from isthmus.regression.selection import CRITERIA, Selection, as_selection, every
+from isthmus.typing import Array, Objects
 
 DEFAULT_ALPHAS = tuple(10.0**power for power in np.arange(-8, 2.01, 0.5))
 A_KERNEL = named_or(as_kernel, "a kernel, its name or a callable")
@@ -55,16 +64,26 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
         (centred) feature vectors, so that the units of ``X`` do not matter.
     fit_intercept : bool, default=True
         Fit a constant ``b`` that is not penalised. ``False`` gives ``KernelRidge`` exactly.
+    n_landmarks : int or None, default=None
+        Look for :math:`f` in the span of this many training objects, drawn at random (Nyström):
+        O(n m²) time and memory of m² and a block of rows, instead of O(n³) and n². Use it beyond
+        some 10 000 rows. With as many as there are rows the fit is the exact one. Then rows may
+        also come in blocks (Dask, zarr, h5py, functions that return iterators), which are read
+        twice: the model is that of the same rows in memory.
     cv : Selection, "loo", int or splitter, default="loo"
         How penalty and kernel are chosen: see :class:`Selection`. By default each of at most 2000
         rows is left out, of half as many for kernels; then all rows are fitted. Choosing costs
-        eigendecompositions (one for each fold), fitting a Cholesky.
+        eigendecompositions (one for each fold), fitting a Cholesky. With landmarks the penalty is
+        chosen by the error of these rows left out of *all* rows, from one decomposition, and
+        kernels are compared on four rows per landmark if these are more.
+    random_state : int, RandomState or None, default=0
+        Draws the landmarks.
 
     Attributes
     ----------
     expansion_ : Expansion
-        The function :math:`f+b` over the training objects; ``kernel_``, ``objects_``,
-        ``dual_coef_`` and ``intercept_`` are its parts.
+        The function :math:`f+b` over the training objects, or over the landmarks; ``kernel_``,
+        ``objects_``, ``dual_coef_`` and ``intercept_`` are its parts.
     kernel_ : kernel
         The kernel chosen, its width a number.
     alpha_ : float
@@ -72,9 +91,10 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
     loo_error_ : float or None
         Its mean squared error on rows left out (None where nothing was to be chosen). For inputs
         in single precision it counts what rounding errors of the kernel add to a prediction.
-    dual_coef_ : ndarray of shape (n_samples, n_outputs) or (n_samples,)
+    dual_coef_ : ndarray of shape (n_objects, n_outputs) or (n_objects,)
     intercept_ : ndarray of shape (n_outputs,) or float
-    objects_ : the training objects
+    objects_ : the training objects, or the landmarks; of these without those that the others span
+        but for rounding errors
 
     Notes
     -----
@@ -82,6 +102,10 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
     often smaller than what single precision can tell from zero. Coefficients and predictions have
     the precision of the inputs. Memory is that of one matrix of n × n doubles, and is looked for
     first.
+
+    With landmarks, ``smooth`` and ``weights`` need the training objects, which the model keeps
+    besides (a reference, not a copy). ``model.with_expansion(model.expansion_)`` has forgotten them
+    and predicts the same, in a file that is as long as the landmarks are.
 
     Examples
     --------
@@ -91,16 +115,25 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
     >>> model = KernelRidgeCV().fit(X, np.sin(X[:, 0]))
     >>> bool(model.score(X, np.sin(X[:, 0])) > 0.999)
     True
+    >>> many = np.linspace(0, 6, 3000)[:, None]
+    >>> model = KernelRidgeCV(n_landmarks=50).fit(many, np.sin(many[:, 0]))
+    >>> bool(model.score(many, np.sin(many[:, 0])) > 0.999), len(model.objects_) <= 50
+    (True, True)
     """
 
     __module__ = "isthmus.regression"
 
     _system: RidgeSystem | None
+    _rows: LandmarkSmoother | None
+    _inputs: Any
+    _origin: Array | None
     _constraints: ClassVar[dict[str, Constraint]] = {
         "kernel": choice(AUTO) | A_KERNEL | several(A_KERNEL),
         "alpha": choice(AUTO) | real(0) | several(real(0)),
         "fit_intercept": boolean,
+        "n_landmarks": integer(1) | none,
         "cv": CRITERIA,
+        "random_state": seed,
     }
 
     def __init__(
@@ -109,12 +142,16 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
         *,
         alpha: Any = AUTO,
         fit_intercept: bool = True,
+        n_landmarks: int | None = None,
         cv: Any = "loo",
+        random_state: Any = 0,
     ):
         self.kernel = kernel
         self.alpha = alpha
         self.fit_intercept = fit_intercept
+        self.n_landmarks = n_landmarks
         self.cv = cv
+        self.random_state = random_state
 
     @property
     def provides(self) -> frozenset[str]:
@@ -155,11 +192,18 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
         """A fitted copy with another function, such as a shorter one; it has no weights."""
         model = copy.copy(self)
         model.expansion_, model._system, model._trained = expansion, None, False
+        model._rows = model._inputs = None
         return model
 
     def settled(self) -> "KernelRidgeCV":
         """An unfitted copy with the kernel and the penalty that were chosen."""
-        return KernelRidgeCV(self.kernel_, alpha=self.alpha_, fit_intercept=self.fit_intercept)
+        return KernelRidgeCV(
+            self.kernel_,
+            alpha=self.alpha_,
+            fit_intercept=self.fit_intercept,
+            n_landmarks=self.n_landmarks,
+            random_state=self.random_state,
+        )
 
     def _candidates(self) -> list[Kernel]:
         if _is_auto(self.kernel):
@@ -169,56 +213,103 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self._candidates()[0].pairwise
+        kernels = self._candidates()
+        tags.input_tags.pairwise = kernels[0].pairwise
+        tags.input_tags.sparse = all("sparse" in kernel.provides for kernel in kernels)
         return tags
 
-    def fit(self, X: Any, y: Any) -> "KernelRidgeCV":
-        """Fit coefficients over the objects ``X`` for the outputs ``y``; return self."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "KernelRidgeCV":
+        """Fit coefficients over the objects ``X`` for the outputs ``y``; return self.
+
+        Parameters
+        ----------
+        X : objects
+        y : array of shape (n,) or (n, n_outputs)
+        sample_weight : array of shape (n,) or None, default=None
+            How often each row counts; where one row is left out, one of its copies is.
+        """
         kernels = self._candidates()
         alphas = self._penalties(len(kernels))
         selection = as_selection(self.cv, self)
-        X = check_objects(self, X, kernels[0], reset=True)
+        X = check_objects(self, X, kernels[0], reset=True, sparse=True)
         Y = check_outputs(self, y, n_objects(X))
         if kernels[0].vectors:
             check_scale(self, X)
         check_scale(self, Y, what="y")
-        self._require_memory(len(Y))
-        flat = Y.ndim == 1
-        Y = Y[:, None] if flat else Y
-
-        kernel, loo_error = kernels[0].resolve(X), None
-        if alphas is not None and len(kernels) * len(alphas) == 1:
-            alpha = alphas[0]
+        counts = check_counts(self, sample_weight, len(Y))
+        Y = self._begin(Y)
+        search = self._search(kernels, alphas, selection, single=is_single(X))
+        if self.n_landmarks is None or self.n_landmarks >= len(Y):
+            kernel, *function, alpha, error = fit_exactly(search, X, Y, counts)
+            self._keep(kernel, kernel.reference(X), *function)
+            self.alpha_, self.loo_error_ = float(alpha), error
         else:
-            loo_error, (kernel, alpha) = self._select(selection, kernels, alphas, X, Y)
-        center = bool(self.fit_intercept)
-        origin = self._origin(kernel, X)
-        system = ridge_system(_own_gram(kernel, X, self, origin), alpha, center=center)
-        C, offset = system.dual(Y)
-        if origin is not None:
-            # Σ c = 0, so that only the constant has seen the shift.
-            offset = offset - (C.T @ (X - origin)) @ origin
-        objects = kernel.reference(X)
-        if isinstance(objects, np.ndarray) and objects.dtype == np.float32:
-            C, offset = C.astype(np.float32), offset.astype(np.float32)
-        self.expansion_ = Expansion(kernel, objects, C, offset)
-        self.alpha_, self.loo_error_ = alpha, loo_error
-        self._flat, self._trained, self._system = flat, True, None
+            rng = check_random_state(self.random_state)
+            landmarks = draw_landmarks(len(Y), self.n_landmarks, rng)
+            rows = RowsInMemory(landmarks, X, Y.astype(np.float64, copy=False), counts)
+            found = fit_by_landmarks(search, rows, self.n_landmarks)
+            self._keep_landmarks(found, single=is_single(X))
+            self._inputs = X
+        self._counts = counts
         return self
 
-    def _origin(self, kernel: Kernel, X: Any) -> Array | None:
-        """The point from which a linear kernel loses no digits, where its choice is free."""
-        shift = self.fit_intercept and "linear" in kernel.provides and isinstance(X, np.ndarray)
-        return X.mean(axis=0, dtype=np.float64) if shift else None
-
-    def _require_memory(self, n: int) -> None:
-        require_memory(
-            self,
-            8.0 * n**2,
-            what=f"the Gram matrix of {n} rows",
-            avoid="Fit fewer rows, or take GaussianProcess(approximation=Inducing(256)) or "
-            "scikit-learn's Nystroem with ReducedRankRegression, which need no such matrix.",
+    def _fit_blocks(self, X: Any, y: Any, sample_weight: Any = None) -> "KernelRidgeCV":
+        """The same from rows that are read block by block."""
+        if all(isinstance(part, np.memmap) for part in (X, y) if in_blocks(part)):
+            # An array whose pages come and go: landmarks read it in blocks anyway.
+            return self.fit(np.asarray(X), np.asarray(y), sample_weight)
+        if self.n_landmarks is None:
+            refuse_blocks(
+                self, "without landmarks it needs all rows at once", instead="With n_landmarks it"
+            )
+        kernels = self._candidates()
+        if kernels[0].pairwise:
+            refuse_blocks(self, "rows of a Gram matrix have as many columns as there are rows")
+        rows = open_fit(self, X, y, sample_weight)
+        if rows.count() <= int(self.n_landmarks or 0):
+            return self.fit(*take_rows(rows, np.arange(rows.count())))
+        single = rows.checks[0].dtype == "float32"
+        search = self._search(
+            kernels, self._penalties(len(kernels)), as_selection(self.cv, self), single=single
         )
+        rng = check_random_state(self.random_state)
+        found = fit_in_blocks(search, rows, int(self.n_landmarks or 0), rng)
+        self._begin(np.empty(1) if rows.checks[1].ndim == 1 else np.empty((1, 1)))
+        self._keep_landmarks(found, single=single)
+        self._trained = False
+        return self
+
+    def _begin(self, Y: Array) -> Array:
+        """Nothing is known yet; return the outputs as columns."""
+        self._flat, self._trained = Y.ndim == 1, True
+        self._system = self._rows = self._inputs = self._origin = self._counts = None
+        return Y[:, None] if self._flat else Y
+
+    def _search(
+        self, kernels: list[Kernel], alphas: Any, selection: Selection, *, single: bool
+    ) -> RidgeSearch:
+        return RidgeSearch(
+            kernels,
+            alphas,
+            selection,
+            explore_widths if _is_auto(self.kernel) else every,
+            bool(self.fit_intercept),
+            float(np.finfo(np.float32).eps) if single else 0.0,
+            self,
+        )
+
+    def _keep_landmarks(self, found: LandmarkFit, *, single: bool) -> None:
+        features = found.system.features
+        # Relative to their mean, the landmarks of a linear kernel have become doubles.
+        objects = features.objects.astype(np.float32) if single else features.objects
+        self._keep(features.kernel, objects, *found.system.function(found.alpha))
+        self._origin = features.origin
+        self.alpha_, self.loo_error_ = float(found.alpha), found.error
+
+    def _keep(self, kernel: Kernel, objects: Objects, C: Array, offset: Array) -> None:
+        if is_single(objects):
+            C, offset = C.astype(np.float32), offset.astype(np.float32)
+        self.expansion_ = Expansion(kernel, objects, C, offset)
 
     def predict(self, X: Any) -> Array:
         """Return the outputs for ``X``, block by block of its rows."""
@@ -227,24 +318,62 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
         return values[:, 0] if self._flat else values
 
     def _check_new(self, X: Any) -> Objects:
-        return check_objects(self, X, self.kernel_, reset=False)
+        return check_objects(self, X, self.kernel_, reset=False, sparse=True)
 
     def _training_system(self) -> RidgeSystem:
         """Factored when first asked for, and kept as long as the model is in memory."""
         if not self._trained or self.kernel_.pairwise:
             raise TypeError(
-                "This KernelRidgeCV knows no weights of its training outputs: it was compressed."
+                "This KernelRidgeCV knows no weights of its training outputs: it was compressed, "
+                "or fitted to rows in blocks."
                 if not self._trained
                 else "KernelRidgeCV on rows of a Gram matrix keeps none of them, so it has no "
                 "weights. Give the whole matrix to Precomputed(matrix), and indices."
             )
         if self._system is None:
-            K = _own_gram(self.kernel_, self.objects_, self)
-            self._system = ridge_system(K, self.alpha_, center=bool(self.fit_intercept))
+            self._system = training_system(
+                self.kernel_,
+                self.objects_,
+                self.alpha_,
+                center=bool(self.fit_intercept),
+                counts=self._counts,
+                owner=self,
+            )
         return self._system
 
+    def _training_rows(self) -> LandmarkSmoother:
+        """The same with landmarks, whose training objects are kept besides."""
+        if self._rows is None:
+            self._rows = LandmarkSmoother.of_expansion(
+                self.expansion_,
+                self.alpha_,
+                self._inputs,
+                self._counts,
+                center=bool(self.fit_intercept),
+                origin=self._origin,
+            )
+        return self._rows
+
+    def smooth(self, X: Any, G: Any) -> Array:
+        check_is_fitted(self)
+        if self._inputs is None:
+            return super().smooth(X, G)
+        G, flat = check_columns(self, G, n_objects(self._inputs))
+        X, rows = self._check_new(X), self._training_rows()
+        features = rows.system.features
+        values = Expansion(features.kernel, features.objects, *rows.dual(G))(X)
+        return values[:, 0] if flat else values
+
+    def weights(self, X: Any) -> Array:
+        check_is_fitted(self)
+        if self._inputs is None:
+            return super().weights(X)
+        return self._training_rows().weights_of(self._check_new(X))
+
+    smooth.__doc__, weights.__doc__ = KernelSmoother.smooth.__doc__, KernelSmoother.weights.__doc__
+
     def __getstate__(self) -> Any:
-        return {**super().__getstate__(), "_system": None}
+        return {**super().__getstate__(), "_system": None, "_rows": None}
 
     def _penalties(self, n_kernels: int) -> list[float] | None:
         """The penalties offered; None where they are to be found in units of the kernel."""
@@ -256,49 +385,6 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
             check_floats(self.alpha, "alpha", self, include_low=False)
         return alphas
 
-    def _select(
-        self,
-        selection: Selection,
-        kernels: list[Kernel],
-        alphas: list[float] | None,
-        X: Any,
-        Y: Array,
-    ) -> Choice:
-        """Kernel and penalty of smallest error on rows left out."""
-        single = isinstance(X, np.ndarray) and X.dtype == np.float32
-
-        def errors(candidate: Kernel, rows: IntArray) -> Iterator[tuple[float, Any]]:
-            kernel = candidate.resolve(X)
-            part = take(X, rows)
-            part = part[:, rows] if kernel.pairwise else part
-            K = _own_gram(kernel, part, self, self._origin(kernel, X))
-            found = left_out_errors(
-                K,
-                Y[rows].astype(np.float64),
-                alphas,
-                selection,
-                fit_intercept=bool(self.fit_intercept),
-                rounding=float(np.finfo(np.float32).eps) if single else 0.0,
-            )
-            return ((error, (kernel, alpha)) for error, alpha in found)
-
-        explore = explore_widths if _is_auto(self.kernel) else every
-        choice = selection.choose(kernels, errors, len(Y), explore)
-        if not np.isfinite(choice.error):
-            raise ValueError("KernelRidgeCV found no penalty with a finite leave-one-out error.")
-        return choice
-
 
 def _is_auto(value: Any) -> bool:
     return isinstance(value, str) and value == AUTO
-
-
-def _own_gram(kernel: Kernel, X: Any, owner: Any, origin: Array | None = None) -> Array:
-    """Gram matrix in double precision that the caller may overwrite; a given one was checked."""
-    if isinstance(X, np.ndarray) and X.dtype == np.float32:
-        X = X.astype(np.float64)
-    if origin is not None:
-        X = X - origin
-    if kernel.pairwise:
-        return kernel.gram(X, kernel.reference(X)).copy()
-    return np.asarray(check_gram(kernel.gram(X, X), owner), dtype=np.float64)

@@ -1,6 +1,7 @@
 """Errors of kernel ridge regression on rows left out, for all penalties at once."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,7 @@ def left_out_errors(
     *,
     fit_intercept: bool,
     rounding: float = 0.0,
+    counts: Array | None = None,
 ) -> Iterator[tuple[float, float]]:
     r"""Yield the mean squared error and the penalty, for penalties that rounding allows.
 
@@ -29,13 +31,18 @@ def left_out_errors(
     the feature vectors. Predictions will be made with kernel values that carry independent errors
     of relative size ``rounding``: with coefficients :math:`c` they add
     :math:`\mathrm{rounding}^2\|c\|^2` times the mean square of the kernel to the squared error.
+    A row that ``counts`` several times is left out once of these.
     """
     noise = rounding**2 * float(np.mean(np.square(K))) if rounding else 0.0
     if alphas is None:
         alphas = penalties(K, fit_intercept=fit_intercept)
+    options: dict[str, Any] = {"fit_intercept": fit_intercept, "noise": noise}
     if selection.leaves_one_out:
-        return _leave_one_out(K, Y, alphas, fit_intercept=fit_intercept, noise=noise)
-    return _folds(K, Y, alphas, selection, fit_intercept=fit_intercept, noise=noise)
+        if counts is not None:
+            return _leave_one_copy_out(K, Y, alphas, counts, **options)
+        return _leave_one_out(K, Y, alphas, **options)
+    counts = np.ones(len(Y)) if counts is None else counts
+    return _folds(K, Y, alphas, selection, counts, **options)
 
 
 def penalties(K: Array, *, fit_intercept: bool) -> list[float]:
@@ -71,31 +78,62 @@ def _leave_one_out(
             yield error + extra, alpha
 
 
+def _leave_one_copy_out(
+    K: Array, Y: Array, alphas: Sequence[float], counts: Array, *, fit_intercept: bool, noise: float
+) -> Iterator[tuple[float, float]]:
+    r"""The same where row i counts :math:`w_i` times.
+
+    In the system with :math:`D=\mathrm{diag}(\sqrt w)` row i has the residual
+    :math:`\sqrt{w_i}r_i` and the leverage :math:`h_i`; without one of its copies (or without all
+    of it, where it counts less than one) the residual is :math:`r_i/(1-h_i\min(w_i,1)/w_i)`.
+    """
+    total, root = float(counts.sum()), np.sqrt(counts)[:, None]
+    once = 1 / np.maximum(counts, 1.0)
+    if fit_intercept:
+        Y = Y - counts @ Y / total
+        K, _ = center_gram(K, overwrite=True, shares=counts / total)
+    K *= root
+    K *= root.T
+    path = RidgePath(K, root * Y, intercept=False)
+    for alpha in alphas:
+        if alpha >= path.smallest_penalty or alpha == max(alphas):
+            h = 1 - alpha * product(path.U_squared, 1 / (path.eigenvalues + alpha))
+            h += counts / total * fit_intercept
+            kept = np.maximum(1 - h * once, np.finfo(np.float64).eps)
+            coefficients = path.coefficients(alpha)
+            error = float(np.sum((alpha * coefficients / kept[:, None]) ** 2))
+            extra = noise * float(np.sum((root * coefficients) ** 2)) / Y.shape[1]
+            yield error / (total * Y.shape[1]) + extra, alpha
+
+
 def _folds(
     K: Array,
     Y: Array,
     alphas: Sequence[float],
     selection: Selection,
+    counts: Array,
     *,
     fit_intercept: bool,
     noise: float,
 ) -> Iterator[tuple[float, float]]:
     """One eigendecomposition for each set of rows that is left out."""
-    totals, n_values = np.zeros(len(alphas)), 0
+    totals, n_values = np.zeros(len(alphas)), 0.0
     for train, test in selection.splits(len(Y)):
         inner, mean = K[np.ix_(train, train)], np.zeros(len(train), dtype=K.dtype)
-        y_mean = Y[train].mean(axis=0) * fit_intercept
+        shares = counts[train] / counts[train].sum()
+        root, left = np.sqrt(counts[train])[:, None], counts[test][:, None]
+        y_mean = shares @ Y[train] * fit_intercept
         if fit_intercept:
-            inner, mean = center_gram(inner, overwrite=True)
-        path = RidgePath(inner, Y[train] - y_mean, intercept=fit_intercept)
+            inner, mean = center_gram(inner, overwrite=True, shares=shares)
+        path = RidgePath(root * inner * root.T, root * (Y[train] - y_mean), intercept=fit_intercept)
         across = K[np.ix_(test, train)] - mean
         for i, alpha in enumerate(alphas):
             if alpha < path.smallest_penalty and alpha != max(alphas):
                 totals[i] = np.inf
                 continue
-            C = path.coefficients(alpha)
-            C -= C.mean(axis=0) * fit_intercept
-            totals[i] += np.sum((Y[test] - y_mean - product(across, C)) ** 2)
-            totals[i] += noise * np.sum(C**2) * len(test)
-        n_values += Y[test].size
-    yield from zip((totals / max(n_values, 1)).tolist(), alphas, strict=True)
+            C = root * path.coefficients(alpha)
+            C -= shares[:, None] * C.sum(axis=0) * fit_intercept
+            totals[i] += np.sum(left * (Y[test] - y_mean - product(across, C)) ** 2)
+            totals[i] += noise * np.sum(C**2) * left.sum()
+        n_values += float(left.sum()) * Y.shape[1]
+    yield from zip((totals / max(n_values, 1e-300)).tolist(), alphas, strict=True)

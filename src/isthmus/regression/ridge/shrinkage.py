@@ -15,7 +15,7 @@ def james_stein(
     positive_part: bool = True,
     return_factor: bool = False,
 ) -> Any:
-    r"""Estimate several means from one observation of each, better in total than by itself.
+    r"""Estimate several means from one observation each, with a smaller total error than theirs.
 
     For independent :math:`y_i\sim N(\theta_i,\sigma^2)`, :math:`i=1,\dots,m`,
 

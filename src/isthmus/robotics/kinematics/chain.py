@@ -1,4 +1,4 @@
-"""Kinematic chains of revolute joints, many postures at once."""
+"""Kinematic chains of joints that turn or slide, many postures at once."""
 
 from typing import Any
 
@@ -16,9 +16,9 @@ BLOCK = 1024  # postures whose frames stay in the cache until their Jacobians ar
 
 
 class KinematicChain:
-    r"""A chain of revolute joints, given by its Denavit-Hartenberg table.
+    r"""A chain of joints that turn or slide, given by its Denavit-Hartenberg table.
 
-    Joint i rotates frame i relative to frame i - 1 by
+    Joint i moves frame i relative to frame i - 1 by
 
     .. math::
         A_i = R_x(\alpha)\, T_x(a)\, R_z(q_i + \theta)\, T_z(d)
@@ -28,7 +28,8 @@ class KinematicChain:
     the first in the modified (proximal) convention, the second in the standard (distal) one.
     :math:`A_i` maps coordinates of frame i to frame i - 1, so :math:`A_1 \cdots A_k` is the
     pose of frame k in the base [DenavitHartenberg1955]_. The twist columns of the same arm differ
-    between the two conventions.
+    between the two conventions. The value of a joint that slides is added to d instead of the
+    angle.
 
     Parameters
     ----------
@@ -37,13 +38,21 @@ class KinematicChain:
         :math:`\theta` that is added to the joint value.
     convention : {"modified", "standard"}, default="modified"
         The convention of the rows.
+    joints : str, default=None
+        A letter per joint, "R" (turns) or "P" (slides), such as ``"RRPR"``. None: all turn.
+    flip : array-like of bool of shape (n_joints,), default=None
+        Joints whose values count the other way. None: none.
     lower, upper : array-like of shape (n_joints,), default=None
-        Joint limits in radians. None: no limits.
+        Joint limits, in radians or, of joints that slide, in units of length; those need both.
+        None: no limits.
     limits : array-like of shape (n_joints, 2) or (n_joints,), default=None
         The same in one table: rows of lower and upper limit, or one number per joint that keeps
         to [-limit, limit].
     base : array-like of shape (4, 4), default=None
         Pose of the foot of the chain. None: the identity.
+    tool : array-like of shape (4, 4), default=None
+        Pose of the tool in the last frame: ``forward``, ``jacobian`` and targets mean the tool.
+        None: the last frame itself.
 
     Attributes
     ----------
@@ -51,6 +60,8 @@ class KinematicChain:
         Number of joints.
     lower, upper : ndarray of shape (n_joints,)
         Joint limits, infinite where there is none.
+    slides : ndarray of shape (n_joints,), bool
+        Which joints slide.
 
     Notes
     -----
@@ -70,6 +81,16 @@ class KinematicChain:
     >>> chain.jacobian([0.0, np.pi / 2])[:2]
     array([[-1., -1.],
            [ 1.,  0.]])
+
+    The second slides along its axis, and a tool is a hand's breadth long:
+
+    >>> tool = np.eye(4)
+    >>> tool[2, 3] = 0.1
+    >>> lift = KinematicChain(
+    ...     [[0, 1, 0], [0, 0, 0]], joints="RP", limits=[[-3, 3], [0, 2]], tool=tool
+    ... )
+    >>> lift.forward([0.0, 0.5])[:3, 3]
+    array([1. , 0. , 0.6])
     """
 
     __module__ = "isthmus.robotics"
@@ -79,10 +100,13 @@ class KinematicChain:
         dh: Any,
         convention: str = "modified",
         *,
+        joints: str | None = None,
+        flip: Any = None,
         lower: Any = None,
         upper: Any = None,
         limits: Any = None,
         base: Any = None,
+        tool: Any = None,
     ) -> None:
         check_choice(convention, "convention", self, CONVENTIONS)
         rows = np.array(dh, dtype=float)
@@ -96,6 +120,9 @@ class KinematicChain:
         self.dh = rows
         self.convention = convention
         self.n_joints = len(rows)
+        self.slides, signs = self._check_joints(joints, flip)
+        # How far each joint turns, and how far it slides, for one unit of its value.
+        self._motions = np.column_stack([np.where(self.slides, 0.0, signs), self.slides * signs])
         lower, upper = self._both_limits(lower, upper, limits)
         self.lower = self._limits("lower", lower, -np.inf)
         self.upper = self._limits("upper", upper, np.inf)
@@ -106,19 +133,12 @@ class KinematicChain:
                 "KinematicChain needs lower < upper for every joint. Got "
                 f"lower[{j}] = {self.lower[j]:g} and upper[{j}] = {self.upper[j]:g}."
             )
-        self.base = np.eye(4) if base is None else np.array(base, dtype=float, order="C")
-        if self.base.shape != (4, 4):
+        if not np.isfinite(np.concatenate([self.lower, self.upper])[np.tile(self.slides, 2)]).all():
             raise ValueError(
-                "The 'base' parameter of KinematicChain must be a pose of shape (4, 4). "
-                f"Got shape {self.base.shape} instead."
+                "KinematicChain needs lower and upper limits of joints that slide: without them "
+                "the chain has no reach."
             )
-        _refuse_not_finite("base", self.base)
-        turn = self.base[:3, :3]
-        if not np.allclose(turn @ turn.T, np.eye(3), atol=1e-8) or np.linalg.det(turn) < 0:
-            raise ValueError(
-                "The 'base' parameter of KinematicChain must be a rigid motion: its upper left "
-                "3 x 3 block is not a rotation."
-            )
+        self.base, self.tool = _rigid_motion("base", base), _rigid_motion("tool", tool)
         # cos(twist), sin(twist), length, offset; a right angle is taken exactly.
         exact = np.abs(np.cos(rows[:, 0])) < 1e-15
         cosine = np.where(exact, 0.0, np.cos(rows[:, 0]))
@@ -126,7 +146,9 @@ class KinematicChain:
         self._angles = rows[:, 3].copy() if rows.shape[1] == 4 else np.zeros(len(rows))
 
     def __repr__(self) -> str:
-        return f"KinematicChain(n_joints={self.n_joints}, convention={self.convention!r})"
+        kinds = "".join(np.where(self.slides, "P", "R"))
+        shown = f", joints={kinds!r}" if self.slides.any() else ""
+        return f"KinematicChain(n_joints={self.n_joints}{shown}, convention={self.convention!r})"
 
     @property
     def center(self) -> Array:
@@ -139,12 +161,19 @@ class KinematicChain:
     @property
     def reach(self) -> float:
         """The largest possible distance of a point of the chain from its foot."""
-        return float(np.hypot(self.dh[:, 1], self.dh[:, 2]).sum())
+        ends = np.where(self.slides, [self.lower, self.upper], 0.0) * self._motions[:, 1]
+        offsets = np.abs(self.dh[:, 2] + ends).max(axis=0)
+        links = float(np.hypot(self.dh[:, 1], offsets).sum())
+        return links + float(np.linalg.norm(self.tool[:3, 3]))
 
-    @property
-    def tables(self) -> tuple[Array, Array, bool, Array, float]:
-        """What compiled loops need: rows, constant angles, convention, base, reach."""
-        return self._table, self._angles, self.convention == "modified", self.base, self.reach
+    def tables(self, units: Any = 1.0) -> tuple[Array, Array, bool, Array, float, Array, Array]:
+        """What compiled loops need, for joint values in ``units``.
+
+        Rows, constant angles, convention, base, reach, motions of the joints, tool.
+        """
+        motions = self._motions * np.reshape(np.broadcast_to(units, self.n_joints), (-1, 1))
+        modified = self.convention == "modified"
+        return self._table, self._angles, modified, self.base, self.reach, motions, self.tool
 
     def within_limits(self, q: Any, *, tol: float = 1e-9) -> BoolArray:
         """Whether each posture is within the joint limits, up to ``tol`` radians."""
@@ -158,29 +187,38 @@ class KinematicChain:
         return self._frames(Q)[0] if one else self._frames(Q)
 
     def forward(self, q: Any) -> Array:
-        """Pose of the last frame, shape (n, 4, 4)."""
+        """Pose of the tool, or of the last frame if there is none, shape (n, 4, 4)."""
         Q, one = self._postures(q)
         poses = self._frames(Q, last_only=True)[:, 0]
+        if not np.array_equal(self.tool, np.eye(4)):
+            poses = poses @ self.tool
         return poses[0] if one else poses
 
     def positions(self, q: Any) -> Array:
         """Origins of all joint frames, shape (n, n_joints, 3)."""
         return self.frames(q)[..., :3, 3]
 
-    def jacobian(self, q: Any) -> Array:
-        r"""Geometric Jacobian of the last frame, shape (n, 6, n_joints).
+    def jacobian(self, q: Any, *, frame: str = "base") -> Array:
+        r"""Geometric Jacobian of the tool, or of the last frame, shape (n, 6, n_joints).
 
-        The upper three rows map joint speeds to the velocity of the origin of the frame, the
-        lower three to its angular velocity, both in base coordinates: column j is
-        :math:`(z_j \times (p - o_j),\ z_j)` with axis :math:`z_j` through :math:`o_j`.
+        The upper three rows map joint speeds to the velocity of its origin, the lower three to its
+        angular velocity: column j is :math:`(z_j \times (p - o_j),\ z_j)` with axis :math:`z_j`
+        through :math:`o_j` for a joint that turns, and :math:`(z_j, 0)` for one that slides. Both
+        are in coordinates of the base, or of the tool with ``frame="tool"``.
         """
         from isthmus.robotics.kinematics.chain_loops import fill_jacobians
 
+        check_choice(frame, "frame", "jacobian", ("base", "tool"))
         Q, one = self._postures(q)
         J = np.empty((len(Q), 6, self.n_joints))
         for part in gen_batches(len(Q), BLOCK):
             frames = self._frames(Q[part])
-            fill_jacobians(frames, self.convention == "modified", self.base, J[part])
+            fill_jacobians(
+                frames, self.convention == "modified", self.base, self._motions, self.tool, J[part]
+            )
+        if frame == "tool":
+            turned = np.swapaxes(self.forward(Q)[:, :3, :3], 1, 2)
+            J = np.concatenate([turned @ J[:, :3], turned @ J[:, 3:]], axis=1)
         return J[0] if one else J
 
     def position_jacobians(self, q: Any) -> Array:
@@ -191,7 +229,9 @@ class KinematicChain:
         J = np.empty((len(Q), self.n_joints, 3, self.n_joints))
         for part in gen_batches(len(Q), BLOCK):
             frames = self._frames(Q[part])
-            fill_position_jacobians(frames, self.convention == "modified", self.base, J[part])
+            fill_position_jacobians(
+                frames, self.convention == "modified", self.base, self._motions, J[part]
+            )
         return J[0] if one else J
 
     def analytic_jacobian(self, q: Any, *, angles: str = "rpy") -> Array:
@@ -221,12 +261,12 @@ class KinematicChain:
     def _frames(self, Q: Array, *, last_only: bool = False) -> Array:
         from isthmus.robotics.kinematics.chain_loops import fill_frames
 
-        angles = Q + self._angles
+        angles = Q * self._motions[:, 0] + self._angles
+        offsets = Q * self._motions[:, 1] + self._table[:, 3]
         frames = np.empty((len(Q), 1 if last_only else self.n_joints, 4, 4))
         modified = self.convention == "modified"
-        fill_frames(
-            np.cos(angles), np.sin(angles), self._table, modified, self.base, last_only, frames
-        )
+        turns = np.cos(angles), np.sin(angles)
+        fill_frames(*turns, offsets, self._table, modified, self.base, last_only, frames)
         return frames
 
     def _postures(self, q: Any) -> tuple[Array, bool]:
@@ -238,6 +278,23 @@ class KinematicChain:
             )
         _refuse_not_finite("q", Q)
         return np.atleast_2d(Q), Q.ndim == 1
+
+    def _check_joints(self, joints: str | None, flip: Any) -> tuple[BoolArray, Array]:
+        """Which joints slide, and the sign of each."""
+        n = self.n_joints
+        letters = "R" * n if joints is None else joints
+        if not isinstance(letters, str) or len(letters) != n or set(letters) - {"R", "P"}:
+            raise ValueError(
+                f"The 'joints' parameter of KinematicChain must hold {n} letters 'R' (turns) or "
+                f"'P' (slides), one per joint. Got {joints!r} instead."
+            )
+        flipped = np.zeros(n, dtype=bool) if flip is None else np.array(flip)
+        if flipped.shape != (n,) or flipped.dtype != bool:
+            raise ValueError(
+                f"The 'flip' parameter of KinematicChain must hold {n} values True or False, one "
+                f"per joint. Got {flip!r} instead."
+            )
+        return np.array([letter == "P" for letter in letters]), np.where(flipped, -1.0, 1.0)
 
     def _both_limits(self, lower: Any, upper: Any, limits: Any) -> tuple[Any, Any]:
         """Lower and upper limits, however they were given."""
@@ -267,7 +324,7 @@ class KinematicChain:
                 f"The {name!r} parameter of KinematicChain must hold one limit for each of the "
                 f"{self.n_joints} joints. Got shape {limits.shape} instead."
             )
-        large = np.abs(limits[np.isfinite(limits)])
+        large = np.abs(limits[np.isfinite(limits) & ~self.slides])
         if len(large) and large.max() > MOST_TURNS * 2 * np.pi:
             warn(
                 f"KinematicChain: a {name} limit of {large.max():g} radians is "
@@ -276,6 +333,26 @@ class KinematicChain:
                 UserWarning,
             )
         return limits
+
+
+def _rigid_motion(name: str, given: Any) -> Array:
+    """A pose (4, 4); the identity where none is given."""
+    if given is None:
+        return np.eye(4)
+    pose = np.array(given, dtype=float, order="C")
+    if pose.shape != (4, 4):
+        raise ValueError(
+            f"The {name!r} parameter of KinematicChain must be a pose of shape (4, 4). "
+            f"Got shape {pose.shape} instead."
+        )
+    _refuse_not_finite(name, pose)
+    turn = pose[:3, :3]
+    if not np.allclose(turn @ turn.T, np.eye(3), atol=1e-8) or np.linalg.det(turn) < 0:
+        raise ValueError(
+            f"The {name!r} parameter of KinematicChain must be a rigid motion: its upper left "
+            "3 x 3 block is not a rotation."
+        )
+    return pose
 
 
 def _refuse_degrees(rows: Array) -> None:

@@ -8,11 +8,12 @@ from isthmus._compiled import njit
 
 
 @njit(nogil=True)
-def fill_frames(cosines, sines, table, modified, base, last_only, frames):
+def fill_frames(cosines, sines, offsets, table, modified, base, last_only, frames):
     """Write the frame after every joint, or after the last one only, into ``frames``.
 
     ``table`` has a row cos(twist), sin(twist), length, offset per joint; the angles of ``cosines``
-    and ``sines``, shape (n, n_joints), include the constant part of each joint.
+    and ``sines`` and the ``offsets``, shape (n, n_joints), are those of the postures, with the
+    constant part of each joint.
     ``frames`` has shape (n, n_joints, 4, 4), or (n, 1, 4, 4) with ``last_only``.
     """
     n, n_joints = cosines.shape
@@ -22,7 +23,7 @@ def fill_frames(cosines, sines, table, modified, base, last_only, frames):
         z0, z1, z2 = base[0, 2], base[1, 2], base[2, 2]
         p0, p1, p2 = base[0, 3], base[1, 3], base[2, 3]
         for j in range(n_joints):
-            ca, sa, a, d = table[j, 0], table[j, 1], table[j, 2], table[j, 3]
+            ca, sa, a, d = table[j, 0], table[j, 1], table[j, 2], offsets[i, j]
             c, s = cosines[i, j], sines[i, j]
             if modified:  # Rot_x(twist) Trans_x(length) Rot_z(q) Trans_z(offset)
                 y0, z0 = ca * y0 + sa * z0, ca * z0 - sa * y0
@@ -51,8 +52,21 @@ def fill_frames(cosines, sines, table, modified, base, last_only, frames):
 
 
 @njit(nogil=True)
-def fill_position_jacobians(frames, modified, base, jacobians):
-    """Column j of J_k is the cross product of the axis of joint j and the vector to origin k."""
+def fill_column(hinge, motion, u, v, w, column):
+    """Velocity of a point at (u, v, w) from a joint, for one unit of its value.
+
+    ``motion`` is how far the joint turns about, and how far it slides along, the z axis of
+    ``hinge``.
+    """
+    turn, slide = motion[0], motion[1]
+    column[0] = turn * (hinge[1, 2] * w - hinge[2, 2] * v) + slide * hinge[0, 2]
+    column[1] = turn * (hinge[2, 2] * u - hinge[0, 2] * w) + slide * hinge[1, 2]
+    column[2] = turn * (hinge[0, 2] * v - hinge[1, 2] * u) + slide * hinge[2, 2]
+
+
+@njit(nogil=True)
+def fill_position_jacobians(frames, modified, base, motions, jacobians):
+    """Column j of J_k is the velocity of origin k when joint j moves."""
     n, n_joints = frames.shape[:2]
     for i in range(n):
         for j in range(n_joints):
@@ -66,14 +80,22 @@ def fill_position_jacobians(frames, modified, base, jacobians):
                 u = frames[i, k, 0, 3] - hinge[0, 3]
                 v = frames[i, k, 1, 3] - hinge[1, 3]
                 w = frames[i, k, 2, 3] - hinge[2, 3]
-                jacobians[i, k, 0, j] = hinge[1, 2] * w - hinge[2, 2] * v
-                jacobians[i, k, 1, j] = hinge[2, 2] * u - hinge[0, 2] * w
-                jacobians[i, k, 2, j] = hinge[0, 2] * v - hinge[1, 2] * u
+                fill_column(hinge, motions[j], u, v, w, jacobians[i, k, :, j])
 
 
 @njit(nogil=True)
-def fill_jacobians(frames, modified, base, jacobians):
-    """Geometric Jacobian of the last frame: linear velocity above angular velocity."""
+def fill_tip(frame, tool, tip):
+    """Write the pose of a tool that is fixed to a frame into ``tip``."""
+    for r in range(3):
+        for c in range(4):
+            tip[r, c] = frame[r, 3] if c == 3 else 0.0
+            for k in range(3):
+                tip[r, c] += frame[r, k] * tool[k, c]
+
+
+@njit(nogil=True)
+def fill_jacobians(frames, modified, base, motions, tool, jacobians):
+    """Geometric Jacobian of the tool: linear velocity above angular velocity."""
     n, n_joints = frames.shape[:2]
     for i in range(n):
         end = frames[i, n_joints - 1]
@@ -82,9 +104,10 @@ def fill_jacobians(frames, modified, base, jacobians):
             u = end[0, 3] - hinge[0, 3]
             v = end[1, 3] - hinge[1, 3]
             w = end[2, 3] - hinge[2, 3]
-            jacobians[i, 0, j] = hinge[1, 2] * w - hinge[2, 2] * v
-            jacobians[i, 1, j] = hinge[2, 2] * u - hinge[0, 2] * w
-            jacobians[i, 2, j] = hinge[0, 2] * v - hinge[1, 2] * u
-            jacobians[i, 3, j] = hinge[0, 2]
-            jacobians[i, 4, j] = hinge[1, 2]
-            jacobians[i, 5, j] = hinge[2, 2]
+            for k in range(3):
+                u += end[0, k] * tool[k, 3]
+                v += end[1, k] * tool[k, 3]
+                w += end[2, k] * tool[k, 3]
+            fill_column(hinge, motions[j], u, v, w, jacobians[i, :, j])
+            for r in range(3):
+                jacobians[i, 3 + r, j] = motions[j, 0] * hinge[r, 2]

@@ -126,21 +126,26 @@ def inverse_kinematics(
     tol = check_float(tol, "tol", "inverse_kinematics", include_low=False)
     wanted = _postures(chain, "preferred", preferred, n, chain.center)
     starts = _postures(chain, "start", start, n, wanted)
+    # Joints that slide count in units of the reach, so that a step has none.
+    units = np.where(chain.slides, chain.reach, 1.0)
+    lower, upper = chain.lower / units, chain.upper / units
+    wanted, starts = wanted / units, starts / units
     # A joint without limits may as well start within one turn.
-    low, high = np.maximum(chain.lower, -np.pi), np.minimum(chain.upper, np.pi)
+    low, high = np.maximum(lower, -np.pi), np.minimum(upper, np.pi)
     others = check_random_state(random_state).uniform(
         np.minimum(low, high), np.maximum(low, high), (n_init - 1, chain.n_joints)
     )
     Q, errors = np.empty((n, chain.n_joints)), np.zeros((n, 2))
     reached, steps = np.zeros(n, dtype=bool), np.zeros(n, dtype=np.int64)
-    turns = chain.upper - chain.lower >= 2 * np.pi * (1 - 1e-9)
-    limits = (np.where(turns, -np.inf, chain.lower), np.where(turns, np.inf, chain.upper))
+    turns = ~chain.slides & (upper - lower >= 2 * np.pi * (1 - 1e-9))
+    limits = (np.where(turns, -np.inf, lower), np.where(turns, np.inf, upper))
+    tables = chain.tables(units)
     for first in range(0, n, BATCH):  # between two batches an interrupt is answered
         rows = slice(first, first + BATCH)
         solve_targets(
             poses[rows],
             with_rotation,
-            chain.tables,
+            tables,
             limits,
             starts[rows],
             others,
@@ -149,6 +154,8 @@ def inverse_kinematics(
             (Q[rows], errors[rows], reached[rows], steps[rows]),
         )
     _take_off_turns(Q, starts if preferred is None else wanted, chain, turns)
+    # Within the limits to the last digit.
+    Q = np.clip(Q * units, chain.lower, chain.upper)
     at: Any = 0 if one else slice(None)
     return InverseKinematics(Q[at], reached[at], errors[at, 0], errors[at, 1], steps[at])
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from isthmus._compiled import njit
 from isthmus.linalg.cholesky_loops import cholesky, cholesky_solve
-from isthmus.robotics.kinematics.chain_loops import fill_frames, fill_jacobians
+from isthmus.robotics.kinematics.chain_loops import fill_frames, fill_jacobians, fill_tip
 
 PATIENCE = 6  # rejected or hardly useful steps in a row before a start is given up
 HARDLY = 1e-3  # share of the error that a useful step removes
@@ -49,14 +49,17 @@ def look(q, chain, target, work):
 
     The position counts in units of ``scale``, the orientation in radians; m is 3 without it.
     """
-    table, angles, modified, base, scale = chain
+    table, angles, modified, base, scale, motions, tool = chain
     cosines, sines, frames, jacobian, e, J = work[:6]
+    offsets, end = work[15:17]
     n = len(q)
     for j in range(n):
-        cosines[0, j], sines[0, j] = np.cos(q[j] + angles[j]), np.sin(q[j] + angles[j])
-    fill_frames(cosines, sines, table, modified, base, False, frames)
-    fill_jacobians(frames, modified, base, jacobian)
-    end = frames[0, n - 1]
+        angle = motions[j, 0] * q[j] + angles[j]
+        cosines[0, j], sines[0, j] = np.cos(angle), np.sin(angle)
+        offsets[0, j] = motions[j, 1] * q[j] + table[j, 3]
+    fill_frames(cosines, sines, offsets, table, modified, base, False, frames)
+    fill_jacobians(frames, modified, base, motions, tool, jacobian)
+    fill_tip(frames[0, n - 1], tool, end)
     m = len(e)
     total = 0.0
     if m == 6:
@@ -207,7 +210,9 @@ def wander(q, chain, target, limits, tol_squared, max_iter, work):
             q[j] += step[j]
         n_iter += 1
     for j in range(len(q)):
-        if lower[j] > -np.inf or upper[j] < np.inf:
+        if chain[5][j, 0] == 0:  # a joint that slides
+            q[j] = min(max(q[j], lower[j]), upper[j])
+        elif lower[j] > -np.inf or upper[j] < np.inf:
             anchor = lower[j] if lower[j] > -np.inf else upper[j] - 2 * np.pi
             q[j] = anchor + (q[j] - anchor) % (2 * np.pi)
             if q[j] > upper[j]:  # to the nearer end, around the circle
@@ -276,6 +281,8 @@ def workspace(m, n_joints):
         np.empty(m),  # error at the last posture accepted
         np.empty((m, n_joints)),  # and its Jacobian
         (np.full(n_joints, -np.inf), np.full(n_joints, np.inf)),  # no limits
+        np.empty((1, n_joints)),  # offsets
+        np.empty((4, 4)),  # pose of the tool
     )
 
 

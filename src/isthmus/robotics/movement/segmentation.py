@@ -72,8 +72,7 @@ def segment(
 
     Between any two key events the shape of the recording (see :class:`MovementPrimitive`) is
     compared with that of every template by dynamic time warping, per step and in units of the
-    variance of the recording; a second dynamic program chooses the cuts. The document only says
-    that templates are matched by dynamic programming; the rest of this design is our own.
+    variance of the recording; a second dynamic program chooses the cuts.
 
     Parameters
     ----------

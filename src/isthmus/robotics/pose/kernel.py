@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from isthmus._parameters import Constraint, having, none, numbers, resolved_by
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.resolve import as_kernel
 from isthmus.kernels.vectors.dot import Linear
@@ -58,6 +59,12 @@ class PoseKernel(Kernel):
     chain: Any
     base: Any = field(default="linear", kw_only=True)
     weights: Any = field(default=None, kw_only=True)
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "chain": having("forward", "position_jacobians", text="a KinematicChain"),
+        "base": resolved_by(as_kernel, "a kernel, its name or a callable"),
+        "weights": none | numbers(1),
+    }
 
     @property
     def offers(self) -> frozenset[str]:  # type: ignore[override]

@@ -1,12 +1,30 @@
 """Dictionaries for exact L1 codes."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from isthmus._parameters import Constraint, boolean, jobs, none, real
+from isthmus._progress import ProgressLine
+from isthmus.blocks.fitting import open_fit
+from isthmus.blocks.rows import Rows
 from isthmus.sparse.coder import penalty
-from isthmus.sparse.dictionary.moments import MomentDictionary
+from isthmus.sparse.dictionary.in_blocks import (
+    MergePasses,
+    PenalisedPass,
+    WorstPass,
+    batches,
+    first_signals,
+    typical_length,
+)
+from isthmus.sparse.dictionary.lagrange_dual import fit_error, merge_codes
+from isthmus.sparse.dictionary.moments import (
+    DictionaryState,
+    MomentDictionary,
+    put_residuals,
+    unused_atoms,
+)
 from isthmus.sparse.l1.feature_sign import sign_search
 from isthmus.typing import Array
 
@@ -80,7 +98,10 @@ class SparseDictionary(MomentDictionary):
     -----
     Atoms that no code uses are replaced by the residuals of the signals represented worst, which
     does not change the objective. The problem is not convex in both: the start matters. Signals
-    are not centred; for patches of images subtract the mean of each.
+    are not centred; for patches of images subtract the mean of each. Signals that come in blocks
+    are coded anew in every sweep, so that no codes are held; ``batch_size`` takes them in their
+    order. Of more than 5000 signals (20 for each atom, if that is more) the first atoms are drawn
+    from as many.
 
     Examples
     --------
@@ -129,6 +150,47 @@ class SparseDictionary(MomentDictionary):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+
+    def _fit_blocks(self, X: Any, y: Any = None) -> Self:
+        """The same, of signals that come in blocks: a pass for every sweep."""
+        rng = check_random_state(self.random_state)
+        rows = open_fit(self, X)
+        rows.require_passes("one pass for each sweep")
+        width = rows.checks[0].width or 1
+        atoms = self._first_atoms(first_signals(rows, self.n_atoms or 2 * width), rng)
+        state = DictionaryState(atoms, None, None, 0)
+        # A signal of typical length stands for all.
+        self._set_scale(np.array([[typical_length(rows)]]) if self.alpha is None else atoms)
+        history: list[float] = []
+        if self.batch_size is not None:
+            for _ in range(self.max_iter):
+                for batch in batches(rows, X, int(self.batch_size)):
+                    state, cost = self._learn_block(batch, state)
+                    history.append(cost)
+            return self._keep(state, history, self.max_iter)
+        with ProgressLine(type(self).__name__, verbose=self.verbose) as line:
+            for sweep in range(self.max_iter):
+                state, cost = self._sweep_blocks(rows, state)
+                history.append(cost)
+                line.update(sweep=sweep + 1, objective=cost)
+                if sweep and history[-2] - history[-1] <= self.tol * history[-2]:
+                    break
+        return self._keep(state, history, len(history))
+
+    def _sweep_blocks(self, rows: Rows, state: DictionaryState) -> tuple[DictionaryState, float]:
+        """One pass of coding, new atoms, and another pass only where some are not in use."""
+        settings = self.alpha_, bool(self.positive)
+        coder = PenalisedPass(state.D, *settings)
+        found = rows.fold(coder, MergePasses(merge_codes, 0))
+        block, n = found.sums, found.n_signals
+        state = self._atom_step(state._replace(moments=block, seen=n), block, rough=False)
+        cost = (fit_error(block, state.D) + found.cost) / n
+        n_unused = len(unused_atoms(state))
+        if n_unused:
+            again = WorstPass(coder.D, *settings, state.D, n_unused)
+            worst = rows.fold(again, MergePasses(lambda a, b: None, n_unused))
+            state = put_residuals(state, worst.worst[worst.errors > 0])
+        return state, cost
 
     def _set_scale(self, X: Array) -> None:
         self.alpha_ = penalty(self, X)

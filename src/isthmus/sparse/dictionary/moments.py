@@ -24,7 +24,7 @@ from isthmus.sparse.dictionary.lagrange_dual import (
     merge_codes,
 )
 from isthmus.sparse.pursuit.matching import unit_rows
-from isthmus.typing import Array, BoolArray
+from isthmus.typing import Array, BoolArray, IntArray
 
 # An atom whose squared coefficients sum to a smaller share of the largest sum is not in use.
 _UNUSED = 1e-10
@@ -229,19 +229,31 @@ def dual_atoms(state: DictionaryState, *, tol: float) -> DictionaryState:
 
 def replace_unused(state: DictionaryState, X: Array, codes: Array) -> DictionaryState:
     """Put the signals that are represented worst in the place of atoms that no code uses."""
-    D, _, moments, _ = state
-    assert moments is not None
-    unused = np.flatnonzero(~_in_use(moments))
+    D, unused = state.D, unused_atoms(state)
     if not len(unused):
         return state
     residual = X - codes @ D
     errors = np.einsum("ij,ij->i", residual, residual)
     worst = np.argsort(-errors, kind="stable")[: len(unused)]
-    worst = worst[errors[worst] > 0]
-    D = D.copy()
-    D[unused[: len(worst)]] = unit_rows(residual[worst])[0]
-    moments.gram[unused] = moments.gram[:, unused] = moments.cross[unused] = 0.0
-    return state._replace(D=D)
+    return put_residuals(state, residual[worst[errors[worst] > 0]])
+
+
+def unused_atoms(state: DictionaryState) -> IntArray:
+    """The numbers of atoms that no code uses."""
+    assert state.moments is not None
+    return np.flatnonzero(~_in_use(state.moments))
+
+
+def put_residuals(state: DictionaryState, residuals: Array) -> DictionaryState:
+    """Put residuals, the largest first, in the place of atoms that no code uses."""
+    unused = unused_atoms(state)
+    assert state.moments is not None
+    D, moments = state.D.copy(), state.moments
+    residuals = residuals[: len(unused)]
+    D[unused[: len(residuals)]] = unit_rows(residuals)[0]
+    gram, cross = moments.gram.copy(), moments.cross.copy()
+    gram[unused] = gram[:, unused] = cross[unused] = 0.0
+    return state._replace(D=D, moments=moments._replace(gram=gram, cross=cross))
 
 
 def _in_use(moments: CodeMoments) -> BoolArray:

@@ -25,6 +25,7 @@ from isthmus._parameters import (
 )
 from isthmus._progress import ProgressLine
 from isthmus._warnings import warn
+from isthmus.blocks.fitting import open_fit
 from isthmus.sparse.factorization.divergence import Divergence
 from isthmus.sparse.factorization.drivers import (
     Course,
@@ -40,6 +41,7 @@ from isthmus.sparse.factorization.hoyer_solver import (
     published_descent,
     sparse_descent,
 )
+from isthmus.sparse.factorization.in_blocks import PassCourse, check_foldable, fit_in_passes
 from isthmus.sparse.factorization.observed import Observed
 from isthmus.sparse.factorization.options import (
     DIVERGENCES,
@@ -131,6 +133,9 @@ class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     Euclidean loss codes are exact, and ``fit_transform`` returns the same ones; with the other
     divergences it returns those of the descent, which agree up to ``tol``.
 
+    Rows that come in blocks, with the Euclidean loss, are read once for each iteration, after a
+    start from at most 5000 of them; their codes are solved anew and not held.
+
     Examples
     --------
     >>> import numpy as np
@@ -173,6 +178,9 @@ class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         "random_state": seed,
         "verbose": verbosity,
     }
+
+    # In blocks the codes are solved exactly in every pass, in memory they are improved.
+    _memmap_as_array = True
 
     def __init__(
         self,
@@ -217,6 +225,16 @@ class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self.fit_transform(X)
         return self
 
+    def _fit_blocks(self, X: Any, y: Any = None) -> Self:
+        """The same, of rows that come in blocks: a factorization of some, then passes over all."""
+        check_foldable(self, check_sparsity(self))
+        rows = open_fit(self, X)
+        course, penalties, dtype = fit_in_passes(self, rows)
+        self._warn_of_tolerance(course)
+        extra = course.losses[-1] - 0.5 * course.squares
+        self._keep_components(course.V, course.squares, extra, course, penalties, dtype)
+        return self
+
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Find components of the rows of ``X``; return their codes."""
         sparsity = check_sparsity(self)
@@ -237,14 +255,17 @@ class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin
             if best is None or course.loss < best.loss:
                 best = course
         assert best is not None
-        if not best.converged:
+        self._warn_of_tolerance(best)
+        return self._keep(problem, best, penalties, sparsity, X.dtype)
+
+    def _warn_of_tolerance(self, course: Course | PassCourse) -> None:
+        if not course.converged:
             warn(
                 f"{type(self).__name__} did not reach its tolerance: the optimality is "
-                f"{best.optimality:.2g} after {best.n_iter} iterations, expected {self.tol:g}. "
-                "Raise max_iter or tol.",
+                f"{course.optimality:.2g} after {course.n_iter} iterations, expected "
+                f"{self.tol:g}. Raise max_iter or tol.",
                 ConvergenceWarning,
             )
-        return self._keep(problem, best, penalties, sparsity, X.dtype)
 
     def transform(self, X: Any) -> Array:
         """Return the codes of rows that are best for ``components_``, each row by itself.
@@ -332,15 +353,26 @@ class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin
             error = 2 * problem.divergence(factors)
         else:
             error = problem.squared_error(factors)
+        extra = sum(p.value(F) for p, F in zip(penalties, factors, strict=True))
+        self._keep_components(V, max(error, 0.0), extra, course, penalties, dtype)
+        return factors.W.astype(dtype, copy=False)
+
+    def _keep_components(
+        self,
+        V: Array,
+        error: float,
+        extra: float,
+        course: Course | PassCourse,
+        penalties: tuple[Penalty, Penalty],
+        dtype: Any,
+    ) -> None:
         self.components_ = np.ascontiguousarray(V.T.astype(dtype))
         self.n_components_ = self._n_features_out = len(self.components_)
-        self.reconstruction_err_ = float(np.sqrt(max(error, 0.0)))
-        extra = sum(p.value(F) for p, F in zip(penalties, factors, strict=True))
-        self.objective_ = 0.5 * max(error, 0.0) + extra
+        self.reconstruction_err_ = float(np.sqrt(error))
+        self.objective_ = 0.5 * error + extra
         self.objective_path_ = np.array(course.losses)
         self.optimality_, self.n_iter_ = course.optimality, course.n_iter
         self._fitted_penalties = penalties
-        return factors.W.astype(dtype, copy=False)
 
     def _codes(self, problem: Any, V: Array, W: Array | None) -> Array:
         if not isinstance(problem, Divergence):

@@ -92,15 +92,19 @@ def choose_solver(owner: Any, sparsity: Sparsity, table: FactorizationTable) -> 
     return str(owner.solver)
 
 
+def scaled_penalties(owner: Any, n: int, d: int) -> tuple[Penalty, Penalty]:
+    """Penalties of codes and of components of a table of ``n`` rows and ``d`` columns."""
+    alpha_W, share = float(owner.alpha_W), float(owner.l1_ratio)
+    alpha_H = alpha_W if isinstance(owner.alpha_H, str) else float(owner.alpha_H)
+    a, b = alpha_W * d, alpha_H * n
+    return Penalty(l1=a * share, l2=a * (1 - share)), Penalty(l1=b * share, l2=b * (1 - share))
+
+
 def choose_penalties(
     owner: Any, sparsity: Sparsity, table: FactorizationTable
 ) -> tuple[Penalty, Penalty]:
     """Penalties of codes and of components."""
-    n, d = table.values.shape
-    alpha_W, share = float(owner.alpha_W), float(owner.l1_ratio)
-    alpha_H = alpha_W if isinstance(owner.alpha_H, str) else float(owner.alpha_H)
-    strengths = (alpha_W * d, alpha_H * n)
-    pair = tuple(Penalty(l1=a * share, l2=a * (1 - share)) for a in strengths)
+    pair: tuple[Penalty, ...] = scaled_penalties(owner, *table.values.shape)
     if isinstance(sparsity, ParkSparsity):
         extra = sparsity.penalties(table.largest)
         pair = tuple(

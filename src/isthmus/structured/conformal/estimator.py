@@ -4,28 +4,27 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import clone, is_classifier
-from sklearn.model_selection import KFold
+from sklearn import get_config
+from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
+from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.validation import check_is_fitted
 
-from isthmus._checks import check_length, refusal
+from isthmus._checks import check_length, refusal, shortened
 from isthmus._estimator import Estimator
 from isthmus._parameters import Constraint, choice, having, integer, none, real, seed
-from isthmus._warnings import warn
-from isthmus.blocks.slices import block_slices
-from isthmus.kernels.objects import n_objects, object_array, take
+from isthmus.kernels.objects import n_objects, object_array
+from isthmus.regression.outputs import check_counts
+from isthmus.structured.conformal.methods import CrossSets, LeftOutSets, SplitSets, model_fitter
 from isthmus.structured.conformal.objects import (
     DistanceScores,
     LabelSetScores,
     ProbabilityScores,
     RiskScores,
-    chosen,
 )
-from isthmus.structured.conformal.ranks import fewest_scores, rank, threshold
-from isthmus.structured.conformal.vectors import VectorScores, left_out_residuals
+from isthmus.structured.conformal.vectors import VectorScores
 from isthmus.structured.dependency import DependencyEstimator
-from isthmus.typing import Array, IntArray, provides
+from isthmus.structured.given import routing_of, takes_weights
 
 SCORES = ("auto", "residual", "probability", "labels", "risk", "distance")
 
@@ -48,22 +47,28 @@ class ConformalSets(Estimator):
     method : {"split", "cross", "loo"}, default="split"
         ``"split"`` keeps a share of the rows for calibration: coverage is at least
         :math:`1-\alpha`. ``"cross"`` (CV+) leaves out one of ``cv`` folds at a time, ``"loo"``
-        (jackknife+) single rows, in closed form, for vectors and a smoother whose choices can be
-        kept: both are guaranteed about :math:`1-2\alpha`, and near :math:`1-\alpha` in practice
-        [Barber2021]_.
+        (jackknife+) single rows, in closed form, for a smoother whose choices can be kept: kernel
+        ridge regression of vectors, the square with a ``loss`` or ``y_features``, and
+        :class:`DependencyClassifier`. Both are guaranteed about :math:`1-2\alpha`, and near
+        :math:`1-\alpha` in practice [Barber2021]_.
     score_by : {"auto", "residual", "probability", "labels", "risk", "distance"}, default="auto"
         Distance from the prediction (vectors), one minus the probability (classes), distance from
         the probabilities (label sets), risk above that of the best answer (with a ``loss``), or
         distance in the output feature space (with ``y_features``).
     shape : {"auto", "interval", "ball", "box"}, default="auto"
         Of sets of vectors: ``"auto"`` is an interval for one output and a ball for several. Boxes
-        are in units of the spread of each output, and need ``method="split"``.
+        are in units of the spread of each output.
     calibration : float in (0, 1), default=0.25
         Share of rows that ``"split"`` keeps.
     cv : int, default=10
         Number of folds of ``"cross"``.
     max_size : int, default=50
         How many words or graphs a set lists at most, where any of them may be the answer.
+    scale : "local", regressor or None, default=None
+        What residuals are divided by, so that sets are wide where the estimator is bad: their mean
+        size among the nearest training rows, or a regression of it on the inputs, learned from
+        residuals of rows left out of five folds. None makes all sets equally wide. Not for
+        ``method="loo"``.
     random_state : int, RandomState or None, default=0
         Seed of the split.
 
@@ -101,6 +106,7 @@ class ConformalSets(Estimator):
         "calibration": real(0, 1, include_low=False, include_high=False),
         "cv": integer(2),
         "max_size": integer(1),
+        "scale": choice("local") | having("fit", "predict", text="a regressor") | none,
         "random_state": seed,
     }
 
@@ -115,6 +121,7 @@ class ConformalSets(Estimator):
         calibration: float = 0.25,
         cv: int = 10,
         max_size: int = 50,
+        scale: Any = None,
         random_state: Any = 0,
     ):
         self.estimator = estimator
@@ -125,6 +132,7 @@ class ConformalSets(Estimator):
         self.calibration = calibration
         self.cv = cv
         self.max_size = max_size
+        self.scale = scale
         self.random_state = random_state
 
     def __sklearn_tags__(self) -> Any:
@@ -135,7 +143,13 @@ class ConformalSets(Estimator):
             tags.input_tags = own.__sklearn_tags__().input_tags
         return tags
 
-    def fit(self, X: Any, y: Any, *, groups: Any = None) -> "ConformalSets":
+    def get_metadata_routing(self) -> Any:
+        """What it asks for itself, and its estimator, see scikit-learn's metadata routing."""
+        return routing_of(self)
+
+    def fit(
+        self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None, **fit_params: Any
+    ) -> "ConformalSets":
         """Fit the estimator and calibrate; return self.
 
         Parameters
@@ -143,24 +157,37 @@ class ConformalSets(Estimator):
         X, y : inputs and outputs, as many of each
         groups : array of shape (n,) or None, default=None
             With groups, coverage holds within each of them, and ``predict`` needs the groups of new
-            rows. For ``method="split"``.
+            rows.
+        sample_weight : array of shape (n,) or None, default=None
+            For the estimator's fit. Calibration counts every row once: that is what exchangeable
+            rows promise.
+        **fit_params
+            With ``sklearn.set_config(enable_metadata_routing=True)``, what the estimator has asked
+            for.
         """
         if y is None:
             raise ValueError("ConformalSets requires y to be passed, but the target y is None.")
         X = self._rows(X)
         n = n_objects(X)
         check_length(self, n, n_objects(y), what="outputs as inputs")
-        if groups is not None and self.method != "split":
-            raise ValueError(refusal(self, "method", "'split' where groups are given", self.method))
-        estimator = DependencyEstimator() if self.estimator is None else clone(self.estimator)
-        self._kind = self._kind_of(estimator, y)
-        if self._kind == "residual":
+        estimator = DependencyEstimator() if self.estimator is None else self.estimator
+        kind = self._kind_of(estimator, y)
+        if kind == "residual":
             y = np.asarray(y, dtype=np.float64)
             if not np.isfinite(y).all():
                 raise ValueError("ConformalSets expected finite numbers in y. Got NaN or infinity.")
-        order = check_random_state(self.random_state).permutation(n)
-        fit = {"split": self._fit_split, "cross": self._fit_cross, "loo": self._fit_loo}
-        fit[self.method](estimator, X, y, order, groups)
+        elif sparse.issparse(y):
+            y = sparse.csr_array(y)
+        if groups is not None:
+            groups = np.asarray(groups)
+            check_length(self, n, len(groups), what="groups as inputs")
+        counts = check_counts(self, sample_weight, n)
+        told = told_to(self, estimator, counts, groups, fit_params)
+        self._calibrated = self._calibrate(kind, estimator, X, y, groups, told)
+        self._kind, self.estimator_ = kind, self._calibrated.estimator
+        self.scores_ = np.asarray(self._calibrated.scores, dtype=np.float64)
+        self.guaranteed_coverage_ = self._calibrated.guaranteed
+        self.guarantee_ = self._calibrated.guarantee
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
@@ -174,114 +201,48 @@ class ConformalSets(Estimator):
         """
         check_is_fitted(self)
         X = self._rows(X)
-        if self.method == "split":
-            levels = self._levels(n_objects(X), groups)
-            if self._kind == "residual":
-                return object_array(self._scorer.around(self._centers(X), levels))
-            return object_array(self._scorer.sets(self.estimator_, X, levels))
-        if self._kind == "residual":
-            return object_array(self._plus_sets(X))
-        return object_array(self._cross_lists(X))
+        return object_array(self._calibrated.sets(X, self._check_groups(X, groups)))
 
     def covers(self, X: Any, y: Any, *, groups: Any = None) -> Any:
         """Return for each row whether its set holds ``y``, as booleans."""
         check_is_fitted(self)
         X = self._rows(X)
         check_length(self, n_objects(X), n_objects(y), what="outputs as inputs")
-        if self.method != "split":
-            sets = self.predict(X)
-            return np.array([take(y, [i])[0] in one for i, one in enumerate(sets)])
-        Y = np.asarray(y, dtype=float).reshape(len(y), -1) if self._kind == "residual" else y
-        return self._scorer.paired(self.estimator_, X, Y) <= self._levels(n_objects(X), groups)
+        return self._calibrated.covers(X, y, self._check_groups(X, groups))
 
     def score(self, X: Any, y: Any) -> float:
         """Return the share of rows whose set holds ``y``."""
         return float(np.mean(self.covers(X, y)))
 
-    # Fitting ----------------------------------------------------------------------------
+    def _calibrate(self, kind: str, estimator: Any, X: Any, y: Any, groups: Any, told: Any) -> Any:
+        shape = self._shape(y) if kind == "residual" else "auto"
 
-    def _fit_split(self, estimator: Any, X: Any, y: Any, order: IntArray, groups: Any) -> None:
-        n = len(order)
-        n_calibration = int(np.clip(np.ceil(self.calibration * n), 1, n - 1))
-        held, rows = np.sort(order[:n_calibration]), np.sort(order[n_calibration:])
-        self.estimator_ = estimator.fit(take(X, rows), take(y, rows))
-        self._scorer = self._scorer_of(take(y, rows))
-        self.scores_ = self._paired(self.estimator_, take(X, held), take(y, held))
-        if groups is None:
-            self._thresholds: dict[Any, float] | None = None
-            self._level = threshold(self.scores_, self.coverage)
-            smallest = n_calibration
-        else:
-            check_length(self, n, len(groups), what="groups as inputs")
-            own = np.asarray(groups)[held]
-            self._thresholds = {
-                group: threshold(self.scores_[own == group], self.coverage)
-                for group in np.unique(own).tolist()
-            }
-            self._level = np.inf  # a group without calibration rows
-            smallest = min(int((own == group).sum()) for group in self._thresholds)
-        if rank(smallest, self.coverage) > smallest:
-            warn(
-                f"{smallest} calibration rows are too few for a coverage of {self.coverage}: sets "
-                f"hold everything. Needed: {fewest_scores(self.coverage)} or more.",
-                UserWarning,
-            )
-        self.guaranteed_coverage_ = self.coverage
-        self.guarantee_ = (
-            f"at least {self.coverage:g} over the draw of calibration and new rows, if they are "
-            "exchangeable" + (" within each group" if groups is not None else "")
-        )
+        def scorer(outputs: Any) -> Any:
+            return self._scorer_of(kind, shape, outputs)
 
-    def _fit_cross(self, estimator: Any, X: Any, y: Any, order: IntArray, groups: Any) -> None:
-        n = len(order)
-        folds = min(int(self.cv), n)
-        self._fold = np.empty(n, dtype=np.intp)
-        self._models, self.scores_ = [], np.empty(n)
-        self._scorer = self._scorer_of(y)
-        for number, (train, test) in enumerate(KFold(folds).split(order)):
-            rows, held = np.sort(order[train]), np.sort(order[test])
-            model = clone(estimator).fit(take(X, rows), take(y, rows))
-            self.scores_[held] = self._paired(model, take(X, held), take(y, held))
-            self._fold[held] = number
-            self._models.append(model)
-        self.estimator_ = estimator.fit(X, y)
-        alpha = 1 - self.coverage
-        size = n / folds
-        loss = min(2 * (1 - 1 / folds) / (size + 1), (1 - folds / n) / (folds + 1))
-        self._promise(1 - 2 * alpha - loss, f"CV+ with {folds} folds")
+        if self.scale is not None and (kind != "residual" or self.method == "loo"):
+            expected = "None but for outputs that are numbers, and method='split' or 'cross'"
+            raise ValueError(refusal(self, "scale", expected, self.scale))
+        first = scorer(y) if kind == "residual" else None
+        fit = model_fitter(first, estimator, X, y, told)
+        order = check_random_state(self.random_state).permutation(n_objects(X))
+        common = {"coverage": float(self.coverage), "groups": groups}
+        if self.method == "split":
+            share = float(self.calibration)
+            return SplitSets(fit, scorer, X, y, order=order, share=share, **common)
+        if self.method == "cross":
+            return CrossSets(fit, scorer, X, y, order=order, n_folds=int(self.cv), **common)
+        return LeftOutSets(fit, scorer, X, y, kind=kind, owner=self, **common)
 
-    def _fit_loo(self, estimator: Any, X: Any, y: Any, order: IntArray, groups: Any) -> None:
-        if self._kind != "residual":
-            raise ValueError(
-                "ConformalSets(method='loo') is for outputs that are numbers: use 'split' or "
-                f"'cross'. Got the score {self._kind!r}."
-            )
-        self.estimator_ = estimator.fit(X, y)
-        smoother = getattr(self.estimator_, "regressor_", self.estimator_)
-        words = provides(smoother)
-        plain = getattr(self.estimator_, "x_features_", None) is None
-        if not {"weights", "settled"} <= words or not plain:
-            raise TypeError(
-                "ConformalSets(method='loo') needs an estimator that provides 'weights' and "
-                f"'settled', such as KernelRidgeCV. {type(smoother).__name__} does not: use "
-                "method='cross'."
-            )
-        self._scorer, self._smoother = self._scorer_of(y), smoother
-        self._residuals, _ = left_out_residuals(smoother, X, y.reshape(len(y), -1), self)
-        self.scores_ = self._scorer.norms(self._residuals)
-        self._promise(
-            1 - 2 * (1 - self.coverage), "jackknife+, for the kernel and penalty that were chosen"
-        )
-
-    def _promise(self, coverage: float, method: str) -> None:
-        self.guaranteed_coverage_ = max(0.0, float(coverage))
-        self.guarantee_ = (
-            f"at least {self.guaranteed_coverage_:.3g} ({method}) if rows are exchangeable, and "
-            f"near {self.coverage:g} in practice"
-        )
+    def _check_groups(self, X: Any, groups: Any) -> Any:
+        if groups is not None:
+            check_length(self, n_objects(X), len(groups), what="groups as inputs")
+        return groups
 
     def _rows(self, X: Any) -> Any:
         """Inputs of which rows can be taken; the estimator checks the rest."""
+        if hasattr(X, "__array__") and not hasattr(X, "shape"):
+            X = np.asarray(X)
         listed = hasattr(X, "shape") or hasattr(X, "__len__")
         if isinstance(X, (str, bytes, set, frozenset, dict)) or not listed:
             raise TypeError(
@@ -304,7 +265,7 @@ class ConformalSets(Estimator):
         if self.score_by != "auto":
             return self.score_by
         table = np.asarray(y) if isinstance(y, np.ndarray) or hasattr(y, "iloc") else None
-        labels = (
+        labels = sparse.issparse(y) or (
             table is not None
             and table.ndim == 2
             and table.dtype.kind in "iubf"
@@ -322,72 +283,47 @@ class ConformalSets(Estimator):
             return "distance"
         return "residual"
 
-    def _scorer_of(self, y: Any) -> Any:
-        if self._kind == "residual":
-            Y = np.asarray(y, dtype=float).reshape(len(y), -1)
-            shape = self.shape
-            if shape == "auto":
-                shape = "interval" if Y.shape[1] == 1 else "ball"
-            if shape == "interval" and Y.shape[1] > 1:
-                raise ValueError(
-                    refusal(self, "shape", "'ball' or 'box' for several outputs", shape)
-                )
-            if shape == "box" and self.method != "split":
-                # Their units would know the calibration rows.
-                raise ValueError(refusal(self, "shape", "'ball' unless method='split'", shape))
-            return VectorScores(shape, Y.std(axis=0))
+    def _shape(self, y: Any) -> str:
+        several = np.ndim(y) > 1 and np.shape(y)[1] > 1
+        if self.shape == "auto":
+            return "ball" if several else "interval"
+        if self.shape == "interval" and several:
+            expected = "'ball' or 'box' for several outputs"
+            raise ValueError(refusal(self, "shape", expected, self.shape))
+        return self.shape
+
+    def _scorer_of(self, kind: str, shape: str, y: Any) -> Any:
+        if kind == "residual":
+            return VectorScores(shape, self.scale)
+        if kind == "probability":
+            return ProbabilityScores(y)
         kinds: dict[str, Any] = {
             "labels": LabelSetScores,
             "distance": DistanceScores,
             "risk": RiskScores,
         }
-        if self._kind == "probability":
-            return ProbabilityScores(y)
-        return kinds[self._kind](y, self.max_size)
+        return kinds[kind](y, self.max_size)
 
-    def _paired(self, model: Any, X: Any, y: Any) -> Array:
-        Y = np.asarray(y).reshape(len(y), -1) if self._kind == "residual" else y
-        return np.asarray(self._scorer.paired(model, X, Y), dtype=np.float64)
 
-    def _levels(self, n: int, groups: Any) -> Array:
-        if self._thresholds is None:
-            return np.full(n, self._level)
-        if groups is None:
-            raise ValueError(
-                "ConformalSets was fitted with groups: predict needs those of new rows."
-            )
-        check_length(self, n, len(groups), what="groups as inputs")
-        known = self._thresholds
-        return np.array([known.get(group, np.inf) for group in np.asarray(groups).tolist()])
-
-    # Sets -------------------------------------------------------------------------------
-
-    def _centers(self, X: Any) -> Array:
-        return self._scorer.predict(self.estimator_, X)
-
-    def _plus_sets(self, X: Any) -> list[Any]:
-        """Sets of vectors from the models without each row, in blocks of new rows."""
-        found: list[Any] = []
-        n_scores, d = len(self.scores_), self._centers(take(X, slice(0, 1))).shape[1]
-        for rows in block_slices(n_objects(X), 3 * n_scores * d):
-            part = take(X, rows)
-            centers = self._centers(part)
-            if self.method == "loo":
-                moved = self._smoother.weights(part)[..., None] * self._residuals
-                others = centers[:, None] - moved
-            else:
-                every = np.stack([self._scorer.predict(model, part) for model in self._models], 1)
-                others = every[:, self._fold]
-            found += self._scorer.plus(centers, others, self.scores_, self.coverage)
-        return found
-
-    def _cross_lists(self, X: Any) -> list[Any]:
-        """Candidates to which fewer than rank(n) left-out scores are smaller."""
-        tables = [self._scorer.table(model, X) for model in self._models]
-        smaller = np.zeros(tables[0].shape)
-        for number, table in enumerate(tables):
-            own = np.sort(self.scores_[self._fold == number])
-            smaller += np.searchsorted(own, table, side="left")
-        inside = smaller < rank(len(self.scores_), self.coverage)
-        mean = np.mean(tables, axis=0)
-        return list(chosen(self._scorer.candidates, mean, inside, self._scorer.complete))
+def told_to(
+    model: ConformalSets, estimator: Any, sample_weight: Any, groups: Any, more: dict[str, Any]
+) -> dict[str, Any]:
+    """What the estimator's fit is told besides inputs and outputs."""
+    if get_config()["enable_metadata_routing"]:
+        told = {"sample_weight": sample_weight, "groups": groups, **more}
+        told = {name: value for name, value in told.items() if value is not None}
+        if not told or model.estimator is None:
+            return {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)}
+        return dict(process_routing(model, "fit", **told)["estimator"]["fit"])
+    if more:
+        raise TypeError(
+            f"ConformalSets.fit got unexpected arguments {', '.join(sorted(more))}. "
+            "sklearn.set_config(enable_metadata_routing=True) lets the estimator ask for them."
+        )
+    if sample_weight is None:
+        return {}
+    if not takes_weights(estimator):
+        raise TypeError(
+            f"ConformalSets was given sample_weight, and {shortened(estimator)} takes none."
+        )
+    return {"sample_weight": np.asarray(sample_weight)}

@@ -1,11 +1,14 @@
 """Scores of objects: by probability, by risk, or by distance in feature space."""
 
+from dataclasses import replace
 from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from isthmus.kernels.objects import n_objects, object_array
+from isthmus.losses.tasks.base import Candidates
 from isthmus.losses.tasks.collections import distinct, take_outputs
 from isthmus.structured.conformal.sets import ObjectSet
 from isthmus.typing import Array, BoolArray
@@ -30,8 +33,12 @@ class ProbabilityScores:
         """Scores (n, n_candidates); a class that a model has never seen is the last to be named."""
         found = np.ones((n_objects(X), len(self.candidates)))
         own = [self.numbers[label] for label in model.classes_.tolist()]
-        found[:, own] = 1 - np.asarray(model.predict_proba(X))
+        found[:, own] = self.of_probabilities(model.predict_proba(X))
         return found
+
+    def of_probabilities(self, P: Any) -> Array:
+        """Scores (n, n_candidates) for probabilities of all of them."""
+        return 1 - np.asarray(P)
 
     def paired(self, model: Any, X: Any, Y: Any) -> Array:
         """The scores of true outputs; a class that was never seen is never in a set."""
@@ -51,14 +58,21 @@ class LabelSetScores:
     complete = True
 
     def __init__(self, outputs: Any, limit: int):
-        n_labels = np.asarray(outputs).shape[1]
+        labels = _as_table(outputs)
+        n_labels = labels.shape[1]
         self.complete = n_labels <= MOST_LABELS
         if self.complete:
             numbers = np.arange(2**n_labels)[:, None]
             self._table = ((numbers >> np.arange(n_labels)) & 1).astype(float)
         else:
-            self._table = np.asarray(distinct(np.asarray(outputs))[0], dtype=float)
-        self.candidates = list(self._table.astype(np.asarray(outputs).dtype))
+            self._table = np.asarray(distinct(labels)[0], dtype=float)
+        self.known = self._table.astype(labels.dtype)
+        self.candidates = list(self.known)
+
+    def places(self, labels: Array) -> Array:
+        """The numbers of label sets among the candidates."""
+        known = {row.tobytes(): i for i, row in enumerate(self._table > 0)}
+        return np.array([known[row.tobytes()] for row in np.asarray(labels) > 0])
 
     def marginals(self, model: Any, X: Any) -> Array:
         found = model.predict_proba(X) if hasattr(model, "predict_proba") else model.predict(X)
@@ -72,17 +86,32 @@ class LabelSetScores:
         return np.asarray(found, dtype=np.float64)
 
     def table(self, model: Any, X: Any) -> Array:
-        P = self.marginals(model, X)
+        return self.of_probabilities(self.marginals(model, X))
+
+    def of_probabilities(self, P: Array) -> Array:
+        """Scores (n, n_candidates) for probabilities of the labels."""
         rest = (P**2).sum(axis=1)[:, None]
         # A label costs 1 - 2p more where it is named.
         return np.asarray(rest + (1 - 2 * P) @ self._table.T)
 
     def paired(self, model: Any, X: Any, Y: Any) -> Array:
         P = self.marginals(model, X)
-        return np.asarray((P**2).sum(axis=1) + ((1 - 2 * P) * np.asarray(Y, float)).sum(axis=1))
+        return np.asarray((P**2).sum(axis=1) + ((1 - 2 * P) * _as_table(Y)).sum(axis=1))
 
     def sets(self, model: Any, X: Any, levels: Array) -> list[ObjectSet]:
-        return listed(self.candidates, self.table(model, X), levels[:, None], self.complete)
+        P = self.marginals(model, X)
+        found = listed(self.candidates, self.of_probabilities(P), levels[:, None], self.complete)
+        if self.complete:
+            return found
+
+        def rule(p: Array, level: float) -> Any:
+            return lambda y: bool(self.of_labels(p[None], y)[0] <= level)
+
+        return [replace(one, accepts=rule(P[i], levels[i])) for i, one in enumerate(found)]
+
+    def of_labels(self, P: Array, y: Any) -> Array:
+        """Scores (n,) of one label set, whether or not it is a candidate."""
+        return np.asarray((P**2).sum(axis=1) + (1 - 2 * P) @ np.asarray(y, dtype=float))
 
 
 class DistanceScores:
@@ -91,7 +120,8 @@ class DistanceScores:
     complete = False
 
     def __init__(self, outputs: Any, limit: int):
-        self.candidates = list(distinct(outputs)[0])
+        self.known = distinct(outputs)[0]
+        self.candidates = list(self.known)
 
     def table(self, model: Any, X: Any) -> Array:
         C = np.asarray(model.predict_coordinates(X))
@@ -124,23 +154,23 @@ class RiskScores:
 
     def __init__(self, outputs: Any, limit: int):
         self.limit = limit
-        self.candidates = list(distinct(outputs)[0])
+        self.known = distinct(outputs)[0]
+        self.candidates = list(self.known)
 
     def weights(self, model: Any, X: Any) -> Any:
-        features = model.x_features_
-        return model.regressor_.weights(X if features is None else features.transform(X))
+        """Weights of the training outputs, as a table."""
+        W = model.regressor_.weights(model.transform_inputs(X))
+        return W.toarray() if sparse.issparse(W) else np.asarray(W)
 
     def paired(self, model: Any, X: Any, Y: Any) -> Array:
         W, gamma = self.weights(model, X), model.preimage_
-        return np.asarray(gamma.objective(W, Y)) - gamma.decode(W).risk
+        return above(np.asarray(gamma.objective(W, Y)), gamma.decode(W).risk)
 
     def table(self, model: Any, X: Any) -> Array:
         W, gamma = self.weights(model, X), model.preimage_
-        outputs, number = distinct(gamma.objects_)
-        costs = gamma.loss_.cost(self._candidates(), outputs)
-        masses = np.zeros((len(W), len(outputs)))
-        np.add.at(masses.T, number, np.asarray(W).T)
-        return np.asarray(masses @ costs.T) - gamma.decode(W).risk[:, None]
+        known = Candidates(gamma.objects_, gamma.loss_)
+        costs = gamma.loss_.cost(self.known, known.outputs)
+        return above(np.asarray(known.masses(W) @ costs.T), gamma.decode(W).risk[:, None])
 
     def sets(self, model: Any, X: Any, levels: Array) -> list[ObjectSet]:
         """Answers met by moves from the best one, in order of their risk."""
@@ -155,7 +185,7 @@ class RiskScores:
         w, least, loss = W[i : i + 1], decoded.risk[i], gamma.loss_
 
         def accepts(y: Any) -> bool:
-            return bool(gamma.objective(w, take_outputs([y], [0]))[0] - least <= level)
+            return bool(above(gamma.objective(w, one_output(y, self.known)), least)[0] <= level)
 
         near = np.flatnonzero(tables[i] <= level)
         heap: list[tuple[float, int, Any]] = [(0.0, 0, decoded.outputs[i])]
@@ -175,15 +205,29 @@ class RiskScores:
             scores.append(score)
             if np.isfinite(level):
                 others, risks = loss.neighbours(y, w[0], gamma.prepared_)
-                for other, risk in zip(others, risks, strict=True):
-                    if risk - least <= level:
+                for other, more in zip(others, above(risks, least).tolist(), strict=True):
+                    if more <= level:
                         count += 1
-                        heappush(heap, (float(risk - least), count, other))
+                        heappush(heap, (more, count, other))
         complete = loss.finite and len(objects) < self.limit
         return ObjectSet(objects, np.array(scores), bool(complete), accepts)
 
-    def _candidates(self) -> Any:
-        return take_outputs(self.candidates, range(len(self.candidates)))
+
+def above(risks: Array, least: Any) -> Array:
+    """By how much risks are above the least ones; what is but a rounding error is nothing."""
+    more = np.asarray(risks) - least
+    return np.where(more <= 1e-9 * (1 + np.abs(least)), 0.0, more)
+
+
+def one_output(y: Any, known: Any) -> Any:
+    """A collection of one output, of the kind of those known."""
+    if isinstance(known, np.ndarray) and known.dtype.kind != "O":
+        return np.asarray(y)[None]
+    return take_outputs([y], [0])
+
+
+def _as_table(outputs: Any) -> Any:
+    return outputs.toarray() if sparse.issparse(outputs) else np.asarray(outputs)
 
 
 def _key(y: Any) -> Any:

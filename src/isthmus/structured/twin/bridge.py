@@ -8,12 +8,12 @@ grows with the number of training pairs, and fitting is a sum over their rows.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg
 
-from isthmus.blocks.folding import merge_all
 from isthmus.blocks.slices import block_slices
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.definiteness import check_gram
@@ -219,7 +219,7 @@ def landmark_bridge(
         return PairMoments(inner_products(psi), inner_products(phi), product(psi.T, phi), targets)
 
     blocks = block_slices(n_objects(X), len(landmarks))
-    P, S, C, T = merge_all(map(map_block, blocks), _add_moments)
+    P, S, C, T = reduce(_add_moments, map(map_block, blocks))
     p, s = len(P), len(S)
     Pi, Si = positive_inverse(P, x_noise), positive_inverse(S.copy(), y_noise)
     x_rest = np.eye(p) - x_noise * Pi

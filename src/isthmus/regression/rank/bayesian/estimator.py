@@ -22,12 +22,12 @@ from isthmus._parameters import (
 from isthmus._progress import ProgressLine
 from isthmus._warnings import warn
 from isthmus.blocks.slices import block_slices
+from isthmus.regression.rank.base import RankLimitedRegressor
 from isthmus.regression.rank.bayesian.formulas import Draws, Streams, diagnostics, weak_prior
 from isthmus.regression.rank.bayesian.gibbs import gibbs_chains
 from isthmus.regression.rank.bayesian.published import published_chains
 from isthmus.regression.rank.reduced_rank import (
     A_RANK,
-    RankLimitedRegressor,
     ReducedRankRegression,
     chooses_rank,
 )
@@ -40,7 +40,7 @@ RHAT_LIMIT = 1.05
 
 
 class BayesianStiefelRegression(RankLimitedRegressor):
-    r"""Linear regression through a narrow bridge, with a posterior instead of one answer.
+    r"""Linear regression of limited rank, with a posterior instead of one answer.
 
     The model is :math:`y=Fx+b+\varepsilon` with :math:`F=V\operatorname{diag}(s)W^\top` of rank
     :math:`r`, and noise that is Gaussian (standard deviation :math:`\tau`) or, for outputs with
@@ -82,7 +82,7 @@ class BayesianStiefelRegression(RankLimitedRegressor):
     noise_ : float
         Posterior mean of :math:`\tau`.
     best_coef_ : ndarray of shape (n_outputs, n_features)
-        The draw of highest likelihood, which is what the documents keep.
+        The draw of highest likelihood, which is what [Bakir2005]_ keeps.
     samples_ : dict of ndarrays
         All draws, chain after chain: ``"V"``, ``"s"``, ``"W"``, ``"intercept"``, ``"noise"``, and
         ``"log_likelihood"`` (but for a constant).

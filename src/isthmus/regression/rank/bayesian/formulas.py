@@ -46,7 +46,7 @@ class RankPrior(NamedTuple):
     r"""Inverse-gamma laws :math:`p(x)\propto x^{-a-1}e^{-b/x}` of noise and scale.
 
     ``noise_*`` belong to :math:`\tau^2` with Gaussian and to :math:`\tau` with Laplace noise;
-    shape 0 is the documents' :math:`p(\tau)\propto1/\tau`, kept from zero by the rate.
+    shape 0 is the published :math:`p(\tau)\propto1/\tau`, kept from zero by the rate.
     ``scale_*`` belong to the variance :math:`\kappa` of the entries of both factors.
     """
 
@@ -120,8 +120,8 @@ def orthonormal_factors(A: Array, B: Array) -> tuple[Array, Array, Array]:
 def log_likelihood(error: Array, count: float, noise: Array, likelihood: str) -> Array:
     r"""Logarithm of the likelihood of ``count`` outputs but for a constant.
 
-    ``error`` is the sum of squared (Gaussian) or absolute (Laplace) residuals. The documents leave
-    out :math:`-n\log\tau`, without which the noise runs to infinity.
+    ``error`` is the sum of squared (Gaussian) or absolute (Laplace) residuals. The published
+    formulas leave out :math:`-n\log\tau`, without which the noise runs to infinity.
     """
     misfit = error / (2 * noise**2) if likelihood == "gaussian" else error / noise
     return -count * np.log(noise) - misfit

@@ -1,4 +1,4 @@
-r"""The documents' sampler: Metropolis within Gibbs on :math:`(V,s,W,\tau)`.
+r"""The published sampler: Metropolis within Gibbs on :math:`(V,s,W,\tau)`.
 
 Directions have the uniform prior of their Stiefel manifolds, strengths :math:`p(s_j)\propto1/s_j`
 and the noise :math:`p(\tau)\propto1/\tau` [Bakir2005]_. As printed, the posterior is improper,
@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from isthmus.optimize.stiefel_geometry import geodesic
+from isthmus.optimize.stiefel_sampling import tangent_gaussian_step
 from isthmus.regression.rank.bayesian.formulas import (
     Draws,
     RankPrior,
@@ -22,22 +22,6 @@ from isthmus.typing import Array
 
 # Between the shares of accepted steps that serve one parameter (0.44) and many (0.23) best.
 ACCEPTANCE = 0.3
-
-
-def tangent_gaussian_step(V: Array, sigma: float, rng: np.random.Generator) -> Array:
-    r"""Point at the end of a geodesic from ``V`` with a random velocity.
-
-    The velocity :math:`V\Theta+(I-VV^\top)G` is isotropic in the canonical metric: skew entries
-    and entries of :math:`G` have variance :math:`\sigma^2/2`. A step and its reverse are equally
-    likely. O(n r²), with the same law as the exponential of a random skew matrix of size n.
-    """
-    n, r = V.shape
-    G = rng.standard_normal((n, r)) * (sigma / np.sqrt(2))
-    upper = np.triu(rng.standard_normal((r, r)) * (sigma / np.sqrt(2)), 1)
-    moved = geodesic(V, V @ (upper - upper.T) + G - V @ (V.T @ G))
-    # Thousands of steps would add up their rounding errors. One Newton step towards the
-    # nearest orthonormal matrix removes them.
-    return moved @ (1.5 * np.eye(r) - 0.5 * (moved.T @ moved))
 
 
 def published_chain(
@@ -56,12 +40,12 @@ def published_chain(
     log_prior: Callable[[Array], float] | None = None,
     report: Callable[[int], None] = lambda step: None,
 ) -> Draws:
-    """One chain of the documents' sampler on centred rows, started at ``V, s, W, noise``.
+    """One chain of the published sampler on centred rows, started at ``V, s, W, noise``.
 
     Each sweep makes one Metropolis step for W, V, s and the noise in turn. The lengths of the
     steps are adapted during the first ``n_warmup`` sweeps and then left alone. ``count`` outputs
     are behind the rows, which are fewer where Gaussian rows were compressed. ``log_prior`` of the
-    strengths, as a density in log s, takes the place of the documents' flat one.
+    strengths, as a density in log s, takes the place of the published flat one.
     """
     V, s, W, noise = start
     power = 2 if likelihood == "gaussian" else 1

@@ -19,16 +19,17 @@ from isthmus._parameters import (
 )
 from isthmus._progress import ProgressLine
 from isthmus._warnings import warn
+from isthmus.blocks.fitting import refuse_blocks
 from isthmus.losses.base import Loss
 from isthmus.losses.resolve import as_loss
 from isthmus.optimize.riemannian import FixedRank, FixedRankResult
 from isthmus.regression.capabilities import named_or
+from isthmus.regression.rank.base import RankLimitedRegressor
 from isthmus.regression.rank.choice import observed_penalty
 from isthmus.regression.rank.reduced_rank import (
     A_PENALTY,
     A_RANK,
     AUTO,
-    RankLimitedRegressor,
     ReducedRankRegression,
     chooses_rank,
 )
@@ -208,6 +209,24 @@ class StiefelRegression(RankLimitedRegressor):
         self._take_result(problem, result, dtype)
         return self
 
+    def _fit_blocks(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """The same, of rows that come in blocks: the closed form of the squared loss."""
+        loss: Loss = check_piece(self.loss, "loss", self, as_loss)
+        if self.solver != "auto" or not loss.least_squares:
+            refuse_blocks(
+                self,
+                f"loss={self.loss!r} with solver={self.solver!r} has no closed form",
+                instead='loss="squared" with solver="auto"',
+            )
+        closed = ReducedRankRegression(
+            self.rank, alpha=self.alpha, cv=self.cv, fit_intercept=self.fit_intercept
+        ).fit(X, y, sample_weight)
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(closed, name):
+                setattr(self, name, getattr(closed, name))
+        self._flat = closed.predict(np.zeros((1, closed.n_features_in_))).ndim == 1
+        return self._take_closed(closed, loss)
+
     def _closed_form(self, keep: BoolArray) -> ReducedRankRegression:
         cv = self.cv
         if isinstance(cv, (list, tuple)) and not keep.all():
@@ -284,10 +303,13 @@ class StiefelRegression(RankLimitedRegressor):
         self, X: Array, Y: Array, weights: Array | None, loss: Loss, keep: BoolArray
     ) -> Self:
         closed = self._closed_form(keep).fit(X, Y, weights)
+        return self._take_closed(closed, loss)
+
+    def _take_closed(self, closed: ReducedRankRegression, loss: Loss) -> Self:
+        """Keep what the closed form found."""
         for name in ("coef_", "intercept_", "V_", "s_", "W_", "rank_", "alpha_"):
             setattr(self, name, getattr(closed, name))
-        total = len(X) if weights is None else weights.sum()
-        error = closed.rank_path_[closed.rank_ - 1] * total
+        error = closed.rank_path_[closed.rank_ - 1] * closed.total_weight_
         self.objective_ = float(error + closed.alpha_ * np.sum(closed.s_**2))
         self.loss_, self.optimality_, self.n_iter_ = loss, 0.0, 1
         self.loss_path_ = np.array([self.objective_])

@@ -25,7 +25,9 @@ from isthmus._parameters import (
     verbosity,
 )
 from isthmus._progress import ProgressLine
+from isthmus.blocks.fitting import open_fit, refuse_blocks
 from isthmus.sparse.coder import CodesMixin, double_rows
+from isthmus.sparse.dictionary.in_blocks import STILL, batches, first_signals, pursue_in_passes
 from isthmus.sparse.dictionary.ksvd.formulas import (
     SparseCodes,
     approximate_sweep,
@@ -45,9 +47,6 @@ from isthmus.sparse.dictionary.ksvd.stream import (
 from isthmus.sparse.dictionary.ksvd.update import AtomUpdate, as_atom_update
 from isthmus.sparse.pursuit.matching import as_dense, count_limit, pursue, residual_goals, unit_rows
 from isthmus.typing import Array
-
-# Sweeps that change the error by less than this share of it change nothing.
-_STILL = 1e-9
 
 
 class KSVD(CodesMixin, Estimator):
@@ -119,6 +118,11 @@ class KSVD(CodesMixin, Estimator):
     A sweep of N signals of length p takes O(N(pk + kS²) + NpS) for k atoms. The stream needs
     O(k² + kp) memory: the power step of an atom depends on the past through two sums only.
 
+    Signals that come in blocks are learned from in the same way: a sweep is a pass that codes all
+    of them and adds up the sums, and then improves the atoms while the codes stay, which is
+    another path than that in memory. Of more than 5000 signals (20 for each atom, if that is
+    more) the first atoms are drawn from as many.
+
     Examples
     --------
     >>> import numpy as np
@@ -153,6 +157,8 @@ class KSVD(CodesMixin, Estimator):
         "verbose": verbosity,
     }
 
+    # In blocks the codes stay while atoms are improved, which in memory they need not.
+    _memmap_as_array = True
     _rng: np.random.RandomState
 
     def __init__(
@@ -200,6 +206,34 @@ class KSVD(CodesMixin, Estimator):
             self._fit_sweeps(X, D, rng)
         return self
 
+    def _fit_blocks(self, X: Any, y: Any = None) -> Self:
+        """The same, of signals that come in blocks: a pass for every sweep."""
+        rng = check_random_state(self.random_state)
+        update = as_atom_update(self.update, self)
+        if update.method == "exact" or self.monotone:
+            refuse_blocks(
+                self,
+                f"update={self.update!r} with monotone={self.monotone!r} needs all codes at once",
+                instead='update="power" with monotone=False',
+            )
+        rows = open_fit(self, X)
+        rows.require_passes("one pass for each sweep")
+        width = rows.checks[0].width or 1
+        D = self._first_atoms(first_signals(rows, self.n_atoms or 2 * width), rng)
+        if self.batch_size is None:
+            found: Any = pursue_in_passes(self, rows, D, rng, update)
+        else:
+            sums, seen, history = None, 0, []
+            for _ in range(self.max_iter):
+                for batch in batches(rows, X, int(self.batch_size)):
+                    sums, error = self._learn_block(batch, D, sums, seen, rng, replace=True)
+                    seen += len(batch)
+                    history.append(error)
+            found = sums, history, seen, self.max_iter
+        self._rng = rng
+        self._keep(D, *found)
+        return self
+
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Learn from a further block of signals in constant memory; return self.
 
@@ -242,7 +276,7 @@ class KSVD(CodesMixin, Estimator):
                     approximate_sweep(D, codes, order, update.n_power)
                 history.append(float(codes.errors.mean()))
                 line.update(sweep=sweep + 1, error=history[-1])
-                if len(history) > 1 and abs(history[-2] - history[-1]) <= _STILL * history[-2]:
+                if len(history) > 1 and abs(history[-2] - history[-1]) <= STILL * history[-2]:
                     break
         assert codes is not None  # max_iter is at least one
         # Eigenvectors have no sign of their own: the largest entry is positive.

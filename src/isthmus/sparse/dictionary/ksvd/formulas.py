@@ -6,7 +6,7 @@ Codes are held as ``support`` (n_signals, S), the numbers of their atoms with -1
 and ``coef`` of the same shape.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh
@@ -126,6 +126,11 @@ def poor_atoms(D: Array, used: IntArray, *, min_usage: int, max_coherence: float
     ``used`` names an atom once for each signal that uses it; -1 names none.
     """
     usage = np.bincount(used[used >= 0].ravel(), minlength=len(D))
+    return poor_by_usage(D, usage, min_usage=min_usage, max_coherence=max_coherence)
+
+
+def poor_by_usage(D: Array, usage: Any, *, min_usage: int, max_coherence: float) -> BoolArray:
+    """The same, where it is known how many signals use each atom."""
     poor: BoolArray = usage < min_usage
     similarity = np.abs(D @ D.T)
     np.fill_diagonal(similarity, 0.0)

@@ -1,0 +1,279 @@
+"""Dask: rows of its collections as blocks, and results from whatever scheduler is active."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import isnan
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from isthmus import __version__
+from isthmus._extras import load_extra
+from isthmus.blocks.checks import join_blocks, last_rows, n_rows_of
+from isthmus.blocks.containers import is_dask
+from isthmus.blocks.tree import levels, merge_group
+
+# Seconds to wait for a worker where the cluster has none at all.
+PATIENCE = 30.0
+# Workers that have been asked for their version, of each client.
+_asked: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()
+# Seconds between two looks at the cluster while a result is awaited.
+LOOK_EVERY = 0.5
+
+
+@dataclass(frozen=True)
+class Held:
+    """Something that Dask is to carry as it is, once, however many tasks need it."""
+
+    value: Any
+
+
+def delayed(thing: Any, **options: Any) -> Any:
+    """A node of a Dask graph; functions are not compared with each other by their contents."""
+    dask = load_extra("dask", "dask", "isthmus.blocks")
+    return dask.delayed(thing, pure=False, **options)
+
+
+def row_chunks(X: Any, owner: str) -> tuple[list[Any], list[float]]:
+    """The blocks of a Dask collection as nodes, and their numbers of rows, NaN where unknown."""
+    if hasattr(X, "chunks"):
+        if X.ndim == 0:
+            raise ValueError(f"{owner} needs rows. Got a Dask array without dimensions.")
+        if X.ndim > 1:  # a block has whole rows
+            X = X.rechunk(dict.fromkeys(range(1, X.ndim), -1))
+        return list(X.to_delayed().ravel()), [float(n) for n in X.chunks[0]]
+    if hasattr(X, "npartitions") and hasattr(X, "to_delayed"):
+        nodes = list(X.to_delayed())
+        return nodes, [float("nan")] * len(nodes)
+    raise TypeError(
+        f"{owner} takes a Dask array, dataframe or bag. Got {type(X).__name__}; make a collection "
+        "of rows of it, as by dask.array.from_delayed."
+    )
+
+
+def is_bag(X: Any) -> bool:
+    """Whether a Dask collection holds objects and not numbers."""
+    return not hasattr(X, "chunks") and not hasattr(X, "divisions")
+
+
+def example_of(X: Any, owner: str) -> Any:
+    """One row such as a Dask collection holds: made up where its type tells enough."""
+    if hasattr(X, "chunks"):
+        if any(isnan(n) for n in X.shape[1:]):
+            raise ValueError(
+                f"{owner} needs to know the number of columns. Got a Dask array of shape {X.shape}."
+            )
+        return np.ones((1, *X.shape[1:]), dtype=X.dtype)
+    if hasattr(X, "divisions"):
+        return X._meta_nonempty.iloc[:1]
+    return first_rows(X, owner)
+
+
+def first_rows(X: Any, owner: str) -> Any:
+    """One row of a Dask collection that is really there; the blocks before it are computed."""
+    return head(row_chunks(X, owner)[0], owner)
+
+
+def head(nodes: list[Any], owner: str) -> Any:
+    """The first row of blocks of which some may be empty."""
+    first = delayed(_head)
+    for node in nodes:
+        rows = compute(first(node), owner)
+        if n_rows_of(rows):
+            return rows
+    raise ValueError(f"{owner} needs at least one block of rows. Got none.")
+
+
+def _head(block: Any) -> Any:
+    block = unpack(block)
+    return block.iloc[:1] if hasattr(block, "iloc") else block[:1]
+
+
+def align(containers: Sequence[Any], owner: str) -> tuple[list[tuple[Any, ...]], list[float]]:
+    """The blocks of several containers, of which one at least is a Dask collection.
+
+    Blocks that are as many and, where it is known, as long belong together as they are. Others are
+    cut anew after the first collection, for which unknown lengths are computed.
+    """
+    leader = next(X for X in containers if is_dask(X))
+    nodes, sizes = row_chunks(leader, owner)
+    if all(is_dask(X) for X in containers):
+        found = [row_chunks(X, owner) for X in containers]
+        if all(_may_match(sizes, other) for _, other in found):
+            side_by_side = zip(*(other for _, other in found), strict=True)
+            known = [next((n for n in same if not isnan(n)), same[0]) for same in side_by_side]
+            return list(zip(*(blocks for blocks, _ in found), strict=True)), known
+    sizes = known_sizes(nodes, sizes, owner)
+    total = int(sum(sizes))
+    cut = [nodes if X is leader else _cut(X, sizes, total, owner) for X in containers]
+    return list(zip(*cut, strict=True)), sizes
+
+
+def _may_match(a: Sequence[float], b: Sequence[float]) -> bool:
+    pairs = zip(a, b, strict=False)
+    return len(a) == len(b) and all(isnan(n) or isnan(m) or n == m for n, m in pairs)
+
+
+def known_sizes(nodes: list[Any], sizes: list[float], owner: str) -> list[float]:
+    """Numbers of rows of blocks, computed where they are not known."""
+    if not any(map(isnan, sizes)):
+        return sizes
+    counts = compute(delayed(list)([delayed(n_rows_of)(node) for node in nodes]), owner)
+    return [float(n) for n in counts]
+
+
+def _cut(X: Any, sizes: list[float], total: int, owner: str) -> list[Any]:
+    """The rows of ``X`` in blocks of the given sizes."""
+    if is_dask(X):
+        if is_bag(X):
+            raise ValueError(
+                f"{owner} needs bags in as many partitions of as many objects as what goes with "
+                "them. Got others; repartition one of them."
+            )
+        if hasattr(X, "divisions"):
+            X = X.to_dask_array(lengths=True)
+        elif any(isnan(n) for n in X.chunks[0]):
+            X = X.compute_chunk_sizes()
+    n_rows = n_rows_of(X)
+    if n_rows != total:
+        raise ValueError(
+            f"{owner} needs inputs that go together row by row. Got {total} rows and {n_rows}."
+        )
+    ends = np.cumsum([0, *sizes]).astype(int)
+    if is_dask(X):
+        X = X.rechunk({0: tuple(int(n) for n in sizes)})
+        return row_chunks(X, owner)[0]
+    take = X.iloc.__getitem__ if hasattr(X, "iloc") else X.__getitem__
+    pieces = [take(slice(a, b)) for a, b in pairwise(ends)]
+    return [delayed(Held(piece), traverse=False) for piece in pieces]
+
+
+def tails(nodes: list[tuple[Any, ...]], sizes: list[float], n: int) -> list[Any]:
+    """For each block the last ``n`` rows of those before it, None for the first."""
+    whole = all(size >= n for size in sizes)  # false where a size is unknown
+    found: list[Any] = [None]
+    for node in nodes[:-1]:
+        before = None if whole else found[-1]
+        found.append(delayed(_tail)(n, before, list(node)))
+    return found
+
+
+def _tail(n: int, before: list[Any] | None, parts: list[Any]) -> list[Any]:
+    parts = [unpack(part) for part in parts]
+    if before is not None:
+        parts = [join_blocks([b, part]) for b, part in zip(before, parts, strict=True)]
+    return [last_rows(part, n) for part in parts]
+
+
+def unpack(part: Any) -> Any:
+    """A block as it came, from what Dask made of it."""
+    if isinstance(part, Held):
+        return part.value
+    return part if hasattr(part, "shape") or isinstance(part, list) else list(part)
+
+
+def reduce_blocks(
+    leaf: Any,
+    merge: Any,
+    nodes: list[tuple[Any, ...]],
+    sizes: list[float],
+    *,
+    starts: list[int],
+    state: Any,
+    overlap: int,
+    owner: str,
+) -> Any:
+    """What the blocks merge to, as a tree on the active scheduler."""
+    shared = delayed(Held((leaf, state)), traverse=False)
+    merging = delayed(Held(merge), traverse=False)
+    before = tails(nodes, sizes, overlap) if overlap else [None] * len(nodes)
+    run, join = delayed(_run_leaf), delayed(_run_merge)
+    leaves = [
+        run(shared, index, start, tail, *node)
+        for index, (start, tail, node) in enumerate(zip(starts, before, nodes, strict=True))
+    ]
+    return compute(levels(leaves, lambda group: join(merging, list(group))), owner)
+
+
+def _run_leaf(shared: Held, index: int, start: int, before: list[Any] | None, *parts: Any) -> Any:
+    leaf, state = shared.value
+    return leaf(index, start, tuple(map(unpack, parts)), before, state)
+
+
+def _run_merge(merging: Held, group: list[Any]) -> Any:
+    return merge_group(merging.value, group)
+
+
+def compute(node: Any, owner: str) -> Any:
+    """The value of a node, from the scheduler that is active; a cluster's faults are explained."""
+    import dask.base
+
+    find: Any = dask.base.get_scheduler
+    client = getattr(find(collections=[node]), "__self__", None)
+    if client is None or not hasattr(client, "scheduler_info"):
+        return node.compute()
+    try:
+        require_isthmus(client, owner)
+        return _await(client, client.compute(node), owner)
+    except Exception as error:
+        _explain(error, owner)
+        raise
+
+
+def require_isthmus(client: Any, owner: str) -> None:
+    """Refuse a cluster whose workers lack this version: they would die over every task."""
+    known: set[str] = _asked.setdefault(client, set())
+    new = sorted(set(client.scheduler_info(n_workers=-1).get("workers", ())) - known)
+    if not new:
+        return
+    # Only what every Python has may be sent to them.
+    found = client.run(eval, "__import__('isthmus').__version__", workers=new, on_error="return")
+    for worker, version in found.items():
+        if version != __version__:
+            raise ImportError(
+                f"{owner} needs isthmus {__version__} on every worker of the Dask cluster. Got "
+                f"{version!r} from {worker}. Install it there, for example with "
+                "distributed.PipInstall(packages=['isthmus'])."
+            )
+    known.update(new)
+
+
+def _await(client: Any, future: Any, owner: str) -> Any:
+    """The result of a future; an error where the cluster has no workers for too long."""
+    deserted: float | None = None
+    try:
+        while True:
+            try:
+                return future.result(timeout=LOOK_EVERY)
+            except TimeoutError:
+                if future.done():
+                    raise
+            if client.scheduler_info(n_workers=1).get("workers"):
+                deserted = None
+            elif deserted is None:
+                deserted = time.monotonic()
+            elif time.monotonic() - deserted > PATIENCE:
+                raise RuntimeError(
+                    f"{owner}: the Dask cluster has had no workers for {PATIENCE:g} seconds. "
+                    "Start some and fit again; nothing was changed."
+                )
+    finally:
+        if not future.done():
+            future.cancel()
+
+
+def _explain(error: Exception, owner: str) -> None:
+    """Raise anew what a cluster says about itself, in words that tell what to do."""
+    if type(error).__name__ == "KilledWorker":
+        raise RuntimeError(
+            f"{owner}: the same block has ended several workers of the Dask cluster, most often by "
+            f"taking more memory than one has. Make the chunks smaller. ({error})"
+        ) from error
+    if type(error).__name__ in ("CancelledError", "FutureCancelledError", "CommClosedError"):
+        raise RuntimeError(
+            f"{owner}: the connection to the Dask scheduler was lost ({error}). Nothing "
+            "was changed."
+        ) from error

@@ -1,0 +1,1 @@
+"""What ``isthmus demo`` does."""

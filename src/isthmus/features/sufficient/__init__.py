@@ -1,0 +1,1 @@
+"""Sufficient dimension reduction: projections after which the other columns say no more of y."""

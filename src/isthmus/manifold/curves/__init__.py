@@ -1,0 +1,1 @@
+"""Principal curves: one smooth line through the middle of a cloud."""

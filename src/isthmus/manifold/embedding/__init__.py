@@ -1,0 +1,1 @@
+"""Embeddings that keep distances, with a map back by local regression."""

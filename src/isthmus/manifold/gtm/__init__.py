@@ -1,0 +1,1 @@
+"""Generative topographic mapping."""

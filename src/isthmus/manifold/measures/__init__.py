@@ -1,0 +1,1 @@
+"""How well an embedding keeps neighbours, and a manifold new rows."""

@@ -1,0 +1,1 @@
+"""A few points that stand for many rows."""

@@ -1,0 +1,129 @@
+"""Kernel ridge regression on all objects: kernel and penalty chosen, then one Cholesky factor."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from isthmus._memory import require_memory
+from isthmus.kernels.base import Kernel
+from isthmus.kernels.definiteness import check_gram
+from isthmus.kernels.landmarks import free_origin, is_single
+from isthmus.kernels.objects import take
+from isthmus.regression.kernel_weights import RidgeSystem, ridge_system
+from isthmus.regression.ridge.left_out import left_out_errors
+from isthmus.regression.selection import Choice, Explore, Selection
+from isthmus.typing import Array, IntArray, Objects
+
+
+@dataclass(frozen=True)
+class RidgeSearch:
+    """What is offered to a ridge regression, and how it is chosen.
+
+    Parameters
+    ----------
+    kernels : candidates, not resolved
+    alphas : penalties, or None for those in units of the features
+    selection : Selection
+    explore : which kernels are looked at
+    center : whether a constant is fitted
+    rounding : relative error of a kernel value in predictions
+    owner : whose search it is
+    """
+
+    kernels: Sequence[Kernel]
+    alphas: Sequence[float] | None
+    selection: Selection
+    explore: Explore
+    center: bool
+    rounding: float
+    owner: Any
+
+    @property
+    def settled(self) -> bool:
+        """Whether there is nothing to choose."""
+        return self.alphas is not None and len(self.kernels) * len(self.alphas) == 1
+
+    def finite(self, choice: Choice) -> Choice:
+        """The choice, if its error is a number."""
+        if not np.isfinite(choice.error):
+            raise ValueError(
+                f"{type(self.owner).__name__} found no penalty with a finite leave-one-out error."
+            )
+        return choice
+
+
+class ExactFit(NamedTuple):
+    """The function that was found, its penalty, and its error on rows left out."""
+
+    kernel: Kernel
+    dual: Array
+    offset: Array
+    alpha: float
+    error: float | None
+
+
+def fit_exactly(search: RidgeSearch, X: Objects, Y: Array, counts: Array | None = None) -> ExactFit:
+    """The function over all objects, row i counting ``counts[i]`` times."""
+    n = len(Y)
+    require_memory(
+        search.owner,
+        8.0 * n**2,
+        what=f"the Gram matrix of {n} rows",
+        avoid="Set n_landmarks, or take GaussianProcess(approximation=Inducing(256)): neither "
+        "needs such a matrix.",
+    )
+    kernel, error = search.kernels[0].resolve(X), None
+    if search.settled and search.alphas is not None:
+        alpha = search.alphas[0]
+    else:
+        error, (kernel, alpha) = _choose(search, X, Y, counts)
+    origin = free_origin(kernel, X) if search.center else None
+    K = own_gram(kernel, X, search.owner, origin)
+    C, offset = ridge_system(K, alpha, center=search.center, counts=counts).dual(Y)
+    if origin is not None:
+        # Σ c = 0, so that only the constant has seen the shift.
+        offset = offset - (C.T @ (X - origin)) @ origin
+    return ExactFit(kernel, C, offset, alpha, error)
+
+
+def training_system(
+    kernel: Kernel, X: Objects, alpha: float, *, center: bool, counts: Array | None, owner: Any
+) -> RidgeSystem:
+    """The system of a fit that is done, to be solved for other outputs."""
+    return ridge_system(own_gram(kernel, X, owner), alpha, center=center, counts=counts)
+
+
+def _choose(search: RidgeSearch, X: Any, Y: Array, counts: Array | None) -> Choice:
+    """Kernel and penalty of smallest error on rows left out."""
+
+    def errors(candidate: Kernel, rows: IntArray) -> Iterator[tuple[float, Any]]:
+        kernel = candidate.resolve(X)
+        part = take(X, rows)
+        part = part[:, rows] if kernel.pairwise else part
+        origin = free_origin(kernel, X) if search.center else None
+        K = own_gram(kernel, part, search.owner, origin)
+        found = left_out_errors(
+            K,
+            Y[rows].astype(np.float64),
+            search.alphas,
+            search.selection,
+            fit_intercept=search.center,
+            rounding=search.rounding,
+            counts=None if counts is None else counts[rows],
+        )
+        return ((error, (kernel, alpha)) for error, alpha in found)
+
+    choice = search.selection.choose(search.kernels, errors, len(Y), search.explore)
+    return search.finite(choice)
+
+
+def own_gram(kernel: Kernel, X: Any, owner: Any, origin: Array | None = None) -> Array:
+    """Gram matrix in double precision that the caller may overwrite; a given one was checked."""
+    X = X.astype(np.float64) if is_single(X) else X
+    if origin is not None:
+        X = X - origin
+    if kernel.pairwise:
+        return kernel.gram(X, kernel.reference(X)).copy()
+    return np.asarray(check_gram(kernel.gram(X, X), owner), dtype=np.float64)

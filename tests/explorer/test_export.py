@@ -1,0 +1,74 @@
+"""The page in one file: complete, bounded, and safe whatever the table says."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+import isthmus
+from isthmus.explorer.exploration import exploration_of
+from isthmus.explorer.export.grid import make_grid
+from isthmus.explorer.export.writing import page_text
+from isthmus.explorer.rows import make_rows
+
+TAG = "</script><script>window.stolen = 1</script>"
+
+
+def content_of(text):
+    found = re.search(r'<script type="application/json" id="content">(.*?)</script>', text, re.S)
+    return json.loads(found[1])
+
+
+def test_the_file_holds_all_it_needs(plane, digits, tmp_path):
+    path = tmp_path / "page.html"
+    assert isthmus.explore(plane, *digits, export=path, title="Digits & more") is None
+    text = path.read_text()
+    assert len(text) < 2_500_000
+    assert "<title>Digits &amp; more</title>" in text
+    assert "BokehJS" in text
+    own = text[text.index('id="content"') :] + text[: text.index("<script>")]
+    assert not re.findall(r'(?:src|href)="(?!data:)', own)
+    content = content_of(text)
+    n = len(content["grid"]["x"])
+    assert len(content["grid"]["support"]) == n * n
+    assert content["objects"]["sheet"].startswith("data:image/png")
+    assert [c["name"] for c in content["colors"]] == ["label", "error", "density"]
+    assert "other 1 coordinates stay in the middle" in text
+
+
+def test_objects_of_the_grid_are_those_of_the_model(circle):
+    model, rows = circle
+    e = exploration_of(model, make_rows(rows), kind="numbers")
+    grid = make_grid(e)
+    assert len(grid.pictures.bodies) == len(grid.x)
+    i = len(grid.x) // 2
+    assert f"{np.cos(grid.x[i]):.4g}" in grid.pictures.bodies[i]
+
+
+def test_a_header_that_is_a_tag_stays_text(circle):
+    model, rows = circle
+    e = exploration_of(model, make_rows(rows, np.array([TAG] * len(rows)), names=[TAG, "b"]))
+    text = page_text(e, TAG)
+    assert TAG not in text
+    assert "window.stolen = 1\\u003c" in text
+    assert content_of(text)["colors"][0]["labels"][0][2] == TAG[:60]
+
+
+def test_pictures_are_fewer_where_they_are_large():
+    rng = np.random.default_rng(0)
+    t = np.linspace(0, 9, 900)
+    X = np.array([np.sin(t + p) + q * t for p, q in rng.uniform(0, 1, size=(40, 2))])
+    model = isthmus.features.KernelPCA(2, kernel="linear").fit(X)
+    text = page_text(exploration_of(model, make_rows(X)), "curves")
+    assert len(text) < 3_200_000
+    assert content_of(text)["objects"]["bodies"][0].count("<path") == 2
+
+
+def test_a_model_that_is_asked_cannot_be_exported(tmp_path, digits):
+    from sklearn.linear_model import Ridge
+
+    model = Ridge().fit(*digits)
+    with pytest.raises(ValueError, match="only a walk can be exported"):
+        isthmus.explore(model, *digits, export=tmp_path / "page.html")
+    assert not (tmp_path / "page.html").exists()

@@ -1,0 +1,132 @@
+"""Smoothing splines on an interval and a circle, and the mixture along them."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.interpolate import BSpline
+from scipy.stats import norm
+
+from isthmus.manifold.curves.choice import log_tube
+from isthmus.manifold.curves.generative import (
+    em_step,
+    first_density,
+    joint_log_density,
+    penalized_log_likelihood,
+)
+from isthmus.manifold.curves.splines import (
+    coefficients,
+    left_out_error,
+    leverages,
+    penalty_of,
+    roughness,
+    spline_basis,
+    spline_path,
+)
+
+
+def test_open_basis_is_that_of_scipy():
+    x = np.random.default_rng(0).uniform(size=50)
+    knots = np.arange(-3, 9) / 5
+    slow = BSpline.design_matrix(x, knots, 3).toarray()
+    assert_allclose(spline_basis(x, 5, closed=False), slow, atol=1e-12)
+
+
+@pytest.mark.parametrize("closed", [False, True])
+@pytest.mark.parametrize("n_pieces", [2, 5, 12])
+def test_derivative_and_roughness(closed, n_pieces):
+    rng = np.random.default_rng(1)
+    m = n_pieces if closed else n_pieces + 3
+    c, x = rng.normal(size=m), rng.uniform(0.01, 0.99, size=20)
+    h = 1e-6
+
+    def value(x, derivative=False):
+        return spline_basis(x, n_pieces, closed=closed, derivative=derivative) @ c
+
+    assert_allclose(value(x, True), (value(x + h) - value(x - h)) / (2 * h), atol=1e-5)
+    fine = (np.arange(n_pieces * 2000) + 0.5) / (n_pieces * 2000)
+    second = (value(fine + h, True) - value(fine - h, True)) / (2 * h)
+    integral = np.mean(second**2)
+    assert_allclose(c @ roughness(n_pieces, closed=closed) @ c, integral, rtol=1e-4)
+    if closed:
+        assert_allclose(value(np.zeros(1)), value(np.ones(1)))
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_path_is_penalised_least_squares_and_left_out_rows_are_left_out(closed):
+    rng = np.random.default_rng(2)
+    x, Y = rng.uniform(size=30), rng.normal(size=(30, 2))
+    path = spline_path(x, Y, 6, closed=closed)
+    B, R = spline_basis(x, 6, closed=closed), roughness(6, closed=closed)
+    penalty = 1e-3
+    assert_allclose(
+        coefficients(path, penalty), np.linalg.solve(B.T @ B + penalty * R, B.T @ Y), rtol=1e-5
+    )
+    H = B @ np.linalg.solve(B.T @ B + penalty * R, B.T)
+    assert_allclose(leverages(path, penalty), np.diag(H), rtol=1e-6)
+    slow = 0.0
+    for i in range(30):
+        rest = np.arange(30) != i
+        C = np.linalg.solve(B[rest].T @ B[rest] + penalty * R, B[rest].T @ Y[rest])
+        slow += np.sum((Y[i] - B[i] @ C) ** 2) / 30
+    assert_allclose(left_out_error(path, Y, penalty), slow, rtol=1e-5)
+
+
+def test_freedom_is_the_sum_of_leverages():
+    rng = np.random.default_rng(3)
+    path = spline_path(rng.uniform(size=60), rng.normal(size=(60, 1)), 20, closed=False)
+    for freedom in (3, 6, 12):
+        assert_allclose(leverages(path, penalty_of(path, freedom)).sum(), freedom, rtol=1e-4)
+
+
+def test_weights_count_rows():
+    rng = np.random.default_rng(4)
+    x, Y = rng.uniform(size=20), rng.normal(size=(20, 2))
+    twice = spline_path(np.r_[x, x], np.r_[Y, Y], 6, closed=False)
+    weighted = spline_path(x, Y, 6, closed=False, weights=np.full(20, 2.0))
+    assert_allclose(coefficients(twice, 0.01), coefficients(weighted, 0.01), rtol=1e-6)
+
+
+def test_stiff_splines_are_straight_lines():
+    x = np.linspace(0, 1, 40)
+    y = np.sin(6 * x)
+    path = spline_path(x, y[:, None], 12, closed=False)
+    C = coefficients(path, 1e5)
+    fit = np.polyval(np.polyfit(x, y, 1), x)
+    assert_allclose(spline_basis(x, 12, closed=False) @ C, fit[:, None], atol=1e-4)
+
+
+def test_the_tube_is_the_likelihood_of_rows_along_a_line():
+    rng = np.random.default_rng(5)
+    length, sigma = 3.0, 0.1
+    across = sigma * rng.normal(size=(100_000, 2))
+    errors = np.sum(across**2, axis=1) / 2  # per direction
+    expected = np.log(length) + np.log(sigma**2)
+    assert log_tube(length, errors, np.zeros(len(errors)), 3) == pytest.approx(expected, abs=0.02)
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_each_step_raises_the_penalised_likelihood(closed):
+    rng = np.random.default_rng(6)
+    x = rng.uniform(size=80)
+    Y = np.column_stack([np.cos(6 * x), np.sin(6 * x)]) + 0.1 * rng.normal(size=(80, 2))
+    model = first_density(Y, x, closed=closed, freedom=6.0)
+    penalty = 1e-4
+    values = []
+    for _ in range(15):
+        values.append(penalized_log_likelihood(model, Y, penalty))
+        model, plain, _ = em_step(model, Y, penalty=penalty, freedom=6.0)
+    assert np.all(np.diff(values[1:]) > -1e-9)
+    assert plain >= values[-1]  # without what the penalty takes
+    assert_allclose(model.probabilities.sum(), 1.0)
+
+
+def test_density_is_a_mixture():
+    rng = np.random.default_rng(7)
+    C, p, v, Y = (
+        rng.normal(size=(3, 2)),
+        [0.2, 0.3, 0.5],
+        np.array([0.5, 2.0]),
+        rng.normal(size=(4, 2)),
+    )
+    slow = [[np.log(p[j]) + norm.logpdf(y, C[j], np.sqrt(v)).sum() for j in range(3)] for y in Y]
+    assert_allclose(joint_log_density(C, np.array(p), v, Y), slow)

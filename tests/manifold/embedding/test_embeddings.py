@@ -1,0 +1,299 @@
+"""Embeddings of distances: gradients, limiting cases, certificates, both directions."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import sparse
+from scipy.optimize import check_grad
+from scipy.spatial.distance import cdist, pdist
+from scipy.stats import spearmanr
+from sklearn.manifold import Isomap
+
+from isthmus.datasets import make_noisy_swiss_roll
+from isthmus.manifold import (
+    CurvilinearComponents,
+    MaximumVarianceUnfolding,
+    SammonMapping,
+)
+from isthmus.manifold.embedding.curvilinear import curvilinear_stress, unfold
+from isthmus.manifold.embedding.graph import (
+    classical_scaling,
+    n_neighbors_for,
+    neighbor_pairs,
+    path_lengths,
+    principal_places,
+)
+from isthmus.manifold.embedding.loops import curvilinear_sweep
+from isthmus.manifold.embedding.sammon import sammon_stress
+from isthmus.manifold.embedding.unfolding import (
+    augmented_lagrangian,
+    dual_bound,
+    incidence,
+    unfold_variance,
+    with_common_neighbors,
+)
+
+CLASSES = (SammonMapping, CurvilinearComponents, MaximumVarianceUnfolding)
+
+
+@pytest.fixture(scope="module")
+def plane():
+    rng = np.random.default_rng(0)
+    flat = rng.uniform(-1, 1, size=(50, 2)) * [2.0, 1.0]
+    return flat @ np.linalg.qr(rng.normal(size=(5, 2)))[0].T, flat
+
+
+# Pieces -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("q", [1, 2, 3])
+def test_sammon_is_the_formula_and_its_gradient(q):
+    rng = np.random.default_rng(q)
+    Y, X = rng.normal(size=(12, 4)), rng.normal(size=(12, q))
+    D, d = pdist(Y), pdist(X)
+    assert_allclose(sammon_stress(X, cdist(Y, Y))[0], np.sum((D - d) ** 2 / D) / D.sum())
+    error = check_grad(
+        lambda x: sammon_stress(x.reshape(X.shape), cdist(Y, Y))[0],
+        lambda x: sammon_stress(x.reshape(X.shape), cdist(Y, Y))[1].ravel(),
+        X.ravel(),
+    )
+    assert error < 1e-6
+
+
+def test_curvilinear_stress_is_the_formula_and_its_gradient():
+    rng = np.random.default_rng(3)
+    Y, X, reach = rng.normal(size=(10, 4)), rng.normal(size=(10, 2)), 1.3
+    D, d = pdist(Y), pdist(X)
+    assert_allclose(
+        curvilinear_stress(X, cdist(Y, Y), reach)[0], np.sum((D - d) ** 2 * (d <= reach))
+    )
+    error = check_grad(  # no pair crosses the reach within a tiny step
+        lambda x: curvilinear_stress(x.reshape(X.shape), cdist(Y, Y), reach)[0],
+        lambda x: curvilinear_stress(x.reshape(X.shape), cdist(Y, Y), reach)[1].ravel(),
+        X.ravel(),
+    )
+    assert error < 1e-5
+
+
+def test_a_sweep_is_the_published_rule():
+    rng = np.random.default_rng(4)
+    Y, X = rng.normal(size=(9, 3)), rng.normal(size=(9, 2))
+    D, order, slow = cdist(Y, Y), rng.permutation(9), X.copy()
+    for i in order:
+        for j in range(9):
+            d = np.linalg.norm(slow[j] - slow[i])
+            if j != i and d <= 1.5:
+                slow[j] += 0.3 * (D[i, j] - d) * (slow[j] - slow[i]) / d
+    curvilinear_sweep(X, D, order, 0.3, 1.5)
+    assert_allclose(X, slow)
+
+
+def test_unfolding_does_not_move_a_perfect_start(plane):
+    _, flat = plane
+    X = unfold(flat, cdist(flat, flat), np.random.RandomState(0), max_iter=5, last=0.3)
+    assert_allclose(X, flat, atol=1e-12)
+
+
+@pytest.mark.parametrize("at_most", [False, True])
+def test_gradient_of_the_lagrangian(at_most):
+    rng = np.random.default_rng(5)
+    Y, X = rng.normal(size=(10, 3)), rng.normal(size=(10, 4))
+    pairs = neighbor_pairs(Y, 3)
+    M = incidence(pairs, 10)
+    squares = np.sum((M @ Y) ** 2, axis=1)
+    w = np.abs(rng.normal(size=len(pairs)))
+    error = check_grad(
+        lambda x: augmented_lagrangian(x.reshape(X.shape), M, squares, w, 0.7, at_most=at_most)[0],
+        lambda x: augmented_lagrangian(x.reshape(X.shape), M, squares, w, 0.7, at_most=at_most)[
+            1
+        ].ravel(),
+        X.ravel(),
+    )
+    assert error < 1e-4
+
+
+def test_pairs_with_common_neighbors_are_those_of_the_formula():
+    pairs = neighbor_pairs(np.random.default_rng(6).normal(size=(15, 2)), 3)
+    A = np.zeros((15, 15), dtype=int)
+    A[tuple(pairs.T)] = 1
+    A += A.T
+    slow = np.argwhere(np.triu(A + A @ A > 0, k=1))
+    assert {tuple(p) for p in with_common_neighbors(pairs, 15)} == {tuple(p) for p in slow}
+
+
+def test_graph_hangs_together_and_paths_are_those_of_isomap():
+    rng = np.random.default_rng(7)
+    apart = np.vstack([rng.normal(size=(20, 2)), 100 + rng.normal(size=(20, 2))])
+    assert np.all(np.isfinite(path_lengths(apart, neighbor_pairs(apart, 2))))
+    Y = rng.uniform(size=(60, 2))
+    k = n_neighbors_for(Y, 8)
+    ours = classical_scaling(path_lengths(Y, neighbor_pairs(Y, k)), 2)
+    peer = Isomap(n_neighbors=8, n_components=2).fit_transform(Y)
+    assert_allclose(pdist(ours), pdist(peer), rtol=1e-3)
+
+
+def test_classical_scaling_of_straight_distances_is_pca(plane):
+    X, _ = plane
+    assert_allclose(pdist(classical_scaling(cdist(X, X), 2)), pdist(principal_places(X, 2)))
+
+
+# Certificates -------------------------------------------------------------------------------
+
+
+def test_the_bound_meets_the_variance():
+    # The optimum of a semidefinite program is where primal and dual meet.
+    rng = np.random.default_rng(8)
+    t = np.linspace(0, 4, 25)
+    Y = np.column_stack([np.cos(t), np.sin(t)]) + 0.02 * rng.normal(size=(25, 2))
+    pairs = neighbor_pairs(Y, 3)
+    squares = np.sum((Y[pairs[:, 0]] - Y[pairs[:, 1]]) ** 2, axis=1)
+    start = np.pad(Y, ((0, 0), (0, 4))) + 0.01 * rng.normal(size=(25, 6))
+    found = unfold_variance(start, pairs, squares, at_most=True, max_iter=20_000, tol=1e-5)
+    assert found.violation < 1e-5
+    assert found.bound == pytest.approx(found.variance, rel=1e-3)
+    # Distances that must not shrink leave less room.
+    held = unfold_variance(start, pairs, squares, at_most=False, max_iter=3000, tol=1e-4)
+    assert held.violation < 1e-2
+    assert held.variance <= found.bound * (1 + 1e-3)
+
+
+@pytest.mark.parametrize("at_most", [False, True])
+def test_a_chain_is_pulled_straight(at_most):
+    t = np.linspace(0, 5, 12)
+    Y = np.column_stack([np.cos(t), np.sin(t)])
+    pairs = np.column_stack([np.arange(11), np.arange(1, 12)])
+    steps = np.linalg.norm(np.diff(Y, axis=0), axis=1)
+    straight = np.concatenate([[0], np.cumsum(steps)])
+    start = np.pad(Y, ((0, 0), (0, 2))) + 0.01 * np.random.default_rng(0).normal(size=(12, 4))
+    found = unfold_variance(start, pairs, steps**2, at_most=at_most, max_iter=5000, tol=1e-5)
+    assert found.variance == pytest.approx(12 * straight.var(), rel=1e-3)
+    assert found.bound == pytest.approx(found.variance, rel=1e-2)
+
+
+def test_the_bound_of_a_path_is_known():
+    # Three points in a row at distance 1: pulled straight, with variance 2.
+    pairs = np.array([[0, 1], [1, 2]])
+    bound, _ = dual_bound(incidence(pairs, 3), np.ones(2), np.ones(2))
+    assert bound == pytest.approx(2.0)
+    bent = np.array([[0.0, 0, 0], [1, 0, 0], [1, 1, 0]])
+    found = unfold_variance(bent, pairs, np.ones(2), at_most=True, max_iter=500, tol=1e-6)
+    assert found.variance == pytest.approx(2.0, rel=1e-4)
+
+
+def test_large_graphs_take_the_iterative_eigenvalue(monkeypatch):
+    from isthmus.manifold.embedding import unfolding
+
+    Y = np.random.default_rng(9).normal(size=(40, 2))
+    pairs = neighbor_pairs(Y, 4)
+    squares, w = np.ones(len(pairs)), np.ones(len(pairs))
+    dense, _ = dual_bound(incidence(pairs, 40), squares, w)
+    monkeypatch.setattr(unfolding, "DENSE_ROWS", 10)
+    assert dual_bound(incidence(pairs, 40), squares, w)[0] == pytest.approx(dense, rel=1e-2)
+    assert sparse.issparse(incidence(pairs, 40))
+
+
+# Estimators ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_a_plane_is_kept(cls, plane):
+    X, flat = plane
+    model = cls(2, random_state=0).fit(X)
+    slack = 0.01 if cls is SammonMapping else 0.3  # paths along the graph are longer
+    assert np.mean(np.abs(pdist(model.embedding_) / pdist(flat) - 1)) < slack
+    assert -model.score(X) < 0.02 * np.sum(X.var(axis=0))
+    new = np.array([[0.3, 0.2], [-1.0, 0.4]]) @ np.linalg.lstsq(flat, X, rcond=None)[0]
+    assert -model.score(new) < 0.02 * np.sum(X.var(axis=0))
+    if cls is CurvilinearComponents:
+        straight = cls(2, distance="euclidean", random_state=0).fit(X)
+        assert np.mean(np.abs(pdist(straight.embedding_) / pdist(flat) - 1)) < 0.01
+    back = model.inverse_transform(model.transform(X))
+    assert_allclose(np.sum((back - X) ** 2, axis=1), model.reconstruction_error(X), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [CurvilinearComponents(2, random_state=0), MaximumVarianceUnfolding(2, random_state=0)],
+    ids=lambda m: type(m).__name__,
+)
+@pytest.mark.filterwarnings("ignore:MaximumVarianceUnfolding has not settled")
+def test_a_roll_is_unrolled(model):
+    Y, T = make_noisy_swiss_roll(300, noise=0.0, random_state=0)
+    model.set_params(max_iter=100 if isinstance(model, CurvilinearComponents) else 2000).fit(Y)
+    along = max(abs(spearmanr(z, T[:, 0])[0]) for z in model.embedding_.T)
+    straight = max(abs(spearmanr(z, T[:, 0])[0]) for z in principal_places(Y, 2).T)
+    assert along > 0.85
+    assert along > straight + 0.3
+
+
+def test_sammon_goes_below_its_starts():
+    rng = np.random.default_rng(10)
+    Y = rng.normal(size=(60, 6))
+    Y = (Y - Y.mean(axis=0)) / np.sqrt(np.mean(np.sum((Y - Y.mean(axis=0)) ** 2, axis=1)))
+    D = cdist(Y, Y)
+    auto = SammonMapping(2).fit(Y)
+    for name in ("pca", "isomap"):
+        assert auto.stress_ <= SammonMapping(2, init=name).fit(Y).stress_ + 1e-9
+    assert auto.stress_ < sammon_stress(principal_places(Y, 2), D)[0]
+    assert auto.stress_ == pytest.approx(sammon_stress(auto.embedding_, D)[0], rel=1e-6)
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_repeated_rows_have_one_place(cls):
+    rng = np.random.default_rng(11)
+    X = rng.normal(size=(30, 3))
+    twice = cls(2, random_state=0).fit(np.vstack([X, X[::-1]]))
+    assert_allclose(twice.embedding_[:30], twice.embedding_[30:][::-1])
+    assert_allclose(twice.embedding_[:30], cls(2, random_state=0).fit(X).embedding_)
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+@pytest.mark.filterwarnings("ignore:MaximumVarianceUnfolding has not settled")
+def test_units_do_not_matter_and_places_have_those_of_the_data(cls):
+    rng = np.random.default_rng(12)
+    X = rng.normal(size=(40, 3))
+    model, other = (cls(2, random_state=0).fit(a * X + b) for a, b in ((1, 0), (1000, 7)))
+    assert_allclose(pdist(other.embedding_), 1000 * pdist(model.embedding_), rtol=1e-3, atol=1)
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_other_rows_go_to_the_map_of_the_landmarks(cls, plane):
+    X, flat = plane
+    model = cls(2, n_landmarks=40, random_state=0).fit(X)
+    assert len(model.places_) <= 40
+    assert model.embedding_.shape == (50, 2)
+    assert abs(np.corrcoef(pdist(model.embedding_), pdist(flat))[0, 1]) > 0.97
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_more_components_than_columns(cls):
+    X = np.random.default_rng(13).normal(size=(20, 1))
+    model = cls(3, random_state=0).fit(X)
+    assert model.embedding_.shape == (20, 3)
+    assert np.all(np.isfinite(model.transform(X)))
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_completion(cls, plane):
+    X, _ = plane
+    model = cls(2, random_state=0).fit(X)
+    gaps = X[:5].copy()
+    gaps[:, 0] = np.nan
+    filled = model.complete(gaps)
+    assert_allclose(filled[:, 1:], X[:5, 1:])
+    assert np.mean(np.abs(filled[:, 0] - X[:5, 0])) < 0.3 * X[:, 0].std()
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_bad_input(cls):
+    X = np.random.default_rng(14).normal(size=(10, 2))
+    with pytest.raises(ValueError, match="rows that differ"):
+        cls().fit(np.ones((5, 2)))
+    with pytest.raises(ValueError, match="columns"):
+        cls(2, init=np.zeros((10, 3))).fit(X)
+    with pytest.raises(ValueError, match="places in init"):
+        cls(2, init=np.zeros((9, 2))).fit(X)
+    with pytest.raises(ValueError, match="init"):
+        cls(2, init="umap").fit(X)
+    with pytest.raises(ValueError, match="n_landmarks"):
+        cls(2, n_landmarks=1).fit(X)
