@@ -1,7 +1,7 @@
 import isthmus_experiments as reproduce
 import pytest
 
-from isthmus.cli import demo as _demo
+from isthmus.cli.demo import run as _demo
 
 
 def test_the_list_shows_every_experiment(isthmus):
@@ -34,6 +34,20 @@ def test_options_are_passed_on_and_a_failure_is_the_exit_code(isthmus, monkeypat
     assert asked["ids"] == ["E-08"]
     assert asked["quick"]
     assert asked["report"] == tmp_path
+
+
+def test_coverage_prints_the_totals(isthmus):
+    result = isthmus("reproduce", "--coverage")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("145 published tables and figures: ")
+    one = isthmus("reproduce", "E-01", "--coverage").stdout.splitlines()
+    assert [line.split("  ")[1] for line in one] == ["000 figure 2.1", "000 figure 2.2"]
+
+
+def test_quick_results_are_not_kept(isthmus, tmp_path):
+    result = isthmus("reproduce", "E-01", "--quick", "--keep", tmp_path)
+    assert result.exit_code == 2
+    assert "--keep is for full runs" in result.stderr
 
 
 def test_the_demo_shows_experiments_that_need_no_data_from_elsewhere():

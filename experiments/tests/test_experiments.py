@@ -9,6 +9,7 @@ from sklearn.cross_decomposition import PLSRegression
 from isthmus.datasets import is_available
 
 DATA_FREE = (
+    "LPR-degrees",
     "LPR-sine",
     "UKR-bowl",
     "UKR-defaults",
@@ -17,8 +18,11 @@ DATA_FREE = (
     "UKR-roll-degrees",
     "UKR-roll-losses",
     "UKR-spiral-degrees",
+    "UKR-spiral-ends",
+    "UKR-spiral-landmarks",
     "UKR-spiral-left-out",
     "UKR-spiral-losses",
+    "UKR-spiral-starts",
     "UKR-spiral-steps",
     "UKR-spiral-tubes",
     "UKR-triangle",
@@ -31,6 +35,7 @@ DATA_FREE = (
     "PSOM-recall",
     "PSOM-toys",
     "CORE-ball",
+    "CURVES-followed",
     "CORE-machine",
     "CORE-further",
     "E-10",
@@ -38,6 +43,7 @@ DATA_FREE = (
     "E-13",
     "E-16",
     "SFA",
+    "SFA-pictures",
     "E-01",
     "E-02",
     "E-04",
@@ -58,6 +64,7 @@ DATA_FREE = (
     "RED-planted",
     "RED-solvers",
     "SERIES-kernels",
+    "SERIES-lag",
     "SERIES-classes",
     "SERIES-windows",
 )

@@ -96,7 +96,7 @@ def test_markdown_has_one_line_a_finding_with_bars_escaped(report):
     ],
 )
 def test_a_cell_of_the_markdown_shows_its_text_and_nothing_else(text, shown):
-    assert _report._line(text) == f"| {shown} |"
+    assert _report.table_line(text) == f"| {shown} |"
 
 
 def test_without_matplotlib_the_report_says_how_to_get_pictures(toys, quiet, tmp_path, monkeypatch):

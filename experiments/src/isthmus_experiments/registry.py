@@ -10,10 +10,11 @@ import difflib
 import importlib
 import pkgutil
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from isthmus_experiments.coverage.declaration import Covers
 from isthmus_experiments.outcome import Outcome
 
 __all__ = ["Experiment", "Progress", "experiment", "get", "list_experiments", "list_ids"]
@@ -54,6 +55,11 @@ class Experiment:
     needs_data : bool
         Whether the experiment needs the data folder; if a file is missing, ``run`` raises
         ``FileNotFoundError`` and the experiment counts as skipped.
+    covers : sequence of Covers
+        The published tables and figures that it remakes, and how much of each.
+    draws : dict
+        The settings that count draws, with the published numbers; a run whose result is kept
+        takes these.
     """
 
     id: str
@@ -65,6 +71,13 @@ class Experiment:
     full: Mapping[str, Any]
     seed: int = 0
     needs_data: bool = False
+    covers: Sequence[Covers] = ()
+    draws: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def kept_settings(self) -> dict[str, Any]:
+        """The full settings with as many draws as were published."""
+        return {**self.full, **self.draws}
 
 
 _REGISTER: dict[str, Experiment] = {}
@@ -80,6 +93,8 @@ def experiment(
     full: Mapping[str, Any],
     seed: int = 0,
     needs_data: bool = False,
+    covers: Sequence[Covers] = (),
+    draws: Mapping[str, int] | None = None,
 ) -> Callable[[Run], Run]:
     """Return a decorator that registers ``run(settings, seed, progress)`` under ``id``.
 
@@ -105,8 +120,24 @@ def experiment(
                 f"Experiment {id!r} must have the same settings in quick and full. "
                 f"Got {sorted(quick)} and {sorted(full)}."
             )
+        counts = dict(draws or {})
+        if not set(counts) <= set(full):
+            raise ValueError(
+                f"Experiment {id!r} must count its draws by one of its settings, {sorted(full)}. "
+                f"Got {sorted(counts)}."
+            )
         _REGISTER[id] = Experiment(
-            id, document, title, published, run, dict(quick), dict(full), seed, needs_data
+            id,
+            document,
+            title,
+            published,
+            run,
+            dict(quick),
+            dict(full),
+            seed,
+            needs_data,
+            tuple(covers),
+            counts,
         )
         return run
 

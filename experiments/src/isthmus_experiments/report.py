@@ -16,7 +16,7 @@ from isthmus_experiments.page import page
 if TYPE_CHECKING:
     from isthmus_experiments.runner import Result
 
-__all__ = ["write_report"]
+__all__ = ["table_line", "write_report"]
 
 NO_PICTURES = 'No pictures: matplotlib is not installed. pip install "isthmus[plot]"'
 
@@ -54,10 +54,10 @@ def _markdown(results: Sequence[Result], facts: dict[str, str], quick: bool) -> 
     ]
     for r in results:
         if r.outcome is None:
-            lines.append(_line(r.experiment.id, "", "", "", r.status, r.verdict))
+            lines.append(table_line(r.experiment.id, "", "", "", r.status, r.verdict))
         else:
             lines += [
-                _line(
+                table_line(
                     r.experiment.id,
                     row.quantity,
                     format_value(row.published),
@@ -70,11 +70,12 @@ def _markdown(results: Sequence[Result], facts: dict[str, str], quick: bool) -> 
     lines += ["", "| id | document | title | seed | time | verdict |", "|---|---|---|---|---|---|"]
     for r in results:
         e = r.experiment
-        lines.append(_line(e.id, e.document, e.title, r.seed, f"{r.seconds:.1f} s", r.verdict))
+        lines.append(table_line(e.id, e.document, e.title, r.seed, f"{r.seconds:.1f} s", r.verdict))
     return "\n".join(lines) + "\n"
 
 
-def _line(*cells: object) -> str:
+def table_line(*cells: object) -> str:
+    """Return one line of a Markdown table, its cells escaped."""
     return "| " + " | ".join(map(_escape, cells)) + " |"
 
 

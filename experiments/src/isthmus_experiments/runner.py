@@ -9,10 +9,18 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
+from isthmus_experiments.kept.draws import Store, drawing_into
+from isthmus_experiments.kept.record import (
+    commit_of_the_code,
+    is_complete,
+    read_records,
+    write_record,
+)
 from isthmus_experiments.outcome import Outcome, count_findings
 from isthmus_experiments.registry import Experiment, Progress, get, list_experiments
 from isthmus_experiments.report import write_report
@@ -73,6 +81,9 @@ def run(
     *,
     quick: bool = False,
     report: str | os.PathLike[str] | None = None,
+    keep: str | os.PathLike[str] | None = None,
+    minutes: float | None = None,
+    fresh: bool = False,
     console: Console | None = None,
 ) -> list[Result]:
     """Run experiments, print a summary and return the results.
@@ -85,6 +96,13 @@ def run(
         Small settings that end in seconds.
     report : path or None
         Folder for ``index.html`` and ``results.md``; made if it does not exist.
+    keep : path or None
+        Folder in which results of full runs are kept, with as many draws as were published; they
+        accumulate over runs. Without ids, what is kept there already is not run again.
+    minutes : float or None
+        How long one experiment may begin further draws; None for no limit.
+    fresh : bool
+        Drop the draws that are kept, and begin anew.
     console : rich.console.Console or None
         Where to print. A bar on a terminal, otherwise one line per experiment.
 
@@ -96,13 +114,22 @@ def run(
     ids = list(ids or ())
     # All names are looked up before the first experiment runs: a wrong one costs nothing.
     experiments = list({e.id: e for e in map(get, ids)}.values()) if ids else list_experiments()
+    folder = None if keep is None else Path(keep)
+    if folder is not None and not ids:
+        kept = read_records(folder)
+        experiments = [e for e in experiments if not is_complete(kept.get(e.id), e)]
     console = console or Console()
     draw = report is not None and find_spec("matplotlib") is not None
+    seconds = None if minutes is None else 60 * minutes
     results = []
     with progress_display(console, len(experiments)) as display:
         for e in experiments:
             progress = display.begin(e)
-            result = _run_one(e, e.quick if quick else e.full, progress, draw)
+            result = (
+                _run_one(e, e.quick if quick else e.full, progress, draw, seconds=seconds)
+                if folder is None
+                else _run_and_keep(e, folder, progress, draw, seconds=seconds, fresh=fresh)
+            )
             display.end(result)
             results.append(result)
     console.print(summary_table(results))
@@ -117,16 +144,56 @@ def exit_code(results: Sequence[Result]) -> int:
     return int(any(r.status == "failed" for r in results))
 
 
-def _run_one(e: Experiment, settings: Mapping[str, Any], progress: Progress, draw: bool) -> Result:
-    outcome, error, skipped, seconds = None, "", "", 0.0
+def _run_and_keep(
+    e: Experiment,
+    folder: Path,
+    progress: Progress,
+    draw: bool,
+    *,
+    seconds: float | None,
+    fresh: bool,
+) -> Result:
+    """Run in full with as many draws as published, from those that are kept; keep the result."""
+    path = folder / "draws" / f"{e.id}.json"
+    if fresh:
+        path.unlink(missing_ok=True)
+    settings = e.kept_settings
+    about = {"seed": e.seed, **{k: v for k, v in settings.items() if k not in e.draws}}
+    store = Store(path, about, seconds=seconds)
+    commit = commit_of_the_code()  # of what is loaded now; a long run may see another one
+    result = _run_one(e, settings, progress, draw, store=store)
+    if result.outcome is not None and not result.error:
+        write_record(
+            folder,
+            result,
+            draws=store.done,
+            draws_wanted=store.asked,
+            seconds_before=store.seconds_before,
+            commit=commit,
+        )
+    return result
+
+
+def _run_one(
+    e: Experiment,
+    settings: Mapping[str, Any],
+    progress: Progress,
+    draw: bool,
+    *,
+    seconds: float | None = None,
+    store: Store | None = None,
+) -> Result:
+    store = store or Store(None, {}, seconds=seconds)
+    outcome, error, skipped, spent = None, "", "", 0.0
     images: dict[str, bytes] = {}
     start = time.perf_counter()
     # Warnings belong in the report, not between the lines of the progress bar.
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         try:
-            outcome = e.run(settings, e.seed, progress)
-            seconds = time.perf_counter() - start  # without the pictures
+            with drawing_into(store):
+                outcome = e.run(settings, e.seed, progress)
+            spent = time.perf_counter() - start  # without the pictures
             images = _draw(outcome) if draw else {}
         except FileNotFoundError as missing:
             if e.needs_data:
@@ -135,9 +202,9 @@ def _run_one(e: Experiment, settings: Mapping[str, Any], progress: Progress, dra
                 error = _describe(missing)
         except Exception as failure:
             error = _describe(failure)
-    seconds = seconds or time.perf_counter() - start
+    spent = spent or time.perf_counter() - start
     seen = tuple(dict.fromkeys(f"{w.category.__name__}: {_one_line(w.message)}" for w in caught))
-    return Result(e, dict(settings), e.seed, seconds, outcome, error, skipped, seen, images)
+    return Result(e, dict(settings), e.seed, spent, outcome, error, skipped, seen, images)
 
 
 def _draw(outcome: Outcome) -> dict[str, bytes]:

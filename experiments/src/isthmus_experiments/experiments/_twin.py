@@ -79,14 +79,15 @@ def predictions(variants, X, Y, new, progress, **parameters):
             **parameters,
         )
         for ending, settings in (("same widths", same), ("tuned", {})):
-            found[f"{variant.name} {variant.degrees}, {ending}"] = _attempt(
+            found[f"{variant.name} {variant.degrees}, {ending}"] = attempt(
                 model.set_params(**settings), X, Y, new
             )
             model.set_params(x_kernel=None, y_kernel=None, alpha_x=None, alpha_y=None)
     return found
 
 
-def _attempt(model, X, Y, new):
+def attempt(model, X, Y, new):
+    """Predictions; None where the learned polynomial makes no kernel."""
     with warnings.catch_warnings():
         # An indefinite "kernel" may leave searches unfinished; the error says what they are worth.
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -142,6 +143,27 @@ def _gain_row(variant, errors, unit, ending):
     return Row(
         quantity, published, f"{ours:.1f} % ({base:.4g} to {mapped:.4g})", verdict, reproduced
     )
+
+
+def summary_rows(variants, errors, summarised):
+    """The gains of the document's summary beside those of its own table and ours."""
+    for variant, printed in zip(variants, summarised, strict=False):
+        base = errors[f"{NAMES[variant.criterion]}, no map"]
+        found = [
+            errors[f"{variant.name} {variant.degrees}, {ending}"]
+            for ending in ("same widths", "tuned")
+        ]
+        known = [gain(base, value) for value in found if value is not None]
+        ours = max(known) if known else None
+        contradicts = abs(printed - variant.gain) > 1
+        yield Row(
+            f"summary of gains (table 4.6), {variant.name}",
+            f"{printed:g} %",
+            "no process" if ours is None else f"{ours:.1f} %",
+            f"its own table has {variant.gain:.1f} %"
+            + (": the summary contradicts it" if contradicts else ""),
+            ours is not None and bool(ours >= printed / 2),
+        )
 
 
 def errors_of(found, truth, measure):

@@ -10,6 +10,7 @@ from isthmus.datasets import distance_to_manifold, make_noisy_spiral
 from isthmus.losses import Huber
 from isthmus.manifold import LocalPolynomial, Starts, UnsupervisedKernelRegression
 from isthmus.plotting import decoded_plane
+from isthmus_experiments import Row
 
 RIDGE = 1e-10  # as in the published runs, which have none but must not divide by zero
 DEGREES = {
@@ -46,6 +47,20 @@ def principal_start(Y, n_components, variance):
     return np.sqrt(variance) * Z / Z.std(axis=0)
 
 
+def scaled_start(Y, Z, *, n_scales=24, **options):
+    """The scale of an embedding with the least objective, and that objective.
+
+    A grid over the scales that the published search covers; the columns have unit variance first.
+    """
+    Z = (Z - Z.mean(axis=0)) / Z.std(axis=0)
+    scales = np.geomspace(0.5, 300.0 if Z.shape[1] == 1 else 50.0, n_scales)
+    found = [
+        published_fit(Y, Z.shape[1], steps=0, init=s * Z, **options).objective_ for s in scales
+    ]
+    best = int(np.argmin(found))
+    return float(found[best]), scales[best] * Z
+
+
 def true_half_circle():
     """Points of the curve that the half circles are made from."""
     angle = np.linspace(0, np.pi, 200)
@@ -78,6 +93,43 @@ def near(ours, published, share=0.1):
     ours = np.asarray(ours)
     error = ours.std(ddof=1) / np.sqrt(len(ours)) if len(ours) > 1 else 0.0
     return bool(abs(ours.mean() - published) <= max(share * abs(published), 2 * error))
+
+
+def value_row(quantity, published, values, *, digits=3, share=0.1, judge=True):
+    """A mean over data sets against a published one, and whether more sets could change that."""
+    values = np.asarray(values, dtype=float)
+    gap = abs(values.mean() - published)
+    if not judge:
+        return Row(quantity, published, mean_sd(values, digits), "fewer steps, for information")
+    agrees = near(values, published, share)
+    verdict = "as published" if agrees else f"off by more than {share:.0%} and two standard errors"
+    if len(values) > 1:
+        error = values.std(ddof=1) / np.sqrt(len(values))
+        settled = abs(gap - share * abs(published)) > 2 * error
+        verdict += f"; standard error {error:.1g} of {len(values)} sets, " + (
+            "more would not change it" if settled else "more may change it"
+        )
+    return Row(quantity, published, mean_sd(values, digits), verdict, agrees)
+
+
+def spread_row(quantity, published, values, *, n_published=100):
+    """A standard deviation over data sets against a published one.
+
+    It agrees if the two differ by less than a fifth, or by two standard errors of their ratio: a
+    standard deviation of n values is known to a share of 1 / sqrt(2 (n - 1)).
+    """
+    ours, n = float(np.std(values, ddof=1)), len(values)
+    error = np.sqrt(1 / (2 * (n - 1)) + 1 / (2 * (n_published - 1)))
+    gap = abs(np.log(ours / published))
+    agrees = bool(gap <= max(np.log(1.2), 2 * error))
+    verdict = "as published" if agrees else "another spread"
+    return Row(
+        f"{quantity}, standard deviation over the sets",
+        published,
+        ours,
+        f"{verdict}; known to {error:.0%} from {n} sets",
+        agrees if n >= 5 else None,
+    )
 
 
 def mean_sd(values, digits=3):

@@ -6,7 +6,7 @@ from sklearn.linear_model import Ridge
 
 from isthmus.coreset import CoreVectorRanker, ImplicitSurface
 from isthmus.kernels import Gaussian
-from isthmus_experiments import Outcome, Picture, Row, experiment
+from isthmus_experiments import Covers, Outcome, Picture, Row, experiment
 
 
 @experiment(
@@ -17,6 +17,9 @@ from isthmus_experiments import Outcome, Picture, Row, experiment
         "Ranking and implicit surfaces are named as further balls; figure 25 shows a surface "
         "fitted in three passes with narrower kernels. Pictures only."
     ),
+    covers=[
+        Covers("002 figure 25", 1, way="claim"),
+    ],
     quick={"pairs": 300, "points": 400},
     full={"pairs": 1500, "points": 2000},
 )

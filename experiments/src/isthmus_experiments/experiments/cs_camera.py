@@ -7,7 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from isthmus.plotting import image_grid
 from isthmus.sensing import SinglePixelCamera, orthonormal_basis
-from isthmus_experiments import Outcome, Picture, Row, experiment
+from isthmus_experiments import Covers, Outcome, Picture, Row, experiment
 
 SIDE = 64
 EXACT = 1e-4
@@ -21,6 +21,13 @@ EXACT = 1e-4
         "A 64 x 64 letter R: reconstructions from 1600 and 2700 random binary measurements "
         "beside the best 400 and 675 Haar coefficients. A photograph of a print, no errors given."
     ),
+    covers=[
+        Covers(
+            "002 figure 21",
+            way="other data",
+            why="the printed letter is a photograph; a drawn one stands in",
+        ),
+    ],
     quick={"exposures": (1600, 2700), "patterns": ("hadamard",)},
     full={"exposures": (800, 1200, 1600, 2700), "patterns": ("hadamard", "bernoulli")},
 )

@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from isthmus.plotting import image_grid
 from isthmus.sensing import basis_pursuit, orthonormal_basis, sensing_matrix
-from isthmus_experiments import Outcome, Picture, Row, experiment
+from isthmus_experiments import Covers, Outcome, Picture, Row, experiment
 
 EXACT = 1e-4
 RATIOS = (3.84, 5.0)
@@ -22,8 +22,11 @@ RATIOS = (3.84, 5.0)
         "An image of 10^6 pixels, reduced to its 25 000 largest wavelet coefficients, is recovered "
         "perfectly from 96 000 incoherent measurements: 3.84 measurements a coefficient."
     ),
+    covers=[
+        Covers("002 figure 19", way="claim"),
+    ],
     quick={"side": 64, "max_iter": 100},
-    full={"side": 256, "max_iter": 1500},
+    full={"side": 1000, "max_iter": 300},
 )
 def megapixel(settings, seed, progress):
     side = settings["side"]

@@ -7,7 +7,7 @@ from sklearn.linear_model import orthogonal_mp
 
 from isthmus.plotting import curves
 from isthmus.sensing import basis_pursuit, orthonormal_basis
-from isthmus_experiments import Outcome, Picture, Row, experiment
+from isthmus_experiments import Covers, Outcome, Picture, Row, experiment
 
 SAMPLES = (10, 12, 15, 20)
 EXACT = 1e-6
@@ -22,6 +22,9 @@ EXACT = 1e-6
         "suffice for sparse recovery, while the solution of least l2 norm fails. A picture of "
         "one draw, no counts."
     ),
+    covers=[
+        Covers("002 figure 18", way="claim"),
+    ],
     quick={"lengths": (128,), "draws": 20},
     full={"lengths": (128, 200, 256), "draws": 100},
 )

@@ -8,7 +8,7 @@ from isthmus.optimize import FixedRank
 from isthmus.plotting import curves
 from isthmus.regression import StiefelRegression
 from isthmus.regression.rank.stiefel.published import geodesic_descent, squared_objective
-from isthmus_experiments import Outcome, Picture, Row, experiment
+from isthmus_experiments import Covers, Outcome, Picture, Row, experiment
 
 SIZE, RANK, N_POINTS, STEPS = 3, 2, 100, 50
 GEODESIC = "geodesics"
@@ -45,6 +45,10 @@ class Path(NamedTuple):
         "truncation to rank 2 jumps, oscillates and is slower. Pictures only; the step length of "
         "the latter and the number of points are not stated."
     ),
+    covers=[
+        Covers("000 figure 2.1", way="claim"),
+        Covers("000 figure 2.2", way="claim"),
+    ],
     quick={"n_draws": 5},
     full={"n_draws": 100},
 )

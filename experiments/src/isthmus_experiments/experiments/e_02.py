@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from isthmus.optimize import haar_sample
 from isthmus.plotting import signed_map
 from isthmus.regression import ReducedRankRegression, StiefelRegression
-from isthmus_experiments import Outcome, Picture, Row, experiment
+from isthmus_experiments import Covers, Outcome, Picture, Row, experiment
 from isthmus_experiments.experiments._partial_least_squares import pls_coefficients
 
 SIZE, N_TRAIN, N_TEST, N_REPEATS = 20, 400, 100, 10
@@ -31,6 +31,10 @@ SHARE = 0.8
         "ranks and almost all kappa; at rank 20 partial least squares (then least squares) is "
         "usually better. Pictures only, no values."
     ),
+    covers=[
+        Covers("000 figure 2.4", way="claim"),
+        Covers("000 figure 2.5", way="claim"),
+    ],
     quick={"kappas": (1, 2, 3, 5, 8, 11, 14), "maps": ("full",), "iterations": 60},
     full={"kappas": tuple(range(1, 15)), "maps": ("full", "limited"), "iterations": 500},
 )

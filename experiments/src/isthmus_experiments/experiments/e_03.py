@@ -7,7 +7,7 @@ from isthmus.features import KernelPCA
 from isthmus.kernels import Gaussian
 from isthmus.plotting import error_bars, image_grid
 from isthmus.regression import ReducedRankRegression, SequentialStiefelRegression
-from isthmus_experiments import Outcome, Picture, Row, experiment
+from isthmus_experiments import Covers, Outcome, Picture, Row, experiment
 from isthmus_experiments.measure import rmse
 
 WIDTH, BLOCK, SIDE = 5.0, 50, 19
@@ -20,7 +20,7 @@ PROXIMAL = {f"stream, proximal, hold {gamma:g}": gamma for gamma in HOLDS}
 
 @experiment(
     "E-03",
-    document="[000] 2.6.2, [001] 6.3, figure 2.6",
+    document="[000] 2.6.2, figure 2.6, [001] 6.3, figure 6.2",
     title="Faces: noise taken off by sequential regression of rank 50",
     published=(
         "19 x 19 faces, 2400 of them; pixel noise of magnitude 0.01, called strong; 500 kernel PCA "
@@ -28,6 +28,10 @@ PROXIMAL = {f"stream, proximal, hold {gamma:g}": gamma for gamma in HOLDS}
         "Stiefel regression. Denoised faces and output directions that look like faces are shown; "
         "no values."
     ),
+    covers=[
+        Covers("000 figure 2.6", way="claim"),
+        Covers("001 figure 6.2", way="claim"),
+    ],
     quick={"n_train": 800, "n_test": 200, "n_features": 200, "rank": 50, "n_blocks": 20},
     full={"n_train": 2000, "n_test": 429, "n_features": 500, "rank": 50, "n_blocks": 50},
     needs_data=True,

@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from isthmus.plotting import curves
 from isthmus.regression import BayesianStiefelRegression, ReducedRankRegression, StiefelRegression
-from isthmus_experiments import Outcome, Picture, Row, experiment
+from isthmus_experiments import Covers, Outcome, Picture, Row, experiment
 from isthmus_experiments.measure import ratio
 
 N_TRAIN = N_TEST = 500
@@ -32,6 +32,9 @@ FLAT, GROWN = 1.25, 2.0
         "only: the errors of least squares and partial least squares grow with t, that of the "
         "best draw under the Laplace likelihood stays flat."
     ),
+    covers=[
+        Covers("000 figure 2.7", way="claim"),
+    ],
     quick={"shifts": (0.0, 50.0, 1000.0), "n_seeds": 2, "n_samples": 100},
     full={
         "shifts": (0.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0),

@@ -7,7 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from isthmus.plotting import error_bars
 from isthmus.regression import ReducedRankRegression, StiefelRegression
-from isthmus_experiments import Outcome, Picture, Row, experiment
+from isthmus_experiments import Covers, Outcome, Picture, Row, experiment
 from isthmus_experiments.experiments._arm import (
     RANK,
     STAND_IN,
@@ -38,6 +38,14 @@ LABELS = {
         "0.25 to 1000. MSE on training (uncorrupted points) and test: PLS(4) 6.71 and 1200 +- 4, "
         "Stiefel regression of rank 4 with absolute loss 1.41 and 151 +- 4."
     ),
+    covers=[
+        Covers(
+            "001 table 3",
+            way="other data",
+            why="the table of the arm's links is lost; another arm stands in, and the "
+            "ratio is judged",
+        ),
+    ],
     quick={"n_draws": 1, "n_test": 1000},
     full={"n_draws": 8, "n_test": 4500},
 )

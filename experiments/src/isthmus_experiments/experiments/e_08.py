@@ -5,7 +5,7 @@ from scipy.ndimage import zoom
 
 from isthmus.datasets import is_available, load_olivetti, make_faces
 from isthmus.plotting import error_bars, image_grid
-from isthmus_experiments import Outcome, Picture, Row, experiment
+from isthmus_experiments import Covers, Outcome, Picture, Row, experiment
 from isthmus_experiments.experiments._face_comparison import METHODS, comparison
 from isthmus_experiments.measure import ratio, rmse
 
@@ -24,6 +24,13 @@ ITERATIVE, FROM_DATA = ("gradient", "fixed point"), ("MDS", "learned")
         "smoother version of MDS. Gradient : fixed point took 75 : 1, gradient : learned about "
         "1400 : 1 with model selection. Only pictures are printed, no errors."
     ),
+    covers=[
+        Covers(
+            "000 figure 3.4",
+            way="other data",
+            why="the rendered faces are not to be had; heads of our own and photographs stand in",
+        ),
+    ],
     quick={"n_heads": 200, "n_persons": 5, "olivetti": False, "size": 24, "n_test": 40},
     full={"n_heads": 500, "n_persons": 5, "olivetti": True, "size": 60, "n_test": 50},
 )

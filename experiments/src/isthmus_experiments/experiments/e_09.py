@@ -3,12 +3,14 @@
 from itertools import pairwise
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from isthmus.features import KernelPCA
 from isthmus.kernels import MarginalizedSequence
+from isthmus.optimize import Categorical, CrossEntropySearch, cross_entropy
 from isthmus.plotting import curves
 from isthmus.preimage import CandidatePreimage, SequencePreimage
-from isthmus_experiments import Outcome, Picture, Row, experiment
+from isthmus_experiments import Covers, Outcome, Picture, Row, experiment
 
 LETTERS = "abcde"
 N_COMPONENTS, STOP = 10, 1 / 25
@@ -29,12 +31,17 @@ SOLVERS = {str(s): (s, False) for s in SETTINGS} | {REFINED: (SETTINGS[-1], True
         "(20, 5), (20, 20) and (200, 20): the distance falls with both numbers and is below that "
         "of the nearest neighbour where data are sparse, near the mean. Pictures only."
     ),
+    covers=[
+        Covers("000 figure 3.8"),
+        Covers("000 figure 3.9", way="claim"),
+        Covers("000 figure 3.10", way="claim"),
+    ],
     quick={"n_each": 60, "n_draws": 1, "n_points": 5},
     full={"n_each": 250, "n_draws": 10, "n_points": 11},
 )
 def interpolation(settings, seed, progress):
     ratios = {name: [] for name in SOLVERS}
-    variances, shown = [], None
+    variances, apart, shown, course = [], [], None, None
     shares = np.linspace(0, 1, settings["n_points"])
     inside = shares[1:-1]  # at the ends the nearest neighbour is the sequence itself
     middle_ones = np.abs(inside - 0.5) < 0.21
@@ -44,6 +51,9 @@ def interpolation(settings, seed, progress):
         words = [_walk(a, rng) for a in automata for _ in range(settings["n_each"])]
         features = KernelPCA(N_COMPONENTS, kernel=MarginalizedSequence(STOP)).fit(words)
         variances.append(features.explained_variance_ratio_.sum())
+        apart.append(_separation(features.transform(words)[:, :2], settings["n_each"]))
+        if draw == 0:
+            course = _narrowing(words, features, seed)
         ends = features.transform([words[0], words[-1]])
         line = (1 - shares[:, None]) * ends[0] + shares[:, None] * ends[1]
         nearest = CandidatePreimage().fit(words, features)
@@ -64,7 +74,16 @@ def interpolation(settings, seed, progress):
             "90 %",
             f"{np.mean(variances):.0%} (draws {min(variances):.0%} to {max(variances):.0%})",
             "other automata: those of the document are only drawn in a figure",
+            bool(abs(np.mean(variances) - 0.9) <= 0.18),
         ),
+        Row(
+            "sequences told apart by their automaton in the first two components",
+            "two clouds (picture)",
+            f"{np.mean(apart):.0%} (draws {min(apart):.0%} to {max(apart):.0%})",
+            "in most draws" if np.mean(apart) > 0.75 else "hardly",
+            bool(np.mean(apart) > 0.75),
+        ),
+        _narrowing_row(course),
         *(
             Row(
                 f"{name}, t in [0.3, 0.7]: distance over that of the nearest neighbour",
@@ -120,6 +139,66 @@ def interpolation(settings, seed, progress):
             "Stop probability 1/25 for all sequences; the document has one over their length.",
             "Between the first two sequences: " + " ".join(shown),
         ],
+    )
+
+
+def _separation(Z, n_each):
+    """Share of sequences nearer to the mean of their own automaton than to the other's."""
+    labels = np.repeat([0, 1], n_each)
+    means = np.array([Z[labels == k].mean(axis=0) for k in (0, 1)])
+    return float(np.mean(cdist(Z, means).argmin(axis=1) == labels))
+
+
+def _narrowing(words, features, seed):
+    """Mean uncertainty of a letter, in bits, and the best cost, iteration by iteration.
+
+    The general search over words of 20 letters, each letter drawn by itself, towards a point
+    half-way between two sequences.
+    """
+    target = features.transform([words[0], words[-1]]).mean(axis=0)
+    letters = np.array(list(LETTERS))
+
+    def cost(draws):
+        found = features.transform(["".join(letters[row]) for row in draws])
+        return np.linalg.norm(found - target, axis=1)
+
+    family = _Watched(Categorical(len(LETTERS)))
+    start = np.full((20, len(LETTERS)), 1 / len(LETTERS))
+    search = CrossEntropySearch(200, patience=20, max_iter=25)
+    found = cross_entropy(cost, family, start, search, np.random.default_rng(seed))
+    return family.bits, found.levels
+
+
+class _Watched:
+    """A family that notes how uncertain its draws are."""
+
+    def __init__(self, family):
+        self.family, self.bits = family, []
+
+    def sample(self, v, n, rng):
+        self.bits.append(float(-np.sum(v * np.log2(np.maximum(v, 1e-12)), axis=1).mean()))
+        return self.family.sample(v, n, rng)
+
+    def fit(self, elite):
+        return self.family.fit(elite)
+
+    def restrict(self, v, floor):
+        return self.family.restrict(v, floor)
+
+    def shrink(self, v, amount):
+        return self.family.shrink(v, amount)
+
+
+def _narrowing_row(course):
+    bits, levels = course
+    narrows = bool(bits[-1] < 0.5 * bits[0] and levels[-1] < levels[0])
+    return Row(
+        "uncertainty of a letter along the search, in bits, and the worst cost of the elite",
+        "the distribution is refined step by step (picture)",
+        f"{bits[0]:.2f} to {bits[-1]:.2f} in {len(bits)} iterations; {levels[0]:.3f} to "
+        f"{levels[-1]:.3f}",
+        "it narrows" if narrows else "it does not narrow",
+        narrows,
     )
 
 

@@ -6,7 +6,7 @@ from sklearn.svm import SVC
 from isthmus.kernels import Linear
 from isthmus.plotting import curves
 from isthmus.reduction import reduce_expansion
-from isthmus_experiments import Outcome, Picture, Row, experiment
+from isthmus_experiments import Covers, Outcome, Picture, Row, experiment
 
 N_INPUTS, SPREAD = 10, 4.0
 METHODS = {
@@ -26,6 +26,9 @@ METHODS = {
         "their standard deviation 4; linear support vector machines on growing samples. The "
         "number of support vectors grows in proportion, and every reduction keeps 10 points."
     ),
+    covers=[
+        Covers("000 figure 4.1"),
+    ],
     quick={"sizes": (50, 100, 200)},
     full={"sizes": (50, 100, 200, 400, 800)},
 )

@@ -6,11 +6,13 @@ from isthmus.features import KernelPCA
 from isthmus.kernels import Gaussian
 from isthmus.plotting import PALETTE, style
 from isthmus.reduction import compress
-from isthmus_experiments import Outcome, Picture, Row, experiment
+from isthmus_experiments import Covers, Outcome, Picture, Row, experiment
 
 CENTRES = np.array([[-1.0, -1.0], [2.0, 1.0], [2.0, -2.0]])
 SPREAD, WIDTH, SIDE = 0.5, 0.6, 4.0
 KEPT = 10
+MOST = 40
+GAMMAS = tuple(2.0 ** (k / 2) for k in range(-20, 1))
 
 
 @experiment(
@@ -21,6 +23,10 @@ KEPT = 10
         "Three Gaussian clusters at (-1, -1), (2, 1) and (2, -2), Gaussian kernel of width 0.6, "
         "two components: 5 % of the points give nearly the same maps. Pictures only."
     ),
+    covers=[
+        Covers("000 figure 4.6", way="claim"),
+        Covers("000 figure 4.7", way="claim"),
+    ],
     quick={"n": 200, "grid": 30},
     full={"n": 200, "grid": 81},
 )
@@ -51,6 +57,8 @@ def kernel_pca_compression(settings, seed, progress):
         for points, (model, _, pair) in path.items()
     ]
 
+    rows += _penalty_rows(full, n)
+
     def draw():
         return _maps(X, small.objects_, side, before, after)
 
@@ -63,8 +71,41 @@ def kernel_pca_compression(settings, seed, progress):
         [Picture("maps", caption, draw)],
         [
             "Size and spread of the clusters are not given (200 points, 0.5 here). The document "
-            "lists penalties for a pursuit that has none; we read them as numbers of points."
+            "lists 21 penalties, 2^-10 to 1 in half octaves, for a pursuit that has none; we read "
+            "them as the squared error that may be left, as a share of the axes' own."
         ],
+    )
+
+
+def _penalty_rows(full, n):
+    """How many points each of the published penalties keeps, and what error they leave."""
+    sizes = np.arange(1, MOST + 1)
+    left = np.array(
+        [compress(full, int(m), select="matching", points="kept").compression_error_ for m in sizes]
+    )
+    left = left / full.n_components_  # the axes have unit length
+    points = {
+        g: next((m for m, e in zip(sizes, left, strict=True) if e <= g), None) for g in GAMMAS
+    }
+    yield Row(
+        "points that leave a squared error of 2^-10, 2^-9.5, ..., 1",
+        None,
+        ", ".join(str(p) if p else f"more than {MOST}" for p in points.values()),
+        "for information",
+    )
+    yield Row(
+        "squared error over the points kept",
+        "falls (picture)",
+        f"{left[0]:.2g} at 1 point, {left[KEPT - 1]:.2g} at {KEPT}, {left[-1]:.1g} at {MOST}",
+        "a pursuit cannot do otherwise: no verdict",
+    )
+    few = bool(left[KEPT - 1] < 0.05)
+    yield Row(
+        f"squared error left by {KEPT} of {n} points, as a share",
+        "small: the maps look the same",
+        float(left[KEPT - 1]),
+        "below 5 %" if few else "5 % or more",
+        few,
     )
 
 

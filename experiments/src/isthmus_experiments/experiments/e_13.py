@@ -13,7 +13,7 @@ from isthmus.reduction import compress
 from isthmus.regression import ReducedRankRegression
 from isthmus.robotics import ImitationModel
 from isthmus.robotics.imitation import PENALTIES
-from isthmus_experiments import Outcome, Picture, Row, experiment
+from isthmus_experiments import Covers, Outcome, Picture, Row, experiment
 from isthmus_experiments.experiments._imitation import (
     ARM,
     BASES,
@@ -23,8 +23,10 @@ from isthmus_experiments.experiments._imitation import (
     pose_features,
     scenes,
 )
+from isthmus_experiments.experiments._imitation_rows import path_rows, spectrum_rows
 from isthmus_experiments.experiments._partial_least_squares import pls_coefficients
 
+NO_PICTURES = "pictures and robot are not to be had; drawn scenes stand in"
 RANKS = range(5, 14)
 RANK = 7
 LOSS = 0.05
@@ -35,7 +37,7 @@ PLS, FREE, BRIDGE = "partial least squares", "rank limited, no penalty", "rank l
 
 @experiment(
     "E-13",
-    document="[000] 6.3, figures 6.9-6.13",
+    document="[000] 6.3, figures 6.5, 6.7 to 6.9 and 6.12 to 6.14",
     title="Imitation: an arm learns its postures from pictures of a person",
     published=(
         "50 pairs, 500 more frames: 12475 shape contexts, 2000 of them to 80 codewords; 354 skin "
@@ -44,6 +46,10 @@ PLS, FREE, BRIDGE = "partial least squares", "rank limited, no penalty", "rank l
         "feature extraction 7 x 500 instead of 109 x 500 operations; 167 of 500 patterns kept. "
         "An actor of other skin gets the neutral pose."
     ),
+    covers=[
+        Covers(f"000 figure 6.{k}", way="other data", why=NO_PICTURES)
+        for k in (5, 7, 8, 9, 12, 13, 14)
+    ],
     quick={
         "frames": 80,
         "pairs": 30,
@@ -95,7 +101,12 @@ def imitation(settings, seed, progress):
         *_reduction_rows(model, test),
         *_direction_rows(model, pairs, test),
         _stranger_row(model, seed),
-    ]
+        *path_rows(model, pairs.postures, seed),
+        *spectrum_rows(
+            rows, HistogramIntersection(), pairs.postures, BASES["Gaussian"],
+            components.transform(features.transform(pairs.images)), 500,
+        ),
+    ]  # fmt: skip
     movements = {what: scenes(settings["steps"], seed, 2000, motion=what) for what in MOVING}
     followed = {what: model.predict(found.images) for what, found in movements.items()}
     rows_of += [_movement_row(what, movements[what], followed[what]) for what in MOVING]

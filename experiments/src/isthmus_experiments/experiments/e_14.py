@@ -4,7 +4,7 @@ import numpy as np
 
 from isthmus.plotting import arm_motion, curves
 from isthmus.robotics import concatenate, follow, key_events, morph, segment
-from isthmus_experiments import Outcome, Picture, Row, experiment
+from isthmus_experiments import Covers, Outcome, Picture, Row, experiment
 from isthmus_experiments.experiments._writing import (
     ARM,
     FIRST,
@@ -30,6 +30,18 @@ LIMIT = 1e-5  # of the hand, in millimetres: 1e-8 metres
         "IACR are shown and executed on a PA-10 with smoothness 0.1 and 0.01: the smaller "
         "imitates the posture better, with discontinuous joint paths. No values."
     ),
+    covers=[
+        Covers(
+            "000 figure 5.5",
+            way="other data",
+            why="the recorded writing is not to be had; generated writing stands in",
+        ),
+        Covers(
+            "000 figure 5.6",
+            way="other data",
+            why="the recorded writing is not to be had; generated writing stands in",
+        ),
+    ],
     quick={"n_steps": 16},
     full={"n_steps": 50},
 )

@@ -4,7 +4,7 @@ import numpy as np
 
 from isthmus.plotting import curves
 from isthmus.robotics import Manipulability, dexterity, follow
-from isthmus_experiments import Outcome, Picture, Row, experiment
+from isthmus_experiments import Covers, Outcome, Picture, Row, experiment
 from isthmus_experiments.experiments._writing import (
     ARM,
     FIRST,
@@ -34,6 +34,32 @@ MEASURES = {
         "condition number and lower joint speed; imitation passes near singular postures with "
         "peaks of joint speed there. No values."
     ),
+    covers=[
+        Covers(
+            "000 figure 5.7",
+            way="other data",
+            why="writing and the maker's controller are not to be had; generated "
+            "writing and a stand-in controller",
+        ),
+        Covers(
+            "000 figure 5.8",
+            way="other data",
+            why="writing and the maker's controller are not to be had; generated "
+            "writing and a stand-in controller",
+        ),
+        Covers(
+            "000 figure 5.9",
+            way="other data",
+            why="writing and the maker's controller are not to be had; generated "
+            "writing and a stand-in controller",
+        ),
+        Covers(
+            "000 figure 5.10",
+            way="other data",
+            why="writing and the maker's controller are not to be had; generated "
+            "writing and a stand-in controller",
+        ),
+    ],
     quick={"n_steps": 12},
     full={"n_steps": 50},
 )

@@ -6,7 +6,7 @@ from sklearn.metrics import pairwise_distances
 from isthmus.features import KernelPCA
 from isthmus.kernels import HistogramIntersection
 from isthmus.plotting import curves
-from isthmus_experiments import Outcome, Picture, Row, experiment
+from isthmus_experiments import Covers, Outcome, Picture, Row, experiment
 from isthmus_experiments.experiments._imitation import STAND_IN, pose_features, scenes
 
 # Height of the upper arm, turn, bend of the elbow, turn of the forearm: degrees.
@@ -29,6 +29,13 @@ VIEWS = {
         "Features of two postures photographed at several positions in the room stay separated and "
         "vary little. Curves only, no values."
     ),
+    covers=[
+        Covers(
+            "000 figure 6.11",
+            way="other data",
+            why="the snapshots are not to be had; drawn scenes stand in",
+        ),
+    ],
     quick={"frames": 60, "views": 10, "words": 30, "contexts": 150},
     full={"frames": 300, "views": 60, "words": 80, "contexts": 2000},
 )

@@ -15,7 +15,7 @@ from isthmus.kernels import (
 )
 from isthmus.plotting import bands
 from isthmus.regression import GaussianProcess
-from isthmus_experiments import Outcome, Picture, Row, experiment
+from isthmus_experiments import Covers, Outcome, Picture, Row, experiment
 
 N, DIMENSION = 200, 3
 # The kernel, whether it is stationary, and the rank on this many points (None for a full one).
@@ -50,6 +50,9 @@ GRID = np.linspace(-4, 4, 201)[:, None]
         "Ranks on 200 points of three columns: constant 1, linear 3, quadratic 10, squared "
         "exponential and Matern 200."
     ),
+    covers=[
+        Covers("002 figure 30", way="claim"),
+    ],
     quick={"n_draws": 3},
     full={"n_draws": 6},
 )

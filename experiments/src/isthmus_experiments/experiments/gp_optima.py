@@ -5,7 +5,7 @@ import numpy as np
 from isthmus.kernels import Gaussian
 from isthmus.plotting import bands
 from isthmus.regression import GaussianProcess
-from isthmus_experiments import Outcome, Picture, Row, experiment
+from isthmus_experiments import Covers, Outcome, Picture, Row, experiment
 from isthmus_experiments.experiments._gp import REACH, fixed
 
 N_POINTS = 7
@@ -22,6 +22,9 @@ GRID = np.linspace(-7.5, 7.5, 201)[:, None]
         "Seven points have a likelihood of length scale and noise with two local optima: one "
         "explains the data by a function that varies, one by noise. Pictures only."
     ),
+    covers=[
+        Covers("002 figure 29", way="claim"),
+    ],
     quick={"n_sets": 8, "n_init": 6},
     full={"n_sets": 200, "n_init": 20},
 )

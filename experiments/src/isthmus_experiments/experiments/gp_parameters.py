@@ -3,7 +3,7 @@
 import numpy as np
 
 from isthmus.plotting import bands
-from isthmus_experiments import Outcome, Picture, Row, experiment
+from isthmus_experiments import Covers, Outcome, Picture, Row, experiment
 from isthmus_experiments.experiments._gp import GRID, REACH, fixed
 
 # Length scale, amplitude and noise of the three fits.
@@ -23,6 +23,9 @@ FITS = {
         "is too flexible; (3, 1.16, 0.89) too stiff. The text prints an amplitude of 10.08, a "
         "misprint of the book that it cites. Pictures only."
     ),
+    covers=[
+        Covers("002 figure 28", way="claim"),
+    ],
     quick={"n_sets": 20},
     full={"n_sets": 200},
 )

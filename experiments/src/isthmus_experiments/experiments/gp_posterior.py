@@ -3,7 +3,7 @@
 import numpy as np
 
 from isthmus.plotting import bands
-from isthmus_experiments import Outcome, Picture, Row, experiment
+from isthmus_experiments import Covers, Outcome, Picture, Row, experiment
 from isthmus_experiments.experiments._gp import GRID, REACH, fixed
 
 
@@ -16,6 +16,9 @@ from isthmus_experiments.experiments._gp import GRID, REACH, fixed
         "points, where its band is pinched to nothing (the text says three points, the caption "
         "five). Pictures only."
     ),
+    covers=[
+        Covers("002 figure 27", way="claim"),
+    ],
     quick={"n_draws": 2000},
     full={"n_draws": 20000},
 )

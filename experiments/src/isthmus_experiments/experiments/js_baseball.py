@@ -4,7 +4,7 @@ import numpy as np
 
 from isthmus.plotting import style
 from isthmus.regression import james_stein
-from isthmus_experiments import Outcome, Picture, Row, experiment
+from isthmus_experiments import Covers, Outcome, Picture, Row, experiment
 
 AT_BATS = 45
 # Efron and Morris (1975): hits in the first 45 at-bats of 1970, average in the rest of the season.
@@ -24,6 +24,9 @@ REST = np.array(
         "season with a third of the squared error: factor 0.212, 0.075 to 0.021. The document "
         "prints m - 2 and claims a gain from three observations on."
     ),
+    covers=[
+        Covers("002 figure 24"),
+    ],
     quick={"draws": 2000},
     full={"draws": 50_000},
 )

@@ -7,7 +7,7 @@ from sklearn.decomposition import PCA
 from isthmus.datasets import load_cbcl_faces
 from isthmus.plotting import image_grid
 from isthmus.sparse import NonnegativeFactorization, hoyer_sparseness
-from isthmus_experiments import Outcome, Picture, Row, experiment
+from isthmus_experiments import Covers, Outcome, Picture, Row, experiment
 
 
 @experiment(
@@ -18,6 +18,9 @@ from isthmus_experiments import Outcome, Picture, Row, experiment
         "Non-negative factorisation shows parts of faces, vector quantisation whole faces, "
         "principal components distorted whole faces. Pictures only, no values."
     ),
+    covers=[
+        Covers("002 figure 9", way="claim"),
+    ],
     quick={"n_faces": 400, "n_components": 25, "tol": 1e-3},
     full={"n_faces": 2429, "n_components": 49, "tol": 1e-4},
     needs_data=True,

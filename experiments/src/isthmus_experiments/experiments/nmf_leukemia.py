@@ -5,7 +5,7 @@ import numpy as np
 from isthmus.datasets import load_leukemia
 from isthmus.plotting import heat_map
 from isthmus.sparse import NonnegativeFactorization, ParkSparsity
-from isthmus_experiments import Outcome, Picture, Row, experiment
+from isthmus_experiments import Covers, Outcome, Picture, Row, experiment
 from isthmus_experiments.experiments._matching import agreement
 
 EXPECTED = 36
@@ -21,6 +21,9 @@ METHODS = {"SNMF/R": ParkSparsity(0.01), "plain": None}
         "coefficient of a sample tells whether it is ALL-B (19), ALL-T (8) or AML (11). A picture; "
         f"the expected accuracy, {EXPECTED} of 38, is ours."
     ),
+    covers=[
+        Covers("002 figure 11", way="claim"),
+    ],
     quick={"n_starts": 1, "tol": 1e-3},
     full={"n_starts": 20, "tol": 1e-4},
     needs_data=True,

@@ -5,7 +5,7 @@ import numpy as np
 from isthmus.datasets import load_olivetti
 from isthmus.plotting import image_grid
 from isthmus.sparse import NonnegativeFactorization, hoyer_sparseness
-from isthmus_experiments import Outcome, Picture, Row, experiment
+from isthmus_experiments import Covers, Outcome, Picture, Row, experiment
 
 TARGETS = (0.5, 0.6, 0.75)
 
@@ -18,6 +18,9 @@ TARGETS = (0.5, 0.6, 0.75)
         "Factorisation with sparseness 0.5, 0.6 and 0.75 of the parts of ORL faces: the parts "
         "become local. Pictures only."
     ),
+    covers=[
+        Covers("002 figure 13", way="claim"),
+    ],
     quick={"step": 4, "n_components": 16, "max_iter": 60, "tol": 0.05},
     full={"step": 1, "n_components": 25, "max_iter": 300, "tol": 0.01},
     needs_data=True,

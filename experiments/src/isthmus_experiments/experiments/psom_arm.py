@@ -5,7 +5,7 @@ from scipy.interpolate import make_interp_spline
 
 from isthmus.manifold.psom.grid import make_grid
 from isthmus.plotting import error_bars
-from isthmus_experiments import Outcome, Picture, Row, experiment
+from isthmus_experiments import Covers, Outcome, Picture, Row, experiment
 from isthmus_experiments.experiments._psom_arm import (
     BOX,
     arm_map,
@@ -42,6 +42,9 @@ WORDS = {"lagrange": "regular", "chebyshev": "Chebyshev"}
         "local PSOM 17.92 and 34.95 mm with 3 nodes, 3.59 and 18.01 mm with 5; cubic splines 3.59 "
         "and 2.56 mm."
     ),
+    covers=[
+        Covers("004 table 3.1"),
+    ],
     quick={"n_tests": 300},
     full={"n_tests": 1000},
 )

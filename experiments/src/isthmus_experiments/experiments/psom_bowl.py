@@ -4,7 +4,7 @@ import numpy as np
 
 from isthmus.manifold import Annealing, SmoothPSOM
 from isthmus.plotting import PALETTE, new_figure, style
-from isthmus_experiments import Outcome, Picture, Row, experiment
+from isthmus_experiments import Covers, Outcome, Picture, Row, experiment
 
 N, NOISE, RADIUS = 1000, 0.1, 10.0
 FIRST, DECAY, STEPS = 10.0, 0.8, 30
@@ -13,13 +13,17 @@ BAND = (0.035, 0.046)
 
 @experiment(
     "PSOM-bowl",
-    document="[004] 3.5, figure 3.10",
+    document="[004] 3.5, figures 3.10 and 3.11",
     title="Fish bowl: annealed against fixed smoothness",
     published=(
         "1000 points of a sphere of radius 10 with an opening, noise 0.1; 12 by 12 nodes, 30 steps "
         "with the smoothness falling as 10 * 0.8^k. Mean squared reconstruction error 0.0386 with "
         "annealing and 0.0764 with the last smoothness throughout."
     ),
+    covers=[
+        Covers("004 figure 3.10"),
+        Covers("004 figure 3.11"),
+    ],
     quick={"n_sets": 1},
     full={"n_sets": 10},
 )

@@ -4,7 +4,7 @@ import numpy as np
 
 from isthmus.manifold import PSOM, grid_points
 from isthmus.plotting import PALETTE, new_figure, style
-from isthmus_experiments import Outcome, Picture, Row, experiment
+from isthmus_experiments import Covers, Outcome, Picture, Row, experiment
 
 WORDS = {"lagrange": "regular", "chebyshev": "Chebyshev"}
 COUNTS = (7, 12)
@@ -20,6 +20,10 @@ LOCAL = 3
         "Chebyshev nodes do not. Local pieces of 3 nodes do not ring and are not continuous. "
         "Pictures only."
     ),
+    covers=[
+        Covers("004 figure 3.2", way="claim"),
+        Covers("004 figure 3.3", way="claim"),
+    ],
     quick={"n_points": 801},
     full={"n_points": 8001},
 )

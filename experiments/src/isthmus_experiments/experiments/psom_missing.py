@@ -6,7 +6,7 @@ import numpy as np
 
 from isthmus.manifold import SmoothPSOM
 from isthmus.plotting import error_bars
-from isthmus_experiments import Outcome, Picture, Row, experiment
+from isthmus_experiments import Covers, Outcome, Picture, Row, experiment
 from isthmus_experiments.experiments._psom_arm import (
     BOX,
     arm_map,
@@ -37,6 +37,9 @@ TOLERANCE, GAIN = 0.25, 10
         "map is as smooth as possible: 0.64, 1.03 and 2.12 mm; by the average of known neighbours: "
         "7.53, 25.86 and 62.90 mm; by the average of all: 15.65, 56.29 and 140.32 mm."
     ),
+    covers=[
+        Covers("004 table 3.2"),
+    ],
     quick={"n_draws": 2},
     full={"n_draws": 20},
 )

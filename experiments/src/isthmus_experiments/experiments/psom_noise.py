@@ -4,7 +4,7 @@ import numpy as np
 
 from isthmus.manifold import SmoothPSOM
 from isthmus.plotting import curves
-from isthmus_experiments import Outcome, Picture, Row, experiment
+from isthmus_experiments import Covers, Outcome, Picture, Row, experiment
 from isthmus_experiments.experiments._psom_arm import (
     BOX,
     distances,
@@ -30,6 +30,9 @@ RULES = {
         "Gaussian noise of 10 mm on all 4096 Chebyshev nodes. The error over the smoothness has a "
         "shallow minimum near 0.002; the gain is below one standard deviation. A curve only."
     ),
+    covers=[
+        Covers("004 figure 3.9", way="claim"),
+    ],
     quick={"smoothness": (0.0, 0.0005, 0.001, 0.002, 0.004, 0.008, 0.016), "choose": False},
     full={
         "smoothness": (0.0, 0.00025, 0.0005, 0.001, 0.0015, 0.002, 0.003, 0.004, 0.008, 0.016),

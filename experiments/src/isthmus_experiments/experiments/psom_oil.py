@@ -7,12 +7,12 @@ from sklearn.neighbors import KNeighborsClassifier
 from isthmus.datasets import load_oilflow
 from isthmus.manifold import Annealing, SmoothPSOM
 from isthmus.plotting import PALETTE, new_figure, style
-from isthmus_experiments import Outcome, Picture, Row, experiment
+from isthmus_experiments import Covers, Outcome, Picture, Row, experiment
 
 
 @experiment(
     "PSOM-oil",
-    document="[004] 4.6.4, figure 4.13",
+    document="[004] 4.6.4, figure 4.14",
     title="Oil flow: three regimes on a learned plane",
     published=(
         "12 measurements, 12 by 12 nodes, 5 cycles for each smoothness 10 * 0.8^k, stopped where "
@@ -20,6 +20,9 @@ from isthmus_experiments import Outcome, Picture, Row, experiment
         "better than on the principal plane. A picture only."
     ),
     needs_data=True,
+    covers=[
+        Covers("004 figure 4.14", way="claim"),
+    ],
     quick={"n": 200, "n_cycles": 1},
     full={"n": 1000, "n_cycles": 5},
 )

@@ -4,7 +4,7 @@ import numpy as np
 
 from isthmus.manifold import SmoothPSOM
 from isthmus.plotting import curves
-from isthmus_experiments import Outcome, Picture, Row, experiment
+from isthmus_experiments import Covers, Outcome, Picture, Row, experiment
 from isthmus_experiments.experiments._psom_arm import BOX, arm_map, distances, postures, told, wrist
 
 SMOOTHNESS, FACTOR = 1e-7, 1.6
@@ -19,6 +19,9 @@ PUBLISHED = {2048: (7.45, 15.44), 3072: (4.80, 13.21), 4096: (2.85, 7.96), 6144:
         "Postures drawn at random, 8 nodes a joint, smoothness 1e-7: 7.45 ± 15.44 mm from 2048, "
         "4.80 ± 13.21 from 3072, 2.85 ± 7.96 from 4096 and 1.55 ± 4.75 mm from 6144 of them."
     ),
+    covers=[
+        Covers("004 table 3.3"),
+    ],
     quick={"n_nodes": 5, "share": 0.5, "sizes": (312, 468, 625, 937), "n_tests": 500},
     full={"n_nodes": 8, "share": 1.0, "sizes": tuple(PUBLISHED), "n_tests": 1000},
 )

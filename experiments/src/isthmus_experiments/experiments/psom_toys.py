@@ -5,7 +5,7 @@ import numpy as np
 from isthmus.manifold import SmoothPSOM
 from isthmus.manifold.psom.roughness import roughness_matrix
 from isthmus.plotting import PALETTE, new_figure, style
-from isthmus_experiments import Outcome, Picture, Row, experiment
+from isthmus_experiments import Covers, Outcome, Picture, Row, experiment
 
 NODES = np.arange(1.0, 9.0)
 BOX = (1.0, 8.0)
@@ -22,6 +22,12 @@ GAPS = [2, 5]  # the third and the sixth
         "filled in smoothly; six samples between the nodes are met by the smoothest curve. "
         "Pictures only; the values of the nodes are not printed."
     ),
+    covers=[
+        Covers("004 figure 3.5", way="claim"),
+        Covers("004 figure 3.6", way="claim"),
+        Covers("004 figure 3.7", way="claim"),
+        Covers("004 figure 3.8", way="claim"),
+    ],
     quick={"smoothness": (0.0, 0.1, 1.0, 10.0)},
     full={"smoothness": (0.0, 0.01, 0.1, 1.0, 10.0, 100.0)},
 )

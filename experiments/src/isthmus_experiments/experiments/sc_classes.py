@@ -8,7 +8,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from isthmus.datasets import is_available, load_usps
 from isthmus.plotting import error_bars
 from isthmus.sparse import DictionaryClassifier
-from isthmus_experiments import Outcome, Picture, Row, experiment
+from isthmus_experiments import Covers, Outcome, Picture, Row, experiment
 
 STRENGTH = 30.0
 FIRST_SPLIT = 1000  # split 0 was used to set the strength
@@ -17,12 +17,19 @@ NEIGHBOUR = "nearest neighbour"
 
 @experiment(
     "SC-classes",
-    document="[002] 2.5, fig. 15",
+    document="[002] 2.5, figure 15",
     title="Discriminative dictionaries on digits",
     published=(
         "Dictionaries trained to be good for their own class and bad for the others tell classes "
         "apart by the residual; shown on edges of objects, without numbers."
     ),
+    covers=[
+        Covers(
+            "002 figure 15",
+            way="other data",
+            why="the images of the picture are not to be had; textures stand in",
+        ),
+    ],
     quick={"shapes": ((5, 2),), "usps": False, "runs": 2},
     full={"shapes": ((5, 2), (15, 3)), "usps": True, "runs": 5},
 )

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.interpolate import griddata
 
 from isthmus.sparse import inpaint_image
-from isthmus_experiments import Outcome, Picture, Row, experiment
+from isthmus_experiments import Covers, Outcome, Picture, Row, experiment
 from isthmus_experiments.experiments._photograph import photograph, picture_row, psnr
 
 MISSING = 0.5
@@ -12,13 +12,21 @@ MISSING = 0.5
 
 @experiment(
     "SC-inpaint",
-    document="[002] 2.5",
+    document="[002] 2.5, figure 14",
     title="Half of the pixels of a photograph filled in",
     published=(
         "Inpainting is shown and not measured. A reference run on another photograph, 128 pixels "
         "high and wide: nearest pixel 18.8 dB, linear interpolation 20.6 dB, waves with 8 atoms "
         "23.0 dB; a learned dictionary should add to this."
     ),
+    covers=[
+        Covers(
+            "002 figure 14",
+            1,
+            way="other data",
+            why="the photograph is of another method's paper; another stands in",
+        ),
+    ],
     quick={"size": 64},
     full={"size": 128},
 )

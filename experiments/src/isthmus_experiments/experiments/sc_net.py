@@ -6,7 +6,7 @@ from sklearn.decomposition import PCA
 from isthmus.plotting import image_grid
 from isthmus.sparse import SparseNet
 from isthmus.sparse.dictionary.net import PRIORS, code_energy, smooth_codes
-from isthmus_experiments import Outcome, Picture, Row, experiment
+from isthmus_experiments import Covers, Outcome, Picture, Row, experiment
 from isthmus_experiments.experiments._natural_images import (
     gabor_fit,
     natural_images,
@@ -20,13 +20,20 @@ SHOWN = 24
 
 @experiment(
     "SC-net",
-    document="[002] 2.2, figures 7 and 8",
+    document="[002] 2.2, figure 8",
     title="Sparse codes of natural images: localised, oriented, band-pass atoms",
     published=(
         "Learned from whitened patches of ten natural images, atoms under a sparse prior look like "
         "the receptive fields of simple cells: localised, oriented and band-pass, which principal "
         "components are not. Pictures only, no values."
     ),
+    covers=[
+        Covers(
+            "002 figure 8",
+            way="other data",
+            why="the natural images of the picture are not named; others stand in",
+        ),
+    ],
     quick={"side": 6, "atoms": 36, "patches": 4000, "passes": 4, "planted": 3000, "fits": 12},
     full={"side": 8, "atoms": 64, "patches": 20_000, "passes": 5, "planted": 20_000, "fits": 64},
 )

@@ -6,7 +6,7 @@ from sklearn.svm import LinearSVC
 
 from isthmus.plotting import curves
 from isthmus.regression import SupportFeatureMachine
-from isthmus_experiments import Outcome, Picture, Row, experiment
+from isthmus_experiments import Covers, Outcome, Picture, Row, experiment
 
 DRAWS = 5
 # (samples, features, true ones): features chosen by the margin and by the mean form, draws with
@@ -28,6 +28,9 @@ PLAIN = {"standardize": False, "fit_intercept": False, "refit": False}
         "The support feature machine with class means finds the relevant features from fewer "
         "samples than the form with margins and than other machines. Curves without numbers."
     ),
+    covers=[
+        Covers("002 figure 22", way="claim"),
+    ],
     quick={"sizes": ((60, 500, 4),), "samples": (20, 40, 60), "n": 100, "draws": 3},
     full={"sizes": tuple(TABLE), "samples": (20, 30, 40, 60, 80, 120), "n": 1000, "draws": 20},
 )

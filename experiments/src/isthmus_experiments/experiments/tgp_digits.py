@@ -31,7 +31,7 @@ PUBLISHED_GAIN = gain(0.250, 0.2151)
 
 @experiment(
     "TGP-digits",
-    document="[003] 4.4, table 4.3, on other digits",
+    document="[003] 4.4, on other digits",
     title="Digits: the sixteen centre pixels by twin processes",
     published=(
         "On USPS digits, MAE: kernel ridge 0.250, twin process 0.2151, with learned powers "

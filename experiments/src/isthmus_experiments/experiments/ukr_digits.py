@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from isthmus_experiments import Outcome, experiment
+from isthmus_experiments import Covers, Outcome, experiment
 from isthmus_experiments.experiments._ukr import principal_start, published_fit
-from isthmus_experiments.experiments._ukr_classes import LESS, PUBLISHED, DigitTask
+from isthmus_experiments.experiments._ukr_classes import CELLS, LESS, PUBLISHED, DigitTask
 
 FLOORS = (40, 32, 24, 16, 8, 4, 2)  # least neighbours of a place, stage by stage
 
@@ -14,25 +14,30 @@ FLOORS = (40, 32, 24, 16, 8, 4, 2)  # least neighbours of a place, stage by stag
     document="[004] 4.6.3 and 5.2.3, tables 4.4 and 5.7, data space",
     title="USPS digits: one manifold per class; the class of the nearest manifold is predicted",
     published=PUBLISHED,
-    quick={"cells": ((5, 1),), "floors": 0, "n_rows": 40, "n_test": 200, "steps": 200},
+    covers=[
+        Covers("004 table 4.4", 8),
+        Covers("004 table 5.7", 40),
+    ],
+    quick={"n_cells": 1, "floors": 0, "n_rows": 40, "n_test": 200, "steps": 200},
     full={
-        "cells": ((5, 1), (5, 3), (5, 5), (7, 1), (7, 3), (7, 5), (10, 1), (10, 5)),
+        "n_cells": 8,
         "floors": 5,
         "n_rows": 2000,
         "n_test": 2007,
         "steps": 200,
     },
+    draws={"n_cells": len(CELLS)},
     needs_data=True,
 )
 def digits(settings, seed, progress):
     task = DigitTask(settings)
-    errors = task.errors(settings, seed, progress)
+    q = settings["floors"]
+    extra = (lambda: _by_floors(task, q)) if q else None
+    errors, by_floors = task.errors(settings, seed, progress, extra=extra)
     rows = [task.neighbour_row(), *task.rows("data space", errors)]
-    if settings["floors"]:
-        q = settings["floors"]
-        progress(0.9, "the published homotopy")
+    if q:
         label = f"{q} dimensions, 1 left out, trained as published"
-        rows.append(task.row(label, "data space", q, 1, _by_floors(task, q)))
+        rows.append(task.row(label, "data space", q, 1, by_floors))
     return Outcome(
         rows,
         [task.picture("data space", errors)],

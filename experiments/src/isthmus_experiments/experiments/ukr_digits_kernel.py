@@ -1,8 +1,8 @@
 """UKR-digits-kernel: one manifold per digit in feature space as a classifier."""
 
 from isthmus.kernels import Polynomial
-from isthmus_experiments import Outcome, experiment
-from isthmus_experiments.experiments._ukr_classes import LESS, PUBLISHED, DigitTask
+from isthmus_experiments import Covers, Outcome, experiment
+from isthmus_experiments.experiments._ukr_classes import CELLS, LESS, PUBLISHED, DigitTask
 
 
 @experiment(
@@ -10,19 +10,24 @@ from isthmus_experiments.experiments._ukr_classes import LESS, PUBLISHED, DigitT
     document="[004] 4.6.3 and 5.2.3, tables 4.4 and 5.7, polynomial kernel",
     title="USPS digits: one manifold a class in the feature space of (y.y')^3",
     published=PUBLISHED,
-    quick={"cells": ((5, 1),), "n_rows": 40, "n_test": 100, "steps": 100},
+    covers=[
+        Covers("004 table 4.4", 8),
+        Covers("004 table 5.7", 40),
+    ],
+    quick={"n_cells": 1, "n_rows": 40, "n_test": 100, "steps": 100},
     full={
-        "cells": ((5, 1), (5, 3), (5, 5), (7, 1), (7, 5), (10, 1)),
+        "n_cells": 6,
         "n_rows": 2000,
         "n_test": 2007,
         "steps": 200,
     },
+    draws={"n_cells": len(CELLS)},
     needs_data=True,
 )
 def digits_kernel(settings, seed, progress):
     task = DigitTask(settings)
     kernel = Polynomial(3, coef0=0.0)
-    errors = task.errors(settings, seed, progress, data_kernel=kernel)
+    errors, _ = task.errors(settings, seed, progress, data_kernel=kernel)
     return Outcome(
         [task.neighbour_row(), *task.rows("polynomial kernel", errors)],
         [task.picture("polynomial kernel", errors)],

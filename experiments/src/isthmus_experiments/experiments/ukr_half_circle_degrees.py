@@ -5,7 +5,7 @@ import numpy as np
 from isthmus.datasets import make_half_circle
 from isthmus.manifold import LocalPolynomial
 from isthmus.plotting import curves, manifold_through
-from isthmus_experiments import Outcome, Picture, Row, experiment
+from isthmus_experiments import Covers, Outcome, Picture, Row, draws, experiment
 from isthmus_experiments.experiments._ukr import (
     curve_points,
     penalty_weight,
@@ -32,6 +32,12 @@ RIDGE = 1e-10  # as in the published runs, which have none but must not divide b
         "as the penalty grows, quadratic ones stay centred (their ends turn slightly outwards at "
         "1); linear ones are the worst, wriggly under much noise. Pictures only."
     ),
+    covers=[
+        Covers("004 figure 5.27", way="claim"),
+        Covers("004 figure 5.28", way="claim"),
+        Covers("004 figure 5.29", way="claim"),
+        Covers("004 figure 5.30", way="claim"),
+    ],
     quick={"sizes": (0.5,), "weights": (0.0, 1.0), "n_sets": 1, "steps": 150},
     full={
         "sizes": (0.25, 0.5, 0.75, 1.0),
@@ -39,29 +45,30 @@ RIDGE = 1e-10  # as in the published runs, which have none but must not divide b
         "n_sets": 5,
         "steps": 2000,
     },
+    draws={"n_sets": 100},
 )
 def half_circle_degrees(settings, seed, progress):
     sizes, weights, whole = settings["sizes"], settings["weights"], settings["steps"] == 2000
-    jobs = [(size, j) for size in sizes for j in range(settings["n_sets"])]
-    found = {(d, size, w): [] for d in DEGREES for size in sizes for w in weights}
-    drawn = {}
-    for i, (size, j) in enumerate(jobs):
-        progress(i / len(jobs), f"noise {size:g}, set {j + 1}")
-        Y, _ = make_half_circle(noise=size, random_state=seed + j)
-        start = principal_start(Y, 1, 1.0)
-        for degree, number in DEGREES.items():
-            for weight in weights:
-                model = published_fit(
-                    Y, 1, steps=settings["steps"], init=start, validation="loo",
-                    degree=LocalPolynomial(number, ridge=RIDGE), density_kernel="gaussian",
-                    penalty={"extension": penalty_weight(Y, weight)} if weight else None,
-                )  # fmt: skip
-                points = curve_points(model)
-                found[degree, size, weight].append(signed_distance(points, SHAPE))
-                if j == 0 and size == sizes[-1] and weight == max(weights):
-                    drawn[f"{degree}, penalty {weight:g}"] = (Y, points)
+
+    def fit(Y, degree, weight):
+        return published_fit(
+            Y, 1, steps=settings["steps"], init=principal_start(Y, 1, 1.0), validation="loo",
+            degree=LocalPolynomial(DEGREES[degree], ridge=RIDGE), density_kernel="gaussian",
+            penalty={"extension": penalty_weight(Y, weight)} if weight else None,
+        )  # fmt: skip
+
+    cells = [(d, size, w) for d in DEGREES for size in sizes for w in weights]
+
+    def draw(j):
+        data = {s: make_half_circle(noise=s, random_state=seed + j)[0] for s in sizes}
+        return {
+            str(cell): signed_distance(curve_points(fit(data[cell[1]], cell[0], cell[2])), SHAPE)
+            for cell in cells
+        }
+
+    sets = draws(draw, settings["n_sets"], progress)
     # distance, bias, roughness
-    means = {cell: np.mean(values, axis=0) for cell, values in found.items()}
+    means = {cell: np.mean([one[str(cell)] for one in sets], axis=0) for cell in cells}
     rows = [
         Row(
             f"{degree}, noise {size:g}: bias (inward negative) at penalties "
@@ -115,7 +122,11 @@ def half_circle_degrees(settings, seed, progress):
         }
         for size in sizes
     }
-    truth = true_half_circle()
+
+    def drawn():
+        Y, _ = make_half_circle(noise=sizes[-1], random_state=seed)
+        return {d: (Y, curve_points(fit(Y, d, most))) for d in DEGREES}
+
     return Outcome(
         rows,
         [
@@ -130,11 +141,11 @@ def half_circle_degrees(settings, seed, progress):
             Picture(
                 "curves",
                 f"The curves at noise {sizes[-1]:g} under a penalty of {most:g}.",
-                lambda: manifold_through(drawn, truth=truth),
+                lambda: manifold_through(drawn(), truth=true_half_circle()),
             ),
         ],
         [
-            f"{settings['n_sets']} data sets of each noise instead of 100. Angles are equidistant. "
+            f"{len(sets)} data sets of each noise of 100. Angles are equidistant. "
             "The penalty is divided by the number of rows; the document prints it without, see "
             "UKR-bowl. The curve is taken at 500 places between the outermost rows.",
         ],

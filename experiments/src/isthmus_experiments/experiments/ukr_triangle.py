@@ -5,7 +5,7 @@ from sklearn.linear_model import LinearRegression
 
 from isthmus.datasets import make_s_triangle
 from isthmus.plotting import latent_map
-from isthmus_experiments import Outcome, Picture, Row, experiment
+from isthmus_experiments import Covers, Outcome, Picture, Row, experiment
 from isthmus_experiments.experiments._ukr import (
     RATE,
     penalty_weight,
@@ -21,7 +21,7 @@ NOISE = 0.1
 
 @experiment(
     "UKR-triangle",
-    document="[004] 4.6.2, figure 4.7",
+    document="[004] 4.6.2, figures 4.7 to 4.9",
     title="A triangle bent to an S: which penalty keeps its shape",
     published=(
         "1000 points, noise 0.1, Gaussian kernel, no cross-validation, principal components. "
@@ -29,6 +29,11 @@ NOISE = 0.1
         "0.03: after 16 steps with the extension of latent space, after 12 with its density. The "
         "density keeps the triangle, the extension bends a corner."
     ),
+    covers=[
+        Covers("004 figure 4.7"),
+        Covers("004 figure 4.8", way="claim"),
+        Covers("004 figure 4.9", way="claim"),
+    ],
     quick={"n_samples": 120, "penalties": ("density",), "steps": 100, "most": 14},
     full={"n_samples": 1000, "penalties": ("extension", "density"), "steps": 200, "most": 22},
 )

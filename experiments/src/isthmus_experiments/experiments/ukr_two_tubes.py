@@ -6,7 +6,7 @@ from isthmus.datasets import load_usps
 from isthmus.losses import Epsilon
 from isthmus.manifold import Starts
 from isthmus.plotting import curves
-from isthmus_experiments import Outcome, Picture, Row, experiment
+from isthmus_experiments import Covers, Outcome, Picture, Row, experiment
 from isthmus_experiments.experiments._ukr import digit_plane, published_fit
 
 
@@ -21,6 +21,9 @@ from isthmus_experiments.experiments._ukr import digit_plane, published_fit
         "198 test images of the two are on average count as false positives: their share falls "
         "sharply near 21 pixels. Curve only."
     ),
+    covers=[
+        Covers("004 figure 5.13", way="claim"),
+    ],
     quick={"n_samples": 150, "pixels": (3, 18, 24), "steps": 40, "tube_steps": 10},
     full={
         "n_samples": 731,

@@ -7,9 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg
-from scipy.spatial.distance import cdist, pdist
+from scipy.spatial.distance import cdist
 
-from isthmus_experiments.experiments._reduction.slices import ascend, save, sir
+from isthmus.features import GradientKernelReduction
+from isthmus.features.sufficient.formulas import ascend
+from isthmus_experiments.experiments._reduction.slices import save, sir
 
 MAX_ROWS = 500
 N_CENTRES = 100
@@ -18,26 +20,12 @@ WIDTHS = (0.5, 1.0, 2.0)
 N_RANDOM = 3  # starts besides those of other methods
 
 
-def gkdr(X, y, d, rng, penalty=1e-4, rank=30):
-    """Gradient-based kernel dimension reduction: where the regression in feature space moves.
-
-    M = Σ_i D_i' (G_x + nεI)^-1 G_y (G_x + nεI)^-1 D_i with the slopes D_i of the kernel at x_i, and
-    G_y replaced by its leading eigenvectors, so that nothing of the size n²p is needed.
-    """
-    rows = _part(len(X), rng)
-    X, y = X[rows], y[rows]
-    n = len(X)
-    squares, width = cdist(X, X, "sqeuclidean"), np.median(pdist(X))
-    K = np.exp(-squares / (2 * width**2))
-    values, U = np.linalg.eigh(_gaussian(y[:, None], y[:, None], np.median(pdist(y[:, None]))))
-    root = U[:, -rank:] * np.sqrt(np.maximum(values[-rank:], 0))
-    R = linalg.solve(K + n * penalty * np.eye(n), root, assume_a="pos")
-    M = np.zeros((X.shape[1], X.shape[1]))
-    for r in R.T:
-        weighted = K * r
-        slopes = (weighted @ X - X * weighted.sum(axis=1)[:, None]) / width**2
-        M += slopes.T @ slopes
-    return np.linalg.eigh(M)[1][:, ::-1][:, :d]
+def gkdr(X, y, d, rng):
+    """Gradient-based kernel dimension reduction, by the public estimator."""
+    model = GradientKernelReduction(
+        d, n_landmarks=MAX_ROWS, random_state=int(rng.integers(2**31 - 1))
+    )
+    return model.fit(X, y).components_.T
 
 
 def sca(X, y, d, rng, n_steps=8):
@@ -76,11 +64,15 @@ def lsdr(X, y, d, rng, max_iter=25, n_rounds=3):
             found = fitted_ratio(cdist(X @ B, U @ B, "sqeuclidean"), outputs, _bell)
             if found.loss < best[0]:
                 best = (found.loss, B)
-            B = ascend(information(X, U, outputs, found.width, found.penalty), B, max_iter)[0]
+            B = _climb(information(X, U, outputs, found.width, found.penalty), B, max_iter)
         found = fitted_ratio(cdist(X @ B, U @ B, "sqeuclidean"), outputs, _bell)
         if found.loss < best[0]:
             best = (found.loss, B)
     return best[1]
+
+
+def _climb(criterion, B, max_iter):
+    return ascend(criterion, B, max_iter=max_iter, tol=1e-6).B
 
 
 def held_out_loss(X, y, B, rng, kernel=None):

@@ -27,6 +27,8 @@ SLICED = {"LAD": lad, "SAVE": save, "SIR": sir}
 KERNEL = {"LSDR": lsdr, "gKDR": gkdr, "SCA": sca}
 PUBLISHED = (OURS, "LSDR", "gKDR", "SCA", "LAD", "SAVE", "SIR")
 OTHERS = ("PLS", "PCA")
+# Of a quick run: one rival of either kind, since regressions are tuned behind each.
+FEW = (OURS, "gKDR", "SIR", *OTHERS)
 KERNELS = tuple(Gaussian(width_factor=scale) for scale in (2.0, 1.0, 0.5, 0.25))
 PENALTIES = tuple(10.0 ** np.arange(-4, 2.1, 0.5))
 # What predicts the outputs in the coordinates of new rows.

@@ -1,0 +1,1 @@
+"""Which published tables and figures are remade, how, and which cannot be."""

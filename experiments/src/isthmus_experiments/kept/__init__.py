@@ -1,0 +1,1 @@
+"""Results that are kept in files: draws that accumulate, records of full runs, pages of them."""

@@ -1,0 +1,141 @@
+"""The page *Published and ours*, built from the records that are kept."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from isthmus_experiments.coverage.table import LEVELS, Coverage
+from isthmus_experiments.kept.record import Record, findings_table
+from isthmus_experiments.outcome import BAND, FINDINGS, count_findings, format_value
+from isthmus_experiments.registry import Experiment
+from isthmus_experiments.report import table_line
+
+__all__ = ["published_page"]
+
+DOCUMENTS = {
+    "000": "Bakir, *Extensions to Kernel Dependency Estimation* (2006)",
+    "001": "Bakir and others, *Multivariate Regression with Stiefel Constraints* (2004)",
+    "002": "Hammer, *Modern Data Analysis* (2014)",
+    "003": "Tonde, *Supervised Feature Learning via Dependency Maximization* (2016)",
+    "004": "Klanke, *Learning Manifolds with the Parametrized Self-Organizing Map and "
+    "Unsupervised Kernel Regression* (2007)",
+}
+
+
+def published_page(
+    records: Mapping[str, Record],
+    experiments: Iterable[Experiment],
+    covered: Iterable[Coverage],
+) -> str:
+    """Return the page as MyST Markdown.
+
+    Parameters
+    ----------
+    records : mapping
+        The kept records by id.
+    experiments : iterable of Experiment
+        All of them, in order; those without a record are named.
+    covered : iterable of Coverage
+        The published tables and figures.
+    """
+    experiments = list(experiments)
+    kept = [records[e.id] for e in experiments if e.id in records]
+    waiting = [e.id for e in experiments if e.id not in records]
+    lines = [
+        "# Published and ours",
+        "",
+        *_introduction(kept, len(experiments)),
+        "",
+        "## Tables and figures",
+        "",
+        *_coverage(list(covered)),
+        "",
+        "## Where we differ, and our reading",
+        "",
+        *_differences(kept),
+        "",
+        "## Every result",
+        "",
+    ]
+    for record in kept:
+        lines += [*_section(record), ""]
+    if waiting:
+        lines += ["No full run is kept yet of " + ", ".join(waiting) + ".", ""]
+    return "\n".join(lines)
+
+
+def _introduction(kept: list[Record], n_experiments: int) -> list[str]:
+    rows = [row for record in kept for row in record.findings]
+    counts = Counter(row.finding for row in rows)
+    last = max((record.date for record in kept), default="never")
+    numbers = ", ".join(f"{counts[word]} {word}" for word in FINDINGS)
+    return [
+        "What five documents report, run again in full settings and kept. "
+        f"{len(kept)} of {n_experiments} experiments have a kept run, the last of {last}. "
+        f"Findings: **{numbers}**.",
+        "",
+        f"*Reproduced*: a published number that ours meets within {BAND:.0%}. *Holds*: a "
+        "published claim that is so with us, or whose number is not met so closely. *Observed*: "
+        "ours alone, nothing was published. *Differs*: not so with us, with our reading.",
+        "",
+        "This page is written by `python docs/published.py` from `experiments/results`, and that "
+        "by `isthmus reproduce --keep experiments/results`.",
+        "",
+        *(f"- [{number}] {title}" for number, title in DOCUMENTS.items()),
+    ]
+
+
+def _coverage(covered: list[Coverage]) -> list[str]:
+    counts = Counter(c.level for c in covered)
+    lines = [
+        f"{len(covered)} tables and figures report results: "
+        + ", ".join(f"{counts[level]} {level}" for level in LEVELS)
+        + ". `isthmus reproduce --coverage` lists them all; these are not remade, or in part:",
+        "",
+        table_line("table or figure", "what it shows", "remade", "by", "why not all"),
+        "|---|---|---|---|---|",
+    ]
+    for c in covered:
+        if c.level in ("full", "other data"):
+            continue
+        why = "; ".join(dict.fromkeys(d.why for _, d in c.declared if d.why))
+        lines.append(
+            table_line(
+                c.published.item,
+                c.published.title,
+                f"{c.results} of {c.published.results}",
+                ", ".join(dict.fromkeys(id for id, _ in c.declared)),
+                why or c.published.impossible,
+            )
+        )
+    return lines
+
+
+def _differences(kept: list[Record]) -> list[str]:
+    lines = [
+        table_line("experiment", "quantity", "published", "ours", "our reading"),
+        "|---|---|---|---|---|",
+    ]
+    for record in kept:
+        for row in record.findings:
+            if row.finding == "differs":
+                values = format_value(row.published), format_value(row.ours)
+                lines.append(table_line(record.id, row.quantity, *values, row.verdict))
+    return lines
+
+
+def _section(record: Record) -> list[str]:
+    draws = f", {record.draws} of {record.draws_wanted} draws" if record.draws_wanted else ""
+    return [
+        f":::{{dropdown}} {record.id}: {record.title} ({count_findings(record.findings)})",
+        f"{record.document}. {record.published}",
+        "",
+        *findings_table(record.findings),
+        "",
+        *(f"- {note}" for note in record.notes),
+        "",
+        f"Seed {record.seed}{draws}, {record.seconds:.0f} s, commit {record.commit}, "
+        f"{record.date}.",
+        ":::",
+    ]
