@@ -3,7 +3,7 @@
 Ours is ``DependencyEstimator(loss=...)`` with untouched defaults, once for each loss. The others
 are tuned on a quarter of the training rows (one setting each, and a common threshold of the labels
 for each loss), then fitted on all of them. Folds are the same for all; differences are judged by
-the corrected paired t-test of Nadeau and Bengio.
+the corrected paired t-test of Nadeau and Bengio. A run that is stopped goes on where it was.
 """
 
 import argparse
@@ -167,46 +167,87 @@ def iokr_scores(X, Y, X_new, Y_new):
     return found
 
 
-def run_label_set(name, n_folds, n_rows):
-    """Scores (who, measure) of every fold, and CPU seconds."""
-    X, Y = label_set(name)
-    X, Y = X[:n_rows], Y[:n_rows]
-    scores, seconds = {}, {}
-    contestants = {"ours": our_scores}
-    for who, builders in PEERS.items():
-        contestants[who] = lambda *data, b=builders: peer_scores(b, *data)
-    contestants["IOKR"] = iokr_scores
-    for train, test in KFold(n_folds, shuffle=True, random_state=0).split(X):
-        for who, judge in contestants.items():
-            start = time.process_time()
-            found = judge(X[train], Y[train], X[test], Y[test])
-            seconds.setdefault(who, []).append(time.process_time() - start)
-            for measure, value in found.items():
-                scores.setdefault((who, measure), []).append(value)
-    return scores, seconds
+def label_set_contestants():
+    """Who predicts label sets: functions of training and new rows that give the measures."""
+    peers = {
+        who: lambda *data, b=builders: peer_scores(b, *data) for who, builders in PEERS.items()
+    }
+    return {"ours": our_scores, **peers, "IOKR": iokr_scores}
 
 
-def run_classes(X, y, n_folds):
-    """The same for classes, by their accuracy; peers choose their setting on validation rows."""
-    scores, seconds = {}, {}
-    for train, test in StratifiedKFold(n_folds, shuffle=True, random_state=0).split(X, y):
-        start = time.process_time()
-        guess = DependencyClassifier().fit(X[train], y[train]).predict(X[test])
-        seconds.setdefault("ours", []).append(time.process_time() - start)
-        scores.setdefault(("ours", "accuracy"), []).append(accuracy_score(y[test], guess))
-        for who, builders in PEERS.items():
-            if who == "chain":
-                continue
-            start = time.process_time()
-            parts = train_test_split(
-                X[train], y[train], test_size=0.25, random_state=0, stratify=y[train]
-            )
-            models = [make_pipeline(StandardScaler(), build()) for build in builders]
-            best = max(models, key=lambda m: m.fit(parts[0], parts[2]).score(parts[1], parts[3]))
-            value = best.fit(X[train], y[train]).score(X[test], y[test])
-            seconds.setdefault(who, []).append(time.process_time() - start)
-            scores.setdefault((who, "accuracy"), []).append(value)
-    return scores, seconds
+def our_classes(X, y, X_new, y_new):
+    """The accuracy of ours on classes."""
+    guess = DependencyClassifier().fit(X, y).predict(X_new)
+    return {"accuracy": accuracy_score(y_new, guess)}
+
+
+def peer_classes(builders, X, y, X_new, y_new):
+    """The accuracy of a peer whose setting was chosen on validation rows."""
+    parts = train_test_split(X, y, test_size=0.25, random_state=0, stratify=y)
+    models = [make_pipeline(StandardScaler(), build()) for build in builders]
+    best = max(models, key=lambda m: m.fit(parts[0], parts[2]).score(parts[1], parts[3]))
+    return {"accuracy": best.fit(X, y).score(X_new, y_new)}
+
+
+def class_contestants():
+    """Who predicts classes; a chain of one label is the regression itself."""
+    peers = {
+        who: lambda *data, b=builders: peer_classes(b, *data)
+        for who, builders in PEERS.items()
+        if who != "chain"
+    }
+    return {"ours": our_classes, **peers}
+
+
+def tasks(options):
+    """Name, inputs, outputs, folds and contestants of every set, the small ones first."""
+    shuffled = {"shuffle": True, "random_state": 0}
+    for name, X, y in class_sets():
+        X, y = X[: options.rows], y[: options.rows]
+        folds = StratifiedKFold(options.folds, **shuffled).split(X, y)
+        yield name, X, y, folds, class_contestants()
+    for name in LABEL_SETS:
+        X, Y = (part[: options.rows] for part in label_set(name))
+        yield name, X, Y, KFold(options.folds, **shuffled).split(X), label_set_contestants()
+
+
+def run(options, state):
+    """Measures and CPU seconds of every set, fold and contestant that ``state`` does not have.
+
+    Yields after each of them, so that a run that is stopped goes on where it was.
+    """
+    for name, X, y, folds, contestants in tasks(options):
+        if options.only is not None and name not in options.only:
+            continue
+        known = state.setdefault(name, {who: {} for who in contestants})
+        for fold, (train, test) in enumerate(folds):
+            for who, judge in contestants.items():
+                if str(fold) in known.setdefault(who, {}):
+                    continue
+                start = time.process_time()
+                found = judge(X[train], y[train], X[test], y[test])
+                known[who][str(fold)] = {
+                    "measures": found,
+                    "seconds": time.process_time() - start,
+                }
+                yield name
+
+
+def collected(state, n_folds):
+    """Scores (who, measure) and seconds of the sets of which every fold has been run."""
+    results = {}
+    for name in (*LABEL_SETS, *(name for name in state if name not in LABEL_SETS)):
+        known = state.get(name)
+        if known is None or any(len(folds) < n_folds for folds in known.values()):
+            continue
+        scores, seconds = {}, {}
+        for who, folds in known.items():
+            for fold in sorted(folds, key=int):
+                seconds.setdefault(who, []).append(folds[fold]["seconds"])
+                for measure, value in folds[fold]["measures"].items():
+                    scores.setdefault((who, measure), []).append(value)
+        results[name] = scores, seconds
+    return results
 
 
 def corrected_p(a, b):
@@ -264,50 +305,27 @@ def page(results, options):
 
 
 def main(arguments=None):
-    """Run the study; the page is written anew after every set."""
+    """Run the study; the page is written anew whenever a set is complete."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--rows", type=int, default=None, help="at most so many rows of a set")
-    parser.add_argument("--keep", type=Path, help="a file for the scores of this run")
-    parser.add_argument("--join", type=Path, nargs="*", help="write the page from such files")
     parser.add_argument("--only", nargs="*", help="names of sets")
+    parser.add_argument(
+        "--state",
+        type=Path,
+        default=Path("any_loss.json"),
+        help="a file that keeps every fold, so that a run that was stopped goes on",
+    )
     options = parser.parse_args(arguments)
     warnings.filterwarnings("ignore")
-    if options.join:
-        RESULTS.write_text(page(_joined(options.join), options), encoding="utf-8")
-        return
-    results = {}
+    state = json.loads(options.state.read_text("utf-8")) if options.state.exists() else {}
     with threadpool_limits(limits=1):
-        for name in LABEL_SETS:
-            if options.only is None or name in options.only:
-                results[name] = run_label_set(name, options.folds, options.rows)
-                _tell(results, options)
-        for name, X, y in class_sets():
-            if options.only is None or name in options.only:
-                results[name] = run_classes(X[: options.rows], y[: options.rows], options.folds)
-                _tell(results, options)
-
-
-def _tell(results, options):
-    print(page(results, options), flush=True)
-    if options.keep is not None:
-        told = {
-            name: {"scores": [[*key, values] for key, values in scores.items()], "seconds": seconds}
-            for name, (scores, seconds) in results.items()
-        }
-        options.keep.write_text(json.dumps(told), encoding="utf-8")
-    elif options.only is None:
+        for name in run(options, state):
+            options.state.write_text(json.dumps(state), encoding="utf-8")
+            print(name, {who: len(folds) for who, folds in state[name].items()}, flush=True)
+    results = collected(state, options.folds)
+    if results:
         RESULTS.write_text(page(results, options), encoding="utf-8")
-
-
-def _joined(files):
-    """Results of several runs, in the order of the sets."""
-    found = {}
-    for file in files:
-        for name, told in json.loads(file.read_text(encoding="utf-8")).items():
-            scores = {(who, measure): values for who, measure, values in told["scores"]}
-            found[name] = scores, told["seconds"]
-    return found
 
 
 if __name__ == "__main__":

@@ -178,6 +178,8 @@ def _classes(method, case):
                 cv=folds_of(len(X), 5),
             )
             model.fit_conformalize(X, y)
+            # Its default, "mean", averages the models of all folds, of which nothing is promised.
+            return np.asarray(model.predict_set(new, agg_scores="crossval")[1])[:, :, 0]
         return np.asarray(model.predict_set(new)[1])[:, :, 0]
 
     return Contest(ours, peer, class_quality(truth), largest)
@@ -199,11 +201,11 @@ def split_classes(case):
 @benchmark(
     "conformal-classes-cross",
     work="ConformalSets(method='cross', cv=5) of logistic regression, digits",
-    peer="mapie CrossConformalClassifier(conformity_score='lac', cv=5)",
+    peer="mapie CrossConformalClassifier(conformity_score='lac', cv=5), agg_scores='crossval'",
     cases=(400,),
     quick=(400,),
     unit="rows",
-    goal="the same coverage, sets no larger, no slower",
+    goal="the same sets, no slower",
 )
 def cross_classes(case):
     return _classes("cross", case)

@@ -4,13 +4,19 @@ import warnings
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.gaussian_process import GaussianProcessClassifier as SklearnClassifier
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 from sklearn.linear_model import BayesianRidge
 
 from benchmarks._harness import Contest, Unavailable, benchmark
 from isthmus.kernels import ARD, Gaussian
-from isthmus.regression import BayesianLinearRegression, GaussianProcess, Inducing
+from isthmus.regression import (
+    BayesianLinearRegression,
+    GaussianProcess,
+    GaussianProcessClassifier,
+    Inducing,
+)
 
 N_COLUMNS = 4
 SIZES, QUICK = (1_000, 2_000, 4_000), (250, 500, 1_000)
@@ -177,3 +183,26 @@ def bayesian_linear(n):
         None,
         lambda a, b: float(np.abs(a.coef_ - b.coef_).max()),
     )
+
+
+@benchmark(
+    "gp-classes",
+    work="Kernel and amplitude of largest likelihood of two classes from the same start, 4 columns",
+    peer="sklearn GaussianProcessClassifier",
+    cases=(500, 1_000, 2_000),
+    quick=(250, 500),
+    goal="no slower to the same likelihood",
+)
+def classes(n):
+    X, y = _waves(n)
+    marks = y + 0.5 * np.random.default_rng(1).normal(size=n) > 0
+
+    def ours():
+        model = GaussianProcessClassifier(Gaussian(0.5), n_init=1, random_state=0)
+        return model.fit(X, marks).log_marginal_likelihood_
+
+    def theirs():
+        model = SklearnClassifier(ConstantKernel(1.0) * RBF(1.0), random_state=0)
+        return model.fit(X, marks).log_marginal_likelihood_value_
+
+    return Contest(ours, theirs, lambda value: {"log likelihood": value})

@@ -48,7 +48,7 @@ def run(suite: Suite) -> Replacement:
     quiet = ["-p", "no:cacheprovider", "-p", "no:terminal", "--import-mode=importlib"]
     options = [*quiet, "-c", os.devnull, "--rootdir", os.path.dirname(spec.origin), "-W", "ignore"]
     if suite.without:
-        options += ["-k", f"not {suite.without}"]
+        options += ["-k", f"not ({suite.without})"]
     pytest.main(["--pyargs", suite.module, *options], plugins=[plugin])
     if not plugin.passed and not plugin.failed:
         plugin.failed["the file"] = "no test was run"

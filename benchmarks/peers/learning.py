@@ -1,4 +1,4 @@
-"""Adapters for the tests of scikit-learn: its signatures, our estimators and solvers."""
+"""Adapters for the tests of scikit-learn and SciPy: their signatures, our solvers."""
 
 from functools import partial
 
@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from isthmus import features, regression
 from isthmus.kernels import FunctionKernel, Gaussian, Linear
-from isthmus.sparse import orthogonal_matching_pursuit
+from isthmus.sparse import nonnegative_least_squares, orthogonal_matching_pursuit
 
 
 def _kernel(name, X, gamma=None, degree=3, coef0=1, kernel_params=None):
@@ -104,13 +104,13 @@ class KernelRidge(RegressorMixin, BaseEstimator):
         self.kernel_params = kernel_params
 
     def fit(self, X, y=None, sample_weight=None):
-        if sample_weight is not None or np.ndim(self.alpha):
-            raise NotImplementedError("no weights of rows, one penalty for all outputs")
+        if np.ndim(self.alpha):
+            raise NotImplementedError("one penalty for all outputs")
         X = _dense(X)
         kernel = _kernel(self.kernel, X, self.gamma, self.degree, self.coef0, self.kernel_params)
         self.model_ = regression.KernelRidgeCV(
             kernel, alpha=float(self.alpha), fit_intercept=False
-        ).fit(X, y)
+        ).fit(X, y, sample_weight=sample_weight)
         return self
 
     def predict(self, X):
@@ -135,3 +135,14 @@ def orthogonal_mp(
     limit = {"n_nonzero": n_nonzero_coefs} if tol is None else {"tol": np.sqrt(tol)}
     codes = orthogonal_matching_pursuit(np.atleast_2d(y.T), (X / norms).T, **limit) / norms
     return codes[0] if y.ndim == 1 else np.squeeze(codes.T)
+
+
+def nnls(A, b, *, maxiter=None, atol=None):
+    """The solution of SciPy's problem by ours, which has rows where it has columns."""
+    if maxiter is not None:
+        raise NotImplementedError("no limit of steps")
+    A, b = np.asarray(A, dtype=float), np.asarray(b, dtype=float)
+    if b.ndim == 2 and b.shape[1] != 1:
+        raise ValueError("Expected a 1D array")
+    x = nonnegative_least_squares(b.reshape(1, -1), A.T)[0]
+    return x, float(np.linalg.norm(A @ x - b.ravel()))

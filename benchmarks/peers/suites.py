@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from benchmarks.peers import dependence, learning, series
+from benchmarks.peers import dependence, learning, series, smoothing
 
 OURS, THEIRS, CONVENTION = "ours", "the peer's", "convention"
 
@@ -33,7 +33,6 @@ def _as(new: Any) -> Callable[[Any], Any]:
     return lambda original: new
 
 
-NO_WEIGHTS = (CONVENTION, "we have no weights of rows and one penalty for all outputs")
 NO_EXACT = (CONVENTION, "we compute in floating point: no fractions, decimals, other array types")
 RANK = (CONVENTION, "we refuse components without variance, where the peer returns zeros")
 POWER = "TypeIError"  # the power is estimated by the peer's own class, found by its name
@@ -44,8 +43,7 @@ SUITES = (
         "sklearn.tests.test_kernel_ridge",
         {"KernelRidge": _as(learning.KernelRidge)},
         {
-            "sample_weights": NO_WEIGHTS,
-            "multi_output": NO_WEIGHTS,
+            "multi_output": (CONVENTION, "we have one penalty for all outputs"),
         },
     ),
     Suite(
@@ -67,8 +65,32 @@ SUITES = (
         {"orthogonal_mp": _as(learning.orthogonal_mp)},
         {
             "path": (CONVENTION, "we return no path of codes"),
+            "unreachable": (CONVENTION, "ours reaches it; the peer warns from a Gram matrix only"),
             "identical_regressors": (CONVENTION, "another category and text of the warning"),
         },
+    ),
+    Suite(
+        "scipy",
+        "scipy.optimize.tests.test_nnls",
+        {"nnls": _as(learning.nnls)},
+        {
+            "maxiter": (CONVENTION, "our steps are not limited by a parameter"),
+            "deprecation": (CONVENTION, "a parameter of the peer's that is going away"),
+            "gh21021_ex1": (CONVENTION, "more unknowns than rows: another solution of no error"),
+            "gh_22791": (CONVENTION, "more unknowns than rows: another solution of equal error"),
+            "2D_singleton": (CONVENTION, "a residual of 1e-15 where exactly 0 is expected"),
+        },
+    ),
+    Suite(
+        "statsmodels",
+        "statsmodels.nonparametric.tests.test_kernel_regression",
+        {"nparam": smoothing.statsmodels_nonparametric},
+        {
+            "mfx": (CONVENTION, "we return derivatives of the fit, the peer slopes of local lines"),
+            "aic": (CONVENTION, "we choose bandwidths by leave-one-out only"),
+        },
+        without="ordered or mixed or censored or significance or hurvich or specified or invalid "
+        "or efficient",
     ),
     Suite(
         "dcor",

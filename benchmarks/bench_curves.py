@@ -1,0 +1,84 @@
+"""Principal curves: how near the true curve, how fast, and the projection of new rows."""
+
+import warnings
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from benchmarks._harness import Contest, Unavailable, benchmark
+from isthmus.datasets import distance_to_manifold, make_half_circle
+from isthmus.manifold import PrincipalCurve
+
+
+def _pcurve():
+    try:
+        import pcurvepy2
+    except ImportError as missing:
+        raise Unavailable(str(missing)) from missing
+    return pcurvepy2
+
+
+@benchmark(
+    "curves-spline",
+    work="a principal curve of half a circle with noise, and its distance from the truth",
+    peer="pcurvepy2.PrincipalCurve",
+    cases=(300, 1000, 3000),
+    quick=(100, 300),
+    goal="nearer to the true curve",
+)
+def spline(n):
+    Y = make_half_circle(n, noise=0.5, random_state=0)[0]
+    peer_class = _pcurve().PrincipalCurve
+
+    def ours():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return PrincipalCurve(init="pca", random_state=0).fit(Y).reconstruct(Y)
+
+    def peer():
+        model = peer_class(k=3)
+        model.fit(Y)
+        return np.asarray(model.points)  # of the rows, on its curve
+
+    def quality(points):
+        return {"mean distance from the truth": distance_to_manifold(points, "half_circle").mean()}
+
+    return Contest(ours, peer, quality)
+
+
+@benchmark(
+    "curves-projection",
+    work="projection of rows on a line of 256 segments in 3 columns",
+    peer="the formula in plain NumPy",
+    cases=(10_000, 20_000, 40_000),
+    quick=(1000, 2000),
+    goal="5 times",
+)
+def projection(n):
+    rng = np.random.default_rng(0)
+    t = np.linspace(0, 6, 300)
+    curve = PrincipalCurve(init="pca", alpha=1e-7).fit(np.column_stack([t, np.sin(t), np.cos(t)]))
+    Y = np.column_stack([6 * rng.uniform(size=n), rng.normal(size=(n, 2))])
+    V, lengths = curve.vertices_, curve.arc_lengths_
+
+    def ours():
+        return curve.transform(Y)[:, 0]
+
+    def peer():
+        step = np.diff(V, axis=0)
+        size = np.sum(step**2, axis=1)
+        found = np.empty(n)
+        for first in range(0, n, 1000):
+            part = Y[first : first + 1000]
+            gap = part[:, None] - V[:-1]
+            place = np.clip(np.einsum("nkd,kd->nk", gap, step) / size, 0, 1)
+            away = np.sum((gap - place[..., None] * step) ** 2, axis=2)
+            best = np.argmin(away, axis=1)
+            rows = np.arange(len(part))
+            found[first : first + 1000] = lengths[best] + place[rows, best] * np.sqrt(size[best])
+        return found
+
+    def difference(one, other):
+        return float(np.abs(one - other).max())
+
+    return Contest(ours, peer, None, difference)

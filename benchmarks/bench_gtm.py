@@ -1,0 +1,129 @@
+"""Generative topographic mapping: the same steps of EM by us and by ugtm, and many rows."""
+
+import numpy as np
+from sklearn.datasets import make_s_curve
+from sklearn.preprocessing import scale
+
+from benchmarks._harness import Contest, Unavailable, benchmark
+from isthmus.datasets import load_oilflow
+from isthmus.manifold import GaussianBasis, GenerativeTopographicMapping
+from isthmus.manifold.gtm.mixture import Mixture, block_sums
+
+N_NODES, N_CENTRES, PENALTY, N_STEPS = 16, 4, 0.1, 50
+
+
+def ours(X):
+    """Fifty steps of the published EM, with the peer's basis, penalty and plane to begin at."""
+    return GenerativeTopographicMapping(
+        2,
+        n_nodes=N_NODES,
+        basis=GaussianBasis(N_CENTRES, width=1.0, linear=False),
+        alpha=PENALTY,
+        noise="em",
+        init="pca",
+        max_iter=N_STEPS,
+        tol=0.0,
+    ).fit(X)
+
+
+def peer(X):
+    try:
+        from ugtm import runGTM
+    except ImportError as error:
+        raise Unavailable("ugtm is not installed") from error
+    return runGTM(data=X, k=N_NODES, m=N_CENTRES, s=1.0, regul=PENALTY, niter=N_STEPS)
+
+
+def likelihood(X):
+    """The mean log-likelihood of a row, by one formula for both."""
+
+    def of(model):
+        if isinstance(model, GenerativeTopographicMapping):
+            return {"log-likelihood": float(model.score_samples(X).mean())}
+        mixture = Mixture(model.matY.T, 1 / float(model.betaInv))
+        return {"log-likelihood": block_sums(X, mixture).log_likelihood / len(X)}
+
+    return of
+
+
+@benchmark(
+    "gtm-em",
+    work="50 steps of EM, 16 x 16 nodes, 16 basis functions, of a noisy S-shaped sheet",
+    peer="ugtm.runGTM",
+    cases=(1000, 3000, 10_000),
+    quick=(300,),
+    goal="the same likelihood, 10 times as fast",
+)
+def steps(n):
+    X, _ = make_s_curve(n, noise=0.1, random_state=0)
+    X = scale(X)  # as the peer does
+    return Contest(lambda: ours(X), lambda: peer(X), quality=likelihood(X))
+
+
+@benchmark(
+    "gtm-oil",
+    work="50 steps of EM on 1000 rows of 12 measurements of an oil pipeline",
+    peer="ugtm.runGTM",
+    cases=("oil flow",),
+    goal="the same likelihood, 10 times as fast",
+)
+def oil(_):
+    X = scale(load_oilflow().X_train)
+    return Contest(lambda: ours(X), lambda: peer(X), quality=likelihood(X))
+
+
+@benchmark(
+    "gtm-rows",
+    work="5 steps of EM on rows of ten columns, 16 x 16 nodes, read in blocks",
+    peer="the formula in NumPy, all rows at once",
+    cases=(10_000, 100_000, 1_000_000),
+    quick=(2000,),
+    goal="time linear in rows; memory of blocks",
+)
+def rows(n):
+    rng = np.random.default_rng(0)
+    Z = rng.uniform(-1, 1, size=(n, 2))
+    X = np.sin(Z @ rng.normal(size=(2, 10)) * 2) + 0.05 * rng.normal(size=(n, 10))
+
+    def fit():
+        return GenerativeTopographicMapping(
+            2,
+            n_nodes=N_NODES,
+            basis=GaussianBasis(N_CENTRES, width=1.0, linear=False),
+            alpha=PENALTY,
+            noise="em",
+            init="pca",
+            max_iter=5,
+            tol=0.0,
+        ).fit(X)
+
+    def formula():
+        if n > 100_000:
+            raise Unavailable("its tables of rows times nodes take 2 GB each")
+        model = GenerativeTopographicMapping(
+            2,
+            n_nodes=N_NODES,
+            basis=GaussianBasis(N_CENTRES, width=1.0, linear=False),
+            alpha=PENALTY,
+            noise="em",
+            init="pca",
+            max_iter=1,
+        ).fit(X[:1000])
+        Phi, F, beta = model.basis_(model.nodes_), model.images_, model.noise_**-2
+        for _ in range(5):
+            D = (X**2).sum(axis=1)[:, None] + (F**2).sum(axis=1) - 2 * X @ F.T
+            L = -0.5 * beta * D
+            R = np.exp(L - L.max(axis=1, keepdims=True))
+            R /= R.sum(axis=1, keepdims=True)
+            A = (Phi.T * R.sum(axis=0)) @ Phi + PENALTY / beta * np.eye(Phi.shape[1])
+            F = Phi @ np.linalg.solve(A, Phi.T @ (R.T @ X))
+            D = (X**2).sum(axis=1)[:, None] + (F**2).sum(axis=1) - 2 * X @ F.T
+            beta = X.size / np.sum(R * D)
+        return Mixture(F, beta)
+
+    def quality(found):
+        if isinstance(found, Mixture):
+            return {"log-likelihood": block_sums(X, found).log_likelihood / n}
+        return {"log-likelihood": float(found.score_samples(X).mean())}
+
+    return Contest(fit, formula, quality=quality)
