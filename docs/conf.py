@@ -141,7 +141,16 @@ def _reference(match):
     return f"{{py:obj}}`{shown} <isthmus.{family}.{shown}>`"
 
 
+def write_explorer_pages(app, exception):
+    """Write the pages of the explorer that the guide shows, beside the built ones."""
+    if exception is None and app.builder.format == "html":
+        from explorer_pages import write_missing
+
+        write_missing(Path(app.outdir) / "_static" / "explorer")
+
+
 def setup(app):
+    app.connect("build-finished", write_explorer_pages)
     app.connect("source-read", link_to_what_is_built)
     app.add_html_math_renderer("mathml", formula("inline"), formula("block"))
     app.connect("autodoc-skip-member", skip_what_scikit_learn_adds)

@@ -1,5 +1,6 @@
-"""The picture of the README, drawn anew: ``python docs/pictures.py``."""
+"""The pictures of the README and of the front page, drawn anew: ``python docs/pictures.py``."""
 
+import runpy
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -12,6 +13,15 @@ from isthmus.manifold import UnsupervisedKernelRegression
 from isthmus.structured import DependencyEstimator
 
 PAPER = "white"
+STATIC = Path(__file__).parent / "_static"
+EXAMPLES = Path(__file__).parents[1] / "examples"
+# What the front page shows: a name, the example, and its variable that holds the figure.
+FRONT = {
+    "photograph": ("sparse/plot_denoise_image.py", "figure"),
+    "writing": ("robotics/plot_writing_arm.py", "figure"),
+    "molecules": ("structured/plot_molecule_graphs.py", "figure"),
+    "words": ("regression/plot_gaussian_process_on_words.py", "figure"),
+}
 
 
 def halves(ax: plt.Axes) -> None:
@@ -60,7 +70,15 @@ def plane(ax: plt.Axes) -> None:
     ax.set_title("Pictures to a plane, and back from anywhere on it", fontsize=10)
 
 
-def main() -> None:
+def front() -> None:
+    """Write the pictures of the front page, from the examples that they link to."""
+    (STATIC / "front").mkdir(exist_ok=True)
+    for name, (example, variable) in FRONT.items():
+        figure = runpy.run_path(str(EXAMPLES / example))[variable]
+        figure.savefig(STATIC / "front" / f"{name}.png", dpi=60, facecolor=PAPER)
+
+
+def first() -> None:
     """Write ``docs/_static/first.png``."""
     figure, axes = plt.subplots(
         1, 2, figsize=(11, 3.6), width_ratios=(1.75, 1), layout="constrained", facecolor=PAPER
@@ -70,8 +88,9 @@ def main() -> None:
     for ax in axes:
         for side in ax.spines.values():
             side.set_visible(False)
-    figure.savefig(Path(__file__).parent / "_static" / "first.png", dpi=110)
+    figure.savefig(STATIC / "first.png", dpi=110)
 
 
 if __name__ == "__main__":
-    main()
+    first()
+    front()

@@ -1,6 +1,6 @@
 """
-How a ball finds the points it needs
-====================================
+The smallest enclosing ball depends on few points
+=================================================
 
 The smallest ball around 20 000 points touches three or four of them, and a ball that is one per
 cent larger can be found from a dozen. Left, a cloud in the plane, its ball, and the points that

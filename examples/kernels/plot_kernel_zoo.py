@@ -1,6 +1,6 @@
 """
-What each kernel finds alike
-============================
+What each kernel finds similar
+==============================
 
 The kernel decides which objects are neighbours. Each panel shows the similarity of all points of
 the plane to one of them (the cross), with contours at equal steps: the kernel of the inner product

@@ -1,6 +1,6 @@
 """
-One map of an arm, asked in every direction
-===========================================
+One map of an arm, used in every direction
+==========================================
 
 A planar arm with three joints reaches a point in many ways. A PSOM through 729 postures holds
 joints and hand together: asked with the joints it gives the hand, asked with the hand it gives

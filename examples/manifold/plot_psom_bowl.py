@@ -1,6 +1,6 @@
 """
-A bowl unfolds
-==============
+Unfolding a bowl
+================
 
 Points of a sphere with an opening are given, and nothing else. PSOM+ starts from their principal
 plane and lets its stiffness fall step by step; rows held out tell it when to stop. The plane

@@ -1,6 +1,6 @@
 """
-A manifold answers in every direction
-=====================================
+One manifold predicts any column from the others
+================================================
 
 Unsupervised kernel regression finds a place on a curve or sheet for every row, and a row for every
 place. On a noisy spiral one coordinate is enough: the learned curve runs through the noise, and new

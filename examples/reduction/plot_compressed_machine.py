@@ -1,6 +1,6 @@
 """
-A support vector machine on a diet
-==================================
+A support vector machine with a tenth of its kernels
+====================================================
 
 A support vector machine evaluates as many kernels as it has support vectors. Most of them say
 what others have said already: below, the boundary of a machine with all of them, of one with

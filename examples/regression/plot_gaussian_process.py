@@ -1,6 +1,6 @@
 """
-How sure, and of what
-=====================
+Gaussian processes: error bars, and which columns matter
+========================================================
 
 Left: forty noisy points with a gap. The process learns the length scale, the amplitude and the
 noise from the points alone. The dark band holds the function and the pale one new outputs, each

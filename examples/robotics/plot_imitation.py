@@ -1,5 +1,5 @@
 """
-An arm that does what it sees
+A robot arm imitates a person
 =============================
 
 A person is seen by a camera; a robot arm of seven joints takes the same posture. It has learned how

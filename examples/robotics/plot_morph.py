@@ -1,6 +1,6 @@
 """
-Between two movements, and beyond
-=================================
+Blending two movements, and exaggerating them
+=============================================
 
 Two people wave. The second does it with the elbow higher, more widely and in another rhythm.
 Every frame of one is matched with one of the other; then places and times are blended. The row

@@ -1,5 +1,5 @@
 """
-An arm that writes like somebody
+A robot arm imitates handwriting
 ================================
 
 A scribble is laid on a board, and an arm with seven joints follows it. Three numbers say where

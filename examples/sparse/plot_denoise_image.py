@@ -1,6 +1,6 @@
 """
-A photograph without its noise and without its holes
-=====================================================
+Removing noise and filling holes in a photograph
+================================================
 
 Patches of a picture have codes with few non-zeros over a good dictionary; noise has none. So a
 pursuit that stops at the size of the noise leaves the noise behind, and one that sees half of the

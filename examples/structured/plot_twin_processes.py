@@ -1,6 +1,6 @@
 """
-Alike outputs for alike inputs: twin Gaussian processes
-=======================================================
+Similar outputs for similar inputs: twin Gaussian processes
+===========================================================
 
 An S-shaped curve is read the wrong way round: in the middle, three outputs belong to one input.
 Kernel ridge regression answers with their mean, which lies on no branch. A twin process asks

@@ -1,6 +1,6 @@
 """
-One manifold a digit
-====================
+One manifold per digit
+======================
 
 Each class of handwritten digits gets a plane of its own by unsupervised kernel regression, and a
 new digit belongs to the manifold that reconstructs it best. The reconstructions show why: the
