@@ -13,7 +13,8 @@ from isthmus_experiments.experiments._reduction.tables import (
     OTHERS,
     OURS,
     PUBLISHED,
-    errors_over_components,
+    Problem,
+    errors_of_problems,
     folds_of,
     ridge,
 )
@@ -48,6 +49,7 @@ TABLE = {
         "rows": 1500,
         "methods": (*PUBLISHED, *OTHERS, CROSSFITTED),
     },
+    draws={"folds": 5},
     needs_data=True,
 )
 def blog(settings, seed, progress):
@@ -56,18 +58,17 @@ def blog(settings, seed, progress):
     rows = rng.choice(len(data.X_train), settings["rows"], replace=False)
     X, y = np.asarray(data.X_train[rows], dtype=float), np.asarray(data.y_train[rows], dtype=float)
     folds = folds_of(len(y), settings["folds"], 1, seed)
-    found = {}
-    for i, (scale, target) in enumerate({"counts": y, "log": np.log1p(y)}.items()):
-        found[scale] = errors_over_components(
-            X,
-            target,
-            folds,
-            settings["components"],
-            regressor=ridge,
-            methods=settings["methods"],
-            seed=seed,
-            progress=lambda share, text="", i=i: progress((i + share) / 2, text),
-        )
+    methods = settings["methods"]
+    found = errors_of_problems(
+        {
+            "counts": Problem(X, y, folds, methods),
+            "log": Problem(X, np.log1p(y), folds, methods),
+        },
+        settings["components"],
+        regressor=ridge,
+        seed=seed,
+        progress=progress,
+    )
     means = {name: e.mean(axis=1) for name, e in found["log"].items()}
     best = min(OTHERS, key=lambda name: means[name].min())
     rivals = [name for name in settings["methods"] if name not in (OURS, CROSSFITTED)]

@@ -8,7 +8,8 @@ from isthmus_experiments.experiments._reduction.positions import CT, METHODS, QU
 from isthmus_experiments.experiments._reduction.report import COMPONENTS, outcome
 from isthmus_experiments.experiments._reduction.tables import (
     OURS,
-    errors_over_components,
+    Problem,
+    errors_of_problems,
     folds_of,
     ridge,
 )
@@ -27,33 +28,32 @@ from isthmus_experiments.experiments._reduction.tables import (
     ],
     quick=QUICK,
     full={"components": COMPONENTS, "folds": 5, "rows": 757, "methods": METHODS},
+    draws={"folds": 5},
     needs_data=True,
 )
 def ct(settings, seed, progress):
     data = load_ct_slices()
     rows = np.random.default_rng(seed).permutation(len(data.y))[: settings["rows"]]
     X, y, patient = np.asarray(data.X[rows], dtype=float), data.y[rows], data.patient[rows]
-    found = []
-    for i, groups in enumerate((None, patient)):
-        folds = folds_of(len(y), settings["folds"], 1, seed, groups)
-        found.append(
-            errors_over_components(
-                X,
-                y,
-                folds,
-                settings["components"],
-                regressor=ridge,
-                methods=settings["methods"] if groups is None else (OURS, "PLS"),
-                seed=seed,
-                progress=lambda share, text="", i=i: progress(
-                    (3 * i + (3 - 2 * i) * share) / 4, text
-                ),
-            )
-        )
-    grouped = {name: e.mean(axis=1) for name, e in found[1].items()}
+    folds = {
+        "rows": folds_of(len(y), settings["folds"], 1, seed),
+        "patients": folds_of(len(y), settings["folds"], 1, seed, patient),
+    }
+    found = errors_of_problems(
+        {
+            "rows": Problem(X, y, folds["rows"], settings["methods"]),
+            "patients": Problem(X, y, folds["patients"], (OURS, "PLS")),
+        },
+        settings["components"],
+        regressor=ridge,
+        seed=seed,
+        progress=progress,
+    )
+    grouped = {name: e.mean(axis=1) for name, e in found["patients"].items()}
     best = int(np.argmin(grouped[OURS]))
+    times = grouped[OURS][best] / found["rows"][OURS].mean(axis=1)[best]
     return outcome(
-        found[0],
+        found["rows"],
         settings["components"],
         CT,
         [
@@ -68,8 +68,7 @@ def ct(settings, seed, progress):
                 "whole patients left out: RMSE",
                 None,
                 f"{OURS} {grouped[OURS][best]:.3g}, PLS {grouped['PLS'].min():.3g}",
-                f"{grouped[OURS][best] / found[0][OURS].mean(axis=1)[best]:.1f} times the error of "
-                "random folds, which know the patient",
+                f"{times:.1f} times the error of random folds, which know the patient",
             ),
         ],
     )

@@ -31,6 +31,7 @@ from isthmus_experiments.experiments._reduction.tables import (
         "folds": 5,
         "methods": (*PUBLISHED, *OTHERS, CROSSFITTED, TRUE, PROJECTION),
     },
+    draws={"folds": 5},
 )
 def diabetes(settings, seed, progress):
     X, y = load_diabetes(return_X_y=True)

@@ -10,10 +10,10 @@ from isthmus_experiments.experiments._reduction.tables import (
     OURS,
     PROJECTION,
     PUBLISHED,
+    REGRESSORS,
     TRUE,
     errors_over_components,
     folds_of,
-    ridge,
 )
 
 TABLE = {
@@ -40,13 +40,21 @@ N_ROWS = 1059
     covers=[
         Covers("003 table 5.2"),
     ],
-    quick={"components": (3,), "folds": 2, "rows": 150, "methods": FEW},
+    quick={
+        "components": (3,),
+        "folds": 2,
+        "rows": 150,
+        "regressor": "ridge",
+        "methods": FEW,
+    },
     full={
         "components": COMPONENTS,
         "folds": 5,
         "rows": N_ROWS,
+        "regressor": "svr",
         "methods": (*PUBLISHED, *OTHERS, CROSSFITTED, TRUE, PROJECTION),
     },
+    draws={"folds": 5},
     needs_data=True,
 )
 def music(settings, seed, progress):
@@ -59,7 +67,7 @@ def music(settings, seed, progress):
         y,
         folds,
         settings["components"],
-        regressor=ridge,
+        regressor=REGRESSORS[settings["regressor"]],
         methods=settings["methods"],
         seed=seed,
         progress=progress,
@@ -71,8 +79,9 @@ def music(settings, seed, progress):
         [
             "The target is taken to be the latitude: the error of its mean is near the published "
             "errors, that of the longitude is about 50 degrees.",
-            "Kernel ridge regression stands behind every reduction, where the document has support "
-            "vector regression; gKDR, SCA and LSDR see 500 rows.",
+            "Support vector regression stands behind every reduction, as in the document; its grid "
+            "of parameters is not published. gKDR, SCA and LSDR see 500 rows. In a quick run it is "
+            "kernel ridge regression on 150 rows.",
         ],
         unit="degrees",
         same_size=settings["rows"] == N_ROWS,

@@ -26,6 +26,7 @@ from isthmus_experiments.experiments._reduction.tables import (
     ],
     quick=QUICK,
     full={"components": COMPONENTS, "folds": 5, "rows": 1500, "methods": METHODS},
+    draws={"folds": 5},
     needs_data=True,
 )
 def uji(settings, seed, progress):

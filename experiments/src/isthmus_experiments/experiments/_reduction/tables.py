@@ -1,6 +1,7 @@
 """Test errors of supervised reductions over the number of components, on identical folds."""
 
 import warnings
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.cross_decomposition import PLSRegression
@@ -16,6 +17,7 @@ from isthmus.kernels import Gaussian
 from isthmus.regression import KernelRidgeCV, Selection
 from isthmus_experiments.experiments._reduction.kernels import gkdr, lsdr, sca
 from isthmus_experiments.experiments._reduction.slices import lad, save, sir
+from isthmus_experiments.kept.draws import draws
 from isthmus_experiments.measure import rmse
 
 OURS, TRUE, CROSSFITTED = "DisCoMax", "DisCoMax, exponent 1", "DisCoMax, cross-fitted"
@@ -48,6 +50,9 @@ def ridge(n_columns):
     return KernelRidgeCV(KERNELS, alpha=PENALTIES, cv=Selection(max_rows=800))
 
 
+REGRESSORS = {"svr": svr, "ridge": ridge}
+
+
 def folds_of(n, n_folds, n_repeats, seed, groups=None):
     """Pairs of training and test rows, the same for every method."""
     if groups is not None:
@@ -59,37 +64,77 @@ def folds_of(n, n_folds, n_repeats, seed, groups=None):
     ]
 
 
+class Problem(NamedTuple):
+    """Inputs, outputs, the folds that every method shares, and the methods."""
+
+    X: Any
+    y: Any
+    folds: Any
+    methods: Any
+
+
 def errors_over_components(X, y, folds, components, *, regressor, methods, seed, progress):
     """Test RMSE of each method, shape (components, folds); references have one row.
 
     Inputs and outputs are standardised on the training rows; errors are in units of ``y``.
     """
-    found = {name: np.empty((len(components), len(folds))) for name in methods}
-    rivals = [name for name in methods if name in SLICED | KERNEL or name in OTHERS]
-    for name in (ALL, STACKED_ALL, MEAN, *map(stacked_name, rivals)):
-        found[name] = np.empty((1, len(folds)))
-    for i, (train, test) in enumerate(folds):
-        inputs = StandardScaler().fit(X[train])
-        X_train, X_test = inputs.transform(X[train]), inputs.transform(X[test])
-        centre, spread = y[train].mean(), y[train].std()
-        t, truth = (y[train] - centre) / spread, (y[test] - centre) / spread
-        found[MEAN][0, i] = spread * rmse(truth, 0)
-        found[ALL][0, i] = spread * _error(regressor, X_train, t, X_test, truth)
-        found[STACKED_ALL][0, i] = spread * _error(_stack, X_train, t, X_test, truth)
-        for j, name in enumerate(methods):
-            progress((i + j / len(methods)) / len(folds), f"fold {i + 1}, {name}")
-            rng = np.random.default_rng([seed, i, j])
-            if name == OURS and CROSSFITTED in methods:
-                both = _optimal_and_crossfitted(X_train, t, X_test, components)
-            if name in (OURS, CROSSFITTED) and CROSSFITTED in methods:
-                pairs = both[name]  # one fit serves both
-            else:
-                pairs = coordinates(name, X_train, t, X_test, components, rng)
-            for k, (Z, Z_test) in enumerate(pairs):
-                found[name][k, i] = spread * _error(regressor, Z, t, Z_test, truth)
-            if name in rivals:  # what ours has inside, behind the most components of the rival
-                Z, Z_test = pairs[-1]
-                found[stacked_name(name)][0, i] = spread * _error(_stack, Z, t, Z_test, truth)
+    problems = {"": Problem(X, y, folds, methods)}
+    return errors_of_problems(
+        problems, components, regressor=regressor, seed=seed, progress=progress
+    )[""]
+
+
+def errors_of_problems(problems, components, *, regressor, seed, progress):
+    """The errors of several problems with the same number of folds, by name.
+
+    A fold of all of them is one draw: a run whose results are kept can be stopped in between, and
+    there are fewer folds where its time was over.
+    """
+    n_folds = min(len(problem.folds) for problem in problems.values())
+
+    def draw(i):
+        def report(share, text):
+            progress((i + share) / n_folds, f"fold {i + 1}, {text}")
+
+        return {
+            key: _errors_of_fold(problem, i, components, regressor, seed, report)
+            for key, problem in problems.items()
+        }
+
+    found = draws(draw, n_folds, progress)
+    return {
+        key: {name: np.array([one[key][name] for one in found]).T for name in found[0][key]}
+        for key in problems
+    }
+
+
+def _errors_of_fold(problem, i, components, regressor, seed, report):
+    X, y, methods = problem.X, problem.y, problem.methods
+    train, test = problem.folds[i]
+    inputs = StandardScaler().fit(X[train])
+    X_train, X_test = inputs.transform(X[train]), inputs.transform(X[test])
+    centre, spread = y[train].mean(), y[train].std()
+    t, truth = (y[train] - centre) / spread, (y[test] - centre) / spread
+
+    def error(Z, Z_test, model=regressor):
+        return spread * _error(model, Z, t, Z_test, truth)
+
+    found = {
+        MEAN: [spread * rmse(truth, 0)],
+        ALL: [error(X_train, X_test)],
+        STACKED_ALL: [error(X_train, X_test, _stack)],
+    }
+    both = (
+        _optimal_and_crossfitted(X_train, t, X_test, components) if CROSSFITTED in methods else {}
+    )
+    for j, name in enumerate(methods):
+        report(j / len(methods), name)
+        rng = np.random.default_rng([seed, i, j])
+        pairs = both.get(name) or coordinates(name, X_train, t, X_test, components, rng)
+        found[name] = [error(Z, Z_test) for Z, Z_test in pairs]
+        if name in SLICED | KERNEL or name in OTHERS:
+            # What ours has inside, behind the most components of the rival.
+            found[stacked_name(name)] = [error(*pairs[-1], _stack)]
     return found
 
 
