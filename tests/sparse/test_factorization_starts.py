@@ -95,3 +95,17 @@ def test_products_in_double_precision_are_those_of_the_table_as_doubles(side):
     plain = Quadratic.of(X.astype(float), "hals", (Penalty(), Penalty()))
     other = factors[1 - side]
     assert_allclose(problem.product(side, other), plain.product(side, other), rtol=1e-13)
+
+
+def test_products_that_a_check_reuses_belong_to_the_factors_it_is_asked_about():
+    rng = np.random.default_rng(0)
+    X = rng.random((40, 9))
+    problem = Quadratic.of(X, "hals", (Penalty(), Penalty()))
+    factors = Factors(rng.random((40, 3)), rng.random((9, 3)))
+    for side in (0, 1):
+        problem.improve(side, factors)
+        other = Factors(factors.W + 1, factors.V + 1)
+        for asked in (factors, other, factors):
+            fresh = Quadratic.of(X, "hals", (Penalty(), Penalty())).gradient(side, asked)
+            for ours, theirs in zip(problem.gradient(side, asked), fresh, strict=True):
+                assert_allclose(ours, theirs, rtol=1e-12)

@@ -56,6 +56,33 @@ def test_coordinate_descent_goes_to_the_exact_solution(rng):
     assert_allclose(gradient, W @ G - B, atol=1e-8)
 
 
+def _slow_sweeps(W, G, B, n_sweeps, share):
+    """Coordinate descent as it is written down, the gradient afresh for every entry."""
+    for i in range(len(W)):
+        gains = []
+        for _ in range(n_sweeps):
+            before = W[i].copy()
+            gain = 0.0
+            for j in np.flatnonzero(np.diag(G) > 0):
+                new = max(W[i, j] - (W[i] @ G[j] - B[i, j]) / G[j, j], 0.0)
+                gain += (new - W[i, j]) ** 2 * G[j, j]
+                W[i, j] = new
+            gains.append(gain)
+            if gain <= share * gains[0] or np.array_equal(before, W[i]):
+                break
+    return W
+
+
+def test_compiled_sweeps_are_coordinate_descent(rng):
+    D, X = rng.uniform(size=(5, 12)), rng.uniform(size=(20, 12))
+    D[2] = 0.0  # an atom without curvature stays where it is
+    G, B, start = D @ D.T, X @ D.T, rng.uniform(size=(20, 5))
+    W, slow = start.copy(), _slow_sweeps(start.copy(), G, B, 4, 0.2)
+    sweep_rows(W, W @ G - B, G, 4, 0.2)
+    assert_allclose(W, slow, atol=1e-12)
+    assert_allclose(W[:, 2], start[:, 2])
+
+
 @given(seed=st.integers(0, 2**32 - 1), k=st.integers(1, 8), d=st.integers(1, 8))
 @settings(max_examples=40, deadline=None)
 def test_no_corner_is_nearer_to_the_row_than_its_point_of_the_hull(seed, k, d):

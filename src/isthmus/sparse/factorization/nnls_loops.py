@@ -19,6 +19,11 @@ def sweep_rows(W, gradient, G, n_sweeps, share):
     the first one gained.
     """
     k = W.shape[1]
+    # Steps wait for each other, and a division is the longest wait: it is done beforehand.
+    inverse = np.zeros(k)
+    for j in range(k):
+        if G[j, j] > 0.0:
+            inverse[j] = 1.0 / G[j, j]
     for i in range(W.shape[0]):
         w = W[i]
         g = gradient[i]
@@ -26,16 +31,13 @@ def sweep_rows(W, gradient, G, n_sweeps, share):
         for sweep in range(n_sweeps):
             gain = 0.0
             for j in range(k):
-                curvature = G[j, j]
-                if curvature <= 0.0:
-                    continue
-                new = max(w[j] - g[j] / curvature, 0.0)
+                new = max(w[j] - g[j] * inverse[j], 0.0)
                 delta = new - w[j]
-                if delta != 0.0:
+                if delta != 0.0 and inverse[j] > 0.0:
                     w[j] = new
                     for m in range(k):
                         g[m] += delta * G[j, m]
-                    gain += delta * delta * curvature
+                    gain += delta * delta * G[j, j]
             if sweep == 0:
                 first = gain
             if gain <= share * first:

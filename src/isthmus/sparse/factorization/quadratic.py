@@ -1,6 +1,6 @@
 """The Euclidean loss of two non-negative factors, for dense and sparse tables."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,11 @@ class Quadratic:
     penalties: tuple[Penalty, Penalty]
     squared_norm: float
     in_double: bool = False
+    # The last normal equations of each side with the factor they belong to: where a descent asks
+    # how far it is, half of the answer has just been computed.
+    _latest: dict[int, tuple[Array, Array, Array]] = field(
+        init=False, repr=False, compare=False, default_factory=dict
+    )
 
     @classmethod
     def of(cls, X: Any, solver: str, penalties: tuple[Penalty, Penalty]) -> "Quadratic":
@@ -67,10 +72,14 @@ class Quadratic:
 
     def normal_equations(self, side: int, V: Array) -> tuple[Array, Array]:
         """G and B, such that the factor minimises ½ tr W G W' − tr W B' over W ≥ 0."""
+        if side in self._latest and self._latest[side][0] is V:
+            return self._latest[side][1:]
         penalty = self.penalties[side]
         G = V.T @ V + penalty.squared_l1
         G[np.diag_indices_from(G)] += penalty.l2
-        return G, self.product(side, V) - penalty.l1
+        B = self.product(side, V) - penalty.l1
+        self._latest[side] = V, G, B
+        return G, B
 
     def improve(self, side: int, factors: Factors) -> tuple[Array, float | None]:
         """One half of an iteration by the solver."""
@@ -114,7 +123,7 @@ class Quadratic:
         """‖X − W V'‖²."""
         W, V = factors
         if not issparse(self.X):
-            return float(sum(np.sum((x - w @ V.T) ** 2) for x, w in self._blocks(W)))
+            return sum(_squared_distance(x, w @ V.T) for x, w in self._blocks(W))
         G, B = V.T @ V, self.product(0, V)
         squares = self.squared_norm - 2 * np.vdot(B, W) + np.vdot(G, W.T @ W)
         return max(float(squares), 0.0)
@@ -130,3 +139,9 @@ class Quadratic:
         G, B = self.normal_equations(side, factors[1 - side])
         terms = np.sqrt(np.mean((B + self.penalties[side].l1) ** 2, axis=0))
         return factors[side] @ G - B, terms
+
+
+def _squared_distance(x: Array, fit: Array) -> float:
+    """‖x − fit‖², in the memory of ``fit``."""
+    fit -= x
+    return float(np.vdot(fit, fit))
