@@ -1,5 +1,6 @@
 from isthmus.optimize.batched_lbfgs import SolverResult as SolverResult
 from isthmus.optimize.batched_lbfgs import minimize_rows as minimize_rows
+from isthmus.optimize.boxes import minimize_in_box as minimize_in_box
 from isthmus.optimize.elite_search import Binomial as Binomial
 from isthmus.optimize.elite_search import Categorical as Categorical
 from isthmus.optimize.elite_search import CrossEntropyResult as CrossEntropyResult

@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
-from scipy import linalg, optimize
+from scipy import linalg
 
 from isthmus.kernels.base import Kernel
+from isthmus.optimize.boxes import minimize_in_box
 from isthmus.typing import Array
 
 # What is searched, as factors of the start for the kernel, and of the signal for the noise.
@@ -196,15 +197,7 @@ def refine(
 def _descent(
     criterion: Criterion, at: SearchCoordinates, start: Array, max_iter: int
 ) -> SearchResult:
-    low, high = np.array(at.bounds).T
-    end = optimize.minimize(
-        _negative(criterion, at),
-        np.clip(start, low, high),
-        jac=True,
-        method="L-BFGS-B",
-        bounds=at.bounds,
-        options={"maxiter": max_iter},
-    )
+    end = minimize_in_box(_negative(criterion, at), start, at.bounds, max_iter=max_iter)
     return SearchResult(end.x, -float(end.fun), int(end.nfev), bool(end.status != 1))
 
 

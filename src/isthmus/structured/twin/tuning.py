@@ -4,9 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import linalg, optimize
+from scipy import linalg
 from scipy.spatial.distance import pdist, squareform
 
+from isthmus.optimize.boxes import minimize_in_box
 from isthmus.typing import Array
 
 # Widths as multiples of the median distance, and noise as a share of the kernel's diagonal.
@@ -102,14 +103,8 @@ def most_likely_parameters(
         (start[0], start[0]) if gamma is not None else (start[0] - slack, start[0] + slack),
         (start[1], start[1]) if noise is not None else tuple(np.log(NOISE_RANGE)),
     ]
-    found = optimize.minimize(
-        negative_log_likelihood,
-        start,
-        args=(D, targets),
-        jac=True,
-        method="L-BFGS-B",
-        bounds=bounds,
-        options={"maxiter": 50},
+    found = minimize_in_box(
+        lambda log: negative_log_likelihood(log, D, targets), start, bounds, max_iter=50
     )
     best = np.exp(found.x)
     return float(best[0]), float(best[1])
