@@ -74,7 +74,7 @@ class MinimumEnclosingBall(CoreMachine):
     _constraints: ClassVar[dict[str, Constraint]] = {
         "epsilon": real(0, 1),
     }
-    _solver_defaults = CoreSetSolver(epsilon=1e-3, stop="radius", batch_size=1, max_core=None)
+    solver_defaults = CoreSetSolver(epsilon=1e-3, stop="radius", batch_size=1, max_core=None)
 
     def __init__(
         self,
@@ -102,7 +102,7 @@ class MinimumEnclosingBall(CoreMachine):
         return self.dual_coef_ @ np.asarray(self.objects_)
 
     def _check_solver(self) -> CoreSetSolver:
-        defaults = replace(self._solver_defaults, epsilon=float(self.epsilon))
+        defaults = replace(self.solver_defaults, epsilon=float(self.epsilon))
         solver = as_core_solver(self.solver, self, defaults)
         if solver.stop != "radius":
             raise ValueError(

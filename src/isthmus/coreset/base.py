@@ -46,7 +46,7 @@ class CoreMachine(Estimator):
         "verbose": verbosity,
     }
     #: What the solver does where it leaves the choice to the machine.
-    _solver_defaults: ClassVar[CoreSetSolver]
+    solver_defaults: ClassVar[CoreSetSolver]
 
     @property
     def kernel_(self) -> Kernel:
@@ -76,7 +76,7 @@ class CoreMachine(Estimator):
         return model
 
     def _check_solver(self) -> CoreSetSolver | BallVectorSolver:
-        return as_core_solver(self.solver, self, self._solver_defaults)
+        return as_core_solver(self.solver, self, self.solver_defaults)
 
     def _check_seed(self) -> np.random.RandomState:
         return check_seed(self.random_state, "random_state", self)

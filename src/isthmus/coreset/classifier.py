@@ -88,7 +88,7 @@ class CoreVectorClassifier(ClassifierMixin, CoreMachine):
         "class_weight": choice("balanced") | instance(dict) | none,
         "solver": choice("core", "ball") | instance(CoreSetSolver, BallVectorSolver),
     }
-    _solver_defaults = CoreSetSolver(epsilon=0.05, stop="relative", batch_size=None, max_core=2000)
+    solver_defaults = CoreSetSolver(epsilon=0.05, stop="relative", batch_size=None, max_core=2000)
 
     @property
     def dual_coef_(self) -> Array:
@@ -118,7 +118,7 @@ class CoreVectorClassifier(ClassifierMixin, CoreMachine):
         self.verbose = verbose
 
     def _check_solver(self) -> CoreSetSolver | BallVectorSolver:
-        return as_any_solver(self.solver, self, self._solver_defaults)
+        return as_any_solver(self.solver, self, self.solver_defaults)
 
     def fit(self, X: Any, y: Any) -> "CoreVectorClassifier":
         """Learn to predict the classes ``y`` of the objects ``X``; return self."""

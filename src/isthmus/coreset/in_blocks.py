@@ -161,5 +161,5 @@ def accuracy(machine: Any) -> float:
     """The share of the objective that the gap may have, by the machine's solver."""
     solver = getattr(machine, "solver", "core")
     epsilon = getattr(solver, "epsilon", "auto")
-    found = type(machine)._solver_defaults.epsilon if isinstance(epsilon, str) else epsilon
+    found = type(machine).solver_defaults.epsilon if isinstance(epsilon, str) else epsilon
     return max(float(found), 1e-9)

@@ -67,7 +67,7 @@ class CoreVectorOutlierDetector(OutlierMixin, CoreMachine):
         "C": COST,
         "contamination": real(0, 0.5, include_low=False) | choice("auto"),
     }
-    _solver_defaults = CoreSetSolver(epsilon=0.01, stop="relative", batch_size=None, max_core=2000)
+    solver_defaults = CoreSetSolver(epsilon=0.01, stop="relative", batch_size=None, max_core=2000)
 
     def __init__(
         self,

@@ -57,7 +57,7 @@ class CoreVectorRanker(CoreMachine):
         "C": COST,
         "max_pairs": integer(1),
     }
-    _solver_defaults = CoreSetSolver(epsilon=0.05, stop="relative", batch_size=None, max_core=4000)
+    solver_defaults = CoreSetSolver(epsilon=0.05, stop="relative", batch_size=None, max_core=4000)
 
     def __init__(
         self,

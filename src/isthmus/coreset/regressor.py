@@ -75,7 +75,7 @@ class CoreVectorRegressor(RegressorMixin, CoreMachine):
         "weight": real(0, include_low=False),
         "fit_intercept": boolean,
     }
-    _solver_defaults = CoreSetSolver(epsilon=0.01, stop="relative", batch_size=None, max_core=2000)
+    solver_defaults = CoreSetSolver(epsilon=0.01, stop="relative", batch_size=None, max_core=2000)
 
     def __init__(
         self,

@@ -1,6 +1,6 @@
 """The square where rows are read block by block: arrows are folds, or drawn rows are enough."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,9 @@ class FitsBlocks:
 
     _map: Any
     _pairs: Any
+    _labels: Any
+    _flat: bool
+    _sparse: bool
 
     def _fit_blocks(self, X: Any, y: Any = None, **told: Any) -> Any:
         """Fit φ of outputs, φ of inputs and T one after the other, each block by block."""
@@ -41,11 +44,25 @@ class FitsBlocks:
                 "a loss needs the weights of all training outputs",
                 instead="Without a loss, and with landmarks on both sides, it",
             )
-        fit_square(model, X, y)
+        found = fit_square(model, X, y)
+        model.x_features_, model.y_features_ = found.x_features, found.y_features
+        model.regressor_, model.preimage_ = found.regressor, found.preimage
+        model.left_out_loss_ = self._map = self._pairs = self._labels = None
+        self._flat, self._sparse = found.flat, False
         return self
 
 
-def fit_square(model: Any, X: Any, y: Any) -> None:
+class FittedArrows(NamedTuple):
+    """The parts of a square that has been fitted, and whether its output is one column."""
+
+    x_features: Any
+    y_features: Any
+    regressor: Any
+    preimage: Any
+    flat: bool
+
+
+def fit_square(model: Any, X: Any, y: Any) -> FittedArrows:
     """Learn the three arrows, reading the rows once or twice for each."""
     open_fit(model, X)
     rows = open_rows(model, X, y)
@@ -70,10 +87,8 @@ def fit_square(model: Any, X: Any, y: Any) -> None:
     preimage = output_preimage(model.preimage, y_features, regressor, kinds)
     if preimage is not None:
         _fit_preimage(model, preimage, x_features, y_features, regressor, X, y)
-    model.x_features_, model.y_features_ = x_features, y_features
-    model.regressor_, model.preimage_ = regressor, preimage
-    model.left_out_loss_ = model._map = model._pairs = model._labels = None
-    model._flat, model._sparse = single_column and "vectors" in kinds, False
+    flat = single_column and "vectors" in kinds
+    return FittedArrows(x_features, y_features, regressor, preimage, flat)
 
 
 def _output_features(model: Any) -> Any:
