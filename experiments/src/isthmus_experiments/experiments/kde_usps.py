@@ -13,11 +13,20 @@ from isthmus.preimage import CandidatePreimage, GradientPreimage, LearnedPreimag
 from isthmus.regression import KernelRidgeCV
 from isthmus.structured import DependencyEstimator
 from isthmus_experiments import Covers, Outcome, Picture, Row, experiment
+from isthmus_experiments.experiments import _soar
 from isthmus_experiments.measure import mae, rmse
 
 KDE = "KDE, gradient"
 SUPPORT = "support vector regression"
-PUBLISHED = {"1-nearest neighbour": 0.341, "kernel ridge": 0.250, SUPPORT: 0.250, KDE: 0.260}
+SOAR_RIDGE, SOAR_SUPPORT = "SOAR, kernel ridge", "SOAR, support vectors"
+PUBLISHED = {
+    "1-nearest neighbour": 0.341,
+    "kernel ridge": 0.250,
+    SUPPORT: 0.250,
+    KDE: 0.260,
+    SOAR_RIDGE: 0.233,
+    SOAR_SUPPORT: 0.230,
+}
 PREIMAGES = {
     KDE: lambda: GradientPreimage(bounds=(-1.0, 1.0)),
     "KDE, learned": lambda: LearnedPreimage(),
@@ -35,19 +44,16 @@ CENTRE = np.pad(np.ones((4, 4), dtype=bool), 6)
     title="USPS digits: the sixteen centre pixels from all others",
     published=(
         "7425 training and 2475 test images, MAE: nearest neighbour 0.341, kernel ridge and "
-        "support vectors 0.250, kernel dependency estimation with 16 components 0.260. They are "
-        "quoted there from another paper; the scale of the pixels, the split and the pre-image are "
-        "not stated."
+        "support vectors 0.250, kernel dependency estimation with 16 components 0.260, structured "
+        "output-associative regression (SOAR) 0.233 by kernel ridge and 0.230 by support vectors. "
+        "They are quoted there from another paper; the scale of the pixels, the split and the "
+        "pre-image are not stated."
     ),
     covers=[
-        Covers(
-            "003 table 4.3",
-            4,
-            why="SOAR, which another paper has and the document quotes, is not written",
-        ),
+        Covers("003 table 4.3", 6),
     ],
-    quick={"n_train": 900, "n_test": 300},
-    full={"n_train": 7425, "n_test": 2475},
+    quick={"n_train": 900, "n_test": 300, "n_associated": 300, "n_chosen": 150},
+    full={"n_train": 7425, "n_test": 2475, "n_associated": 4000, "n_chosen": 1000},
     needs_data=True,
 )
 def usps(settings, seed, progress):
@@ -62,14 +68,17 @@ def usps(settings, seed, progress):
     progress(0.2, SUPPORT)
     machine = MultiOutputRegressor(SVR(C=10.0, gamma=ridge.kernel_.gamma, epsilon=0.05))
     guesses[SUPPORT] = machine.fit(X[train], Y[train]).predict(X[test])
-    progress(0.4, "kernel dependency estimation")
+    progress(0.3, "output-associative regression")
+    associated, chosen = _associated(X, Y, train, X[test], ridge, guesses["kernel ridge"], settings)
+    guesses |= associated
+    progress(0.5, "kernel dependency estimation")
     model = DependencyEstimator(
         regressor=KernelRidgeCV(kernel=ridge.kernel_),
         y_features=KernelPCA(16),
     ).fit(X[train], Y[train])
     coordinates = model.predict_coordinates(X[test])
     for i, (name, preimage) in enumerate(PREIMAGES.items()):
-        progress(0.6 + 0.08 * i, name)
+        progress(0.7 + 0.05 * i, name)
         solver = preimage().fit(Y[train], model.y_features_)
         guesses[name] = solver.solve(coordinates)
 
@@ -109,6 +118,12 @@ def usps(settings, seed, progress):
             "they lie far apart.",
             f"Input kernel {ridge.kernel_!r} and both penalties by leave-one-out on at most "
             "2000 training images.",
+            "SOAR regresses each of the 16 pixels on the inputs and the other 15, on "
+            f"{settings['n_associated']} of the training images since there is a kernel matrix for "
+            "each pixel, and seeks the pixels on which all 16 regressions agree, from the "
+            "prediction of kernel ridge regression. Width of the outputs and penalty, "
+            f"{chosen[0]:g} and {chosen[1]:g}, are those with the least error on a third of "
+            f"{settings['n_chosen']} training images.",
             "A training output is always a clean stroke, right or wrong, which absolute errors "
             "forgive more than squared ones. Sixteen components hold "
             f"{model.y_features_.explained_variance_ratio_.sum():.0%} of the variance, so a "
@@ -116,6 +131,19 @@ def usps(settings, seed, progress):
             f"'{PREDICTED}' regresses outputs on coordinates predicted by cross-validation.",
         ],
     )
+
+
+def _associated(X, Y, train, new, ridge, start, settings):
+    """SOAR by kernel ridge and by support vectors; the width of the outputs and the penalty."""
+    order = np.random.default_rng(0).permutation(train)  # rows come class by class
+    rows, few = order[: settings["n_associated"]], order[: settings["n_chosen"]]
+    gamma = ridge.kernel_.gamma
+    chosen = _soar.choose(X[few], Y[few], gamma)
+    models = {
+        SOAR_RIDGE: _soar.learn_ridge(X[rows], Y[rows], gamma, *chosen),
+        SOAR_SUPPORT: _soar.learn_support_vectors(X[rows], Y[rows], gamma, chosen[0]),
+    }
+    return {name: _soar.predict(model, new, start) for name, model in models.items()}, chosen
 
 
 def _split(settings, seed):
