@@ -19,9 +19,17 @@ from isthmus.kernels import (
     NeuralNetwork,
     Polynomial,
     RationalQuadratic,
+    SpectralMixture,
     Spectrum,
     ToSklearn,
     as_kernel,
+)
+from isthmus.regression import GaussianProcess
+
+MIXTURE = SpectralMixture(
+    weights=(0.7, 0.4),
+    frequencies=((0.5, 0.0, 1.2), (2.0, 0.3, 0.8)),
+    deviations=((0.2, 0.1, 0.0), (0.3, 0.4, 0.1)),
 )
 
 # Kernels and how many of their parameters can be learned.
@@ -39,6 +47,7 @@ LEARNED = [
     (RationalQuadratic(0.7, length_scale=0.4), 2),
     (GammaExponential(1.3, length_scale=0.5), 1),
     (NeuralNetwork(2.0, bias=0.5), 2),
+    (MIXTURE, 12),
     (3.0 * Gaussian(1.0) + Constant(0.4), 3),
     (Gaussian(0.5) * (Linear() + 0.3), 2),
     (ARD(Gaussian(0.5), length_scales=(0.5, 1.0, 4.0)), 3),
@@ -199,3 +208,45 @@ def test_scikit_learn_regresses_on_words_with_our_kernel():
     K = Spectrum(1)(words)
     assert_allclose(model.predict(words), K @ np.linalg.solve(K + 0.1 * np.eye(4), y))
     assert model.predict(["ab"], return_std=True)[1].shape == (1,)
+
+
+def test_a_mixture_is_the_formula(rng):
+    X, Z = rng.uniform(size=(6, 3)), rng.uniform(size=(5, 3))
+    tau = X[:, None] - Z[None]
+    expected = 0.0
+    for w, mu, sigma in zip(MIXTURE.weights, MIXTURE.frequencies, MIXTURE.deviations, strict=True):
+        waves = np.cos(2 * np.pi * tau * mu) * np.exp(-2 * np.pi**2 * tau**2 * np.square(sigma))
+        expected = expected + w * waves.prod(axis=2)
+    assert_allclose(MIXTURE(X, Z), expected, atol=1e-12)
+
+
+def test_a_mixture_without_frequencies_is_a_gaussian_and_without_deviation_periodic(rng):
+    X = rng.uniform(size=(20, 2))
+    plain = SpectralMixture(frequencies=np.zeros((1, 2)), deviations=[[0.3, 0.3]])
+    assert_allclose(plain(X), Gaussian((0.3 * np.pi) ** 2 * 2)(X), atol=1e-12)
+    waves = SpectralMixture(frequencies=[[3.0, 0.0]], deviations=np.zeros((1, 2)))
+    assert_allclose(waves(X, X + np.array([1 / 3, 7.0])), waves(X, X), atol=1e-10)
+
+
+def test_a_process_learns_frequencies_and_continues_a_wave(rng):
+    t = np.sort(rng.uniform(0, 10, size=80))[:, None]
+    y = np.sin(2 * np.pi * 0.8 * t[:, 0]) + 0.05 * rng.normal(size=80)
+    model = GaussianProcess(SpectralMixture(3), n_init=4, random_state=0).fit(t, y)
+    plain = GaussianProcess(n_init=2, random_state=0).fit(t, y)
+    assert model.log_marginal_likelihood_ > plain.log_marginal_likelihood_ + 20
+    new = np.linspace(10.5, 12.5, 30)[:, None]
+    assert np.abs(model.predict(new) - np.sin(2 * np.pi * 0.8 * new[:, 0])).max() < 0.2
+
+
+@pytest.mark.parametrize(
+    ("kernel", "words"),
+    [
+        (SpectralMixture(frequencies=[[1.0]]), r"of shape \(1, 2\)"),
+        (SpectralMixture(weights=(1.0, 2.0), frequencies=[[1.0, 1.0]]), r"of shape \(2, 2\)"),
+        (SpectralMixture(frequencies=[[-1.0, 1.0]]), "must not be negative. Got -1"),
+        (SpectralMixture(0), "'n_components' parameter of SpectralMixture"),
+    ],
+)
+def test_a_mixture_refuses_by_name(kernel, words, rng):
+    with pytest.raises(ValueError, match=words):
+        kernel(rng.uniform(size=(4, 2)))

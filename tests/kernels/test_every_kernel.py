@@ -28,6 +28,7 @@ from isthmus.kernels import (
     Polynomial,
     Precomputed,
     RationalQuadratic,
+    SpectralMixture,
     Transformed,
 )
 
@@ -59,6 +60,7 @@ VECTOR_KERNELS = [
     Matern(np.inf),
     RationalQuadratic(0.8, length_scale=0.5),
     GammaExponential(1.4),
+    SpectralMixture(3),
     NeuralNetwork(2.0, bias=0.5),
     NeuralNetwork(bias=0.0),
     ARD(Gaussian()),

@@ -9,6 +9,7 @@ from isthmus.features import KernelPCA
 from isthmus.kernels import Gaussian, Laplacian, Linear, Normalized, Precomputed, Transformed
 from isthmus.kernels.algebra.polynomials import (
     gegenbauer_at_one,
+    gegenbauer_norm,
     is_kernel,
     polynomial,
     polynomial_slope,
@@ -30,6 +31,27 @@ def test_recursion_is_that_of_scipy(lam):
     for i, values in enumerate(polynomial_terms(T, 11, lam), start=1):
         expected = special.eval_gegenbauer(i, lam, T) / gegenbauer_at_one(i, lam)
         assert_allclose(values, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("lam", [0.0, 0.3, 0.5, 1.0, 5.0])
+def test_orthonormal_polynomials_are_orthonormal(lam):
+    nodes, weights = special.roots_gegenbauer(12, lam)
+    terms = [
+        P / gegenbauer_norm(i, lam) for i, P in enumerate(polynomial_terms(nodes, 6, lam), start=1)
+    ]
+    products = np.array([[(weights * P) @ Q for Q in terms] for P in terms])
+    assert_allclose(products, np.eye(6), atol=1e-10)
+
+
+def test_scalings_are_the_same_kernel_with_other_coefficients(rng):
+    X, a = sphere(rng, 9, 4), np.array([0.5, 0.2, 0.3])
+    base, degrees = Normalized(Linear()), range(1, 4)
+    unit = Transformed(base, tuple(a), basis="gegenbauer")
+    for scaling, at_one in (("raw", gegenbauer_at_one), ("orthonormal", gegenbauer_norm)):
+        scales = np.array([at_one(i, 1.0) for i in degrees])
+        scales = 1 / scales if scaling == "raw" else scales
+        other = Transformed(base, tuple(a * scales), basis="gegenbauer", scaling=scaling)
+        assert_allclose(other(X), unit(X), rtol=1e-12)
 
 
 def test_index_zero_is_chebyshev_and_a_large_one_gives_powers():

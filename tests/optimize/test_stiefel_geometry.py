@@ -14,6 +14,9 @@ from isthmus.optimize import (
     haar_sample,
     polar_retraction,
     qr_retraction,
+    stiefel_dimension,
+    stiefel_hessian,
+    stiefel_inner,
     tangent_projection,
 )
 
@@ -131,3 +134,54 @@ def test_haar_samples_have_the_moments_and_the_law_of_the_uniform_distribution()
     assert_allclose((draws**2).mean(axis=0), 1 / 3, atol=0.02)
     # A coordinate of a uniform point of the sphere in three dimensions is uniform on [-1, 1].
     assert stats.kstest(draws[:, 2, 1], "uniform", args=(-1, 2)).pvalue > 1e-3
+
+
+@pytest.mark.parametrize(("n", "r"), [(4, 1), (5, 2), (4, 4)])
+def test_dimension_is_the_rank_of_the_tangent_projection(n, r, rng):
+    V = haar_sample(n, r, rng)
+    images = [tangent_projection(V, E.reshape(n, r)).ravel() for E in np.eye(n * r)]
+    assert np.linalg.matrix_rank(np.array(images)) == stiefel_dimension(n, r)
+    with pytest.raises(ValueError, match="1 <= r <= n"):
+        stiefel_dimension(2, 3)
+
+
+def quartic(rng, n, r):
+    A, B = rng.normal(size=(n, n)), rng.normal(size=(n, r))
+    A = A + A.T
+
+    def value(V):
+        return 0.5 * np.vdot(V, A @ V) + np.vdot(B, V**2)
+
+    def gradient(V):
+        return A @ V + 2 * B * V
+
+    return value, gradient, lambda V, D: A @ D + 2 * B * D
+
+
+@pytest.mark.parametrize("shape", [(4, 1), (5, 2), (3, 3)])
+@pytest.mark.parametrize(
+    ("metric", "path"),
+    [("canonical", geodesic), ("embedded", lambda V, D, t: polar_retraction(V, t * D))],
+)
+def test_hessian_is_the_second_derivative_along_a_geodesic(shape, metric, path, rng):
+    value, gradient, along = quartic(rng, *shape)
+    V = haar_sample(*shape, rng)
+    D, E = (tangent_projection(V, rng.normal(size=shape)) for _ in range(2))
+    H = stiefel_hessian(V, gradient(V), along(V, D), D, metric=metric)
+    assert_allclose(V.T @ H, -(V.T @ H).T, atol=1e-12)
+    h = 1e-3
+    second = (value(path(V, D, h)) - 2 * value(V) + value(path(V, D, -h))) / h**2
+    assert_allclose(stiefel_inner(V, H, D, metric=metric), second, rtol=1e-4, atol=1e-4)
+    # The Hessian is symmetric in the metric.
+    other = stiefel_hessian(V, gradient(V), along(V, E), E, metric=metric)
+    assert_allclose(
+        stiefel_inner(V, H, E, metric=metric), stiefel_inner(V, other, D, metric=metric), atol=1e-10
+    )
+
+
+def test_canonical_inner_product_is_that_of_the_gradient(rng):
+    V = haar_sample(5, 2, rng)
+    G, D = rng.normal(size=(5, 2)), tangent_projection(V, rng.normal(size=(5, 2)))
+    assert_allclose(stiefel_inner(V, canonical_gradient(V, G), D), np.vdot(G, D))
+    with pytest.raises(ValueError, match="'metric'"):
+        stiefel_inner(V, D, D, metric="flat")

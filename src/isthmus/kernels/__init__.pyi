@@ -41,6 +41,7 @@ from isthmus.kernels.vectors.gaussian import Gaussian as Gaussian
 from isthmus.kernels.vectors.histogram import HistogramIntersection as HistogramIntersection
 from isthmus.kernels.vectors.laplacian import Laplacian as Laplacian
 from isthmus.kernels.vectors.neural import NeuralNetwork as NeuralNetwork
+from isthmus.kernels.vectors.spectral import SpectralMixture as SpectralMixture
 from isthmus.kernels.vectors.stationary import GammaExponential as GammaExponential
 from isthmus.kernels.vectors.stationary import Matern as Matern
 from isthmus.kernels.vectors.stationary import RationalQuadratic as RationalQuadratic

@@ -20,6 +20,9 @@ from isthmus.optimize.stiefel_geometry import geodesic_flow as geodesic_flow
 from isthmus.optimize.stiefel_geometry import haar_sample as haar_sample
 from isthmus.optimize.stiefel_geometry import polar_retraction as polar_retraction
 from isthmus.optimize.stiefel_geometry import qr_retraction as qr_retraction
+from isthmus.optimize.stiefel_geometry import stiefel_dimension as stiefel_dimension
+from isthmus.optimize.stiefel_geometry import stiefel_hessian as stiefel_hessian
+from isthmus.optimize.stiefel_geometry import stiefel_inner as stiefel_inner
 from isthmus.optimize.stiefel_geometry import tangent_projection as tangent_projection
 from isthmus.optimize.stiefel_sampling import StiefelSample as StiefelSample
 from isthmus.optimize.stiefel_sampling import stiefel_metropolis as stiefel_metropolis

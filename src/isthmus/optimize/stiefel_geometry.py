@@ -8,6 +8,7 @@ once and has geodesics in closed form. Both give descent directions; only the pa
 import numpy as np
 from scipy import linalg
 
+from isthmus._checks import check_choice
 from isthmus.typing import Array
 
 
@@ -39,6 +40,63 @@ def canonical_gradient(V: Array, G: Array) -> Array:
     True
     """
     return G - V @ (G.T @ V)
+
+
+METRICS = ("embedded", "canonical")
+
+
+def stiefel_dimension(n: int, r: int) -> int:
+    r"""Dimension :math:`nr-\frac12r(r+1)` of the manifold of ``n`` x ``r`` orthonormal matrices.
+
+    >>> stiefel_dimension(3, 1), stiefel_dimension(3, 3)  # a sphere, the rotations
+    (2, 3)
+    """
+    if not 1 <= r <= n:
+        raise ValueError(f"St(n, r) needs 1 <= r <= n. Got n={n} and r={r}.")
+    return n * r - r * (r + 1) // 2
+
+
+def stiefel_inner(V: Array, D: Array, E: Array, *, metric: str = "canonical") -> float:
+    r"""Inner product of the tangent vectors ``D`` and ``E`` at ``V``.
+
+    :math:`\operatorname{tr}D^\top E` in the embedded metric,
+    :math:`\operatorname{tr}D^\top(I-\tfrac12VV^\top)E` in the canonical one.
+
+    >>> import numpy as np
+    >>> V, D = np.eye(2), np.array([[0.0, -1.0], [1.0, 0.0]])
+    >>> stiefel_inner(V, D, D), stiefel_inner(V, D, D, metric="embedded")
+    (1.0, 2.0)
+    """
+    check_choice(metric, "metric", "stiefel_inner", METRICS)
+    inner = float(np.vdot(D, E))
+    return inner if metric == "embedded" else inner - 0.5 * float(np.vdot(V.T @ D, V.T @ E))
+
+
+def stiefel_hessian(V: Array, G: Array, H: Array, D: Array, *, metric: str = "canonical") -> Array:
+    r"""Riemannian Hessian of a function along the tangent vector ``D``, a tangent vector.
+
+    ``G`` is the gradient in the surrounding space and ``H`` its derivative along ``D``. With
+    :math:`S=\mathrm{sym}(V^\top G)` the Hessian is the tangent projection of :math:`H-DS` in the
+    embedded metric, and in the canonical one [EAS1998]_ the canonical gradient formula applied to
+
+    .. math:: H+\tfrac12(VD^\top G+GD^\top V)-(I-VV^\top)DS .
+
+    Its :func:`stiefel_inner` with ``D`` is the second derivative along the geodesic of that metric.
+
+    >>> import numpy as np
+    >>> A, V = np.diag([1.0, 3.0]), np.array([[1.0], [0.0]])  # f = ½ tr V'AV at its minimum
+    >>> D = np.array([[0.0], [1.0]])
+    >>> stiefel_hessian(V, A @ V, A @ D, D)
+    array([[0.],
+           [2.]])
+    """
+    check_choice(metric, "metric", "stiefel_hessian", METRICS)
+    C = V.T @ G
+    S = (C + C.T) / 2
+    if metric == "embedded":
+        return tangent_projection(V, H - D @ S)
+    outside = (D - V @ (V.T @ D)) @ S
+    return canonical_gradient(V, H + 0.5 * (V @ (D.T @ G) + G @ (D.T @ V)) - outside)
 
 
 def geodesic(V: Array, D: Array, t: float = 1.0) -> Array:

@@ -76,6 +76,41 @@ def gegenbauer_at_one(degree: int, lam: float) -> float:
     return float(special.binom(degree + 2 * lam - 1, degree))
 
 
+def gegenbauer_norm(degree: int, lam: float) -> float:
+    r"""Norm on [-1, 1] of the polynomial that is one at one, for the weight
+    :math:`(1-t^2)^{\lambda-1/2}`.
+
+    With :math:`h_i=\pi2^{1-2\lambda}\Gamma(i+2\lambda)/(i!\,(i+\lambda)\Gamma(\lambda)^2)` for
+    the usual scale it is :math:`\sqrt{h_i}/C_i^{(\lambda)}(1)`; at :math:`\lambda=0`, where that
+    has no value, :math:`\sqrt{\pi/2}`.
+
+    >>> round(gegenbauer_norm(1, 0.5) ** 2, 6)  # of t, without weight
+    0.666667
+    """
+    if lam == 0:
+        return float(np.sqrt(np.pi / 2))
+    # log h_i - 2 log C_i(1), with Γ(i + 2λ) cancelled once
+    log = (
+        np.log(np.pi)
+        + (1 - 2 * lam) * np.log(2)
+        + special.gammaln(degree + 1)
+        + 2 * special.gammaln(2 * lam)
+        - special.gammaln(degree + 2 * lam)
+        - np.log(degree + lam)
+        - 2 * special.gammaln(lam)
+    )
+    return float(np.exp(0.5 * log))
+
+
+def values_at_one(degree: int, lam: float | None, scaling: str) -> Array:
+    """Of the first polynomials in one of the scalings ``"unit"``, ``"raw"``, ``"orthonormal"``."""
+    if lam is None or scaling == "unit":
+        return np.ones(degree)
+    if scaling == "raw":
+        return np.array([gegenbauer_at_one(i, lam) for i in range(1, degree + 1)])
+    return np.array([1 / gegenbauer_norm(i, lam) for i in range(1, degree + 1)])
+
+
 @lru_cache(maxsize=256)
 def schoenberg_coefficients(
     coefficients: tuple[float, ...], lam: float | None, dimension: float

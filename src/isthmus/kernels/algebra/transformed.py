@@ -11,17 +11,18 @@ from isthmus._parameters import Constraint, numbers
 from isthmus.kernels.algebra.around import KernelAround
 from isthmus.kernels.algebra.normalized import Normalized
 from isthmus.kernels.algebra.polynomials import (
-    gegenbauer_at_one,
     is_kernel,
     polynomial,
     polynomial_slope,
     schoenberg_coefficients,
+    values_at_one,
 )
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.vectors.dot import Linear
 from isthmus.typing import Array, Objects
 
 BASES = ("monomial", "gegenbauer")
+SCALINGS = ("unit", "raw", "orthonormal")
 
 
 @dataclass
@@ -45,8 +46,9 @@ class Transformed(KernelAround):
     lam : float or None, default=None
         Index of the Gegenbauer polynomials. None takes :math:`(r-2)/2`, the smallest valid one, if
         the base is an inner product of vectors; for other bases it must be given.
-    scaling : {"unit", "raw"}, default="unit"
-        Gegenbauer polynomials that are one at one, or as they are usually written.
+    scaling : {"unit", "raw", "orthonormal"}, default="unit"
+        Gegenbauer polynomials that are one at one, as they are usually written, or of norm one on
+        [-1, 1] for their weight :math:`(1-t^2)^{\lambda-1/2}`.
     validity : {"refuse", "clip", "ignore"}, default="refuse"
         What to do if the polynomial of this base is not a kernel, by the exact condition on its
         coefficients: refuse it; keep the positive part of its spectrum on the objects it is
@@ -81,7 +83,7 @@ class Transformed(KernelAround):
 
     def resolve(self, X: Objects) -> Kernel:
         check_choice(self.basis, "basis", self, BASES)
-        check_choice(self.scaling, "scaling", self, ("unit", "raw"))
+        check_choice(self.scaling, "scaling", self, SCALINGS)
         check_choice(self.validity, "validity", self, ("refuse", "clip", "ignore"))
         self._check_coefficients()
         dimension = _sphere_dimension(self.base, X)
@@ -120,9 +122,8 @@ class Transformed(KernelAround):
         if self.basis == "monomial":
             return values, None
         lam = float(self.lam)  # type: ignore[arg-type]
-        if self.scaling == "raw":
-            values = tuple(a * gegenbauer_at_one(i, lam) for i, a in enumerate(values, start=1))
-        return values, lam
+        scales = values_at_one(len(values), lam, self.scaling)
+        return tuple(a * float(c) for a, c in zip(values, scales, strict=True)), lam
 
     def _values(self, T: Array, function: Any) -> Array:
         coefficients, lam = self.unit_coefficients()

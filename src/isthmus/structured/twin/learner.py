@@ -23,8 +23,8 @@ from isthmus._parameters import (
 )
 from isthmus._warnings import warn
 from isthmus.blocks.sampling import sample_rows
-from isthmus.kernels.algebra.polynomials import gegenbauer_at_one
-from isthmus.kernels.algebra.transformed import Transformed
+from isthmus.kernels.algebra.polynomials import values_at_one
+from isthmus.kernels.algebra.transformed import SCALINGS, Transformed
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.objects import check_collection, n_objects, take
 from isthmus.kernels.resolve import as_kernel
@@ -72,8 +72,8 @@ class TwinKernelLearner(Estimator):
         :math:`C\ge0`. ``"svd"`` alone may give negative coefficients.
     lam : float or pair of float, default=(0.51, 0.52)
         Indices of the Gegenbauer polynomials of inputs and outputs; the default as published.
-    scaling : {"unit", "raw"}, default="unit"
-        Gegenbauer polynomials that are one at one, or as they are usually written.
+    scaling : {"unit", "raw", "orthonormal"}, default="unit"
+        Of the Gegenbauer polynomials, as in :class:`isthmus.kernels.Transformed`.
     normalize : bool, default=True
         Scale the coefficients so that :math:`\phi(1)=\psi(1)=1`, which leaves the noise of a
         process its meaning. False keeps unit length, as published.
@@ -120,7 +120,7 @@ class TwinKernelLearner(Estimator):
         "criterion": choice("hsic", "alignment"),
         "solver": choice("auto", "svd", "power"),
         "lam": real(0) | several(real(0), length=2),
-        "scaling": choice("unit", "raw"),
+        "scaling": choice(*SCALINGS),
         "normalize": boolean,
         "validity": choice("auto", "refuse", "clip", "ignore"),
         "max_rows": integer(2),
@@ -244,10 +244,7 @@ class TwinKernelLearner(Estimator):
         return products * np.outer(scales, scales)
 
     def _values_at_one(self, degree: int, side: int) -> Array:
-        lam = self._indices()[side]
-        if lam is None or self.scaling == "unit":
-            return np.ones(degree)
-        return np.array([gegenbauer_at_one(i, lam) for i in range(1, degree + 1)])
+        return values_at_one(degree, self._indices()[side], self.scaling)
 
     def _unit_value(self, coefficients: Array, side: int) -> Array:
         return coefficients / (coefficients @ self._values_at_one(len(coefficients), side))
