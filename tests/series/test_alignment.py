@@ -6,7 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from isthmus.series import alignment_matrix, edit_matrix, local_alignment_matrix
+from isthmus.series import (
+    Itakura,
+    SakoeChiba,
+    alignment_matrix,
+    edit_matrix,
+    local_alignment_matrix,
+)
 
 WORDS = st.lists(st.text("abc", min_size=1, max_size=7), min_size=3, max_size=3)
 
@@ -86,3 +92,37 @@ def test_threads_change_nothing(rng):
 def test_bad_input_is_named(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def gapped(x, y, allowed):
+    """Edit distance with real penalty by its definition, on the cells of a window."""
+    n, m = len(x), len(y)
+    D = np.full((n + 1, m + 1), np.inf)
+    D[0, 0] = 0.0
+    for i in range(n + 1):
+        for j in range(m + 1):
+            if (i or j) and allowed(max(i - 1, 0), max(j - 1, 0)):
+                steps = [D[i - 1, j - 1] + abs(x[i - 1] - y[j - 1])] if i and j else []
+                steps += [D[i - 1, j] + abs(x[i - 1])] if i else []
+                steps += [D[i, j - 1] + abs(y[j - 1])] if j else []
+                D[i, j] = min(steps)
+    return D[n, m]
+
+
+@pytest.mark.parametrize("n", [1, 5, 8])
+@pytest.mark.parametrize("radius", [0, 1, 3])
+def test_a_window_leaves_out_cells(n, radius, rng):
+    x, y = rng.normal(size=n), rng.normal(size=6)
+    low, high = -radius - max(0, n - 6), radius + max(0, 6 - n)
+    expected = gapped(x, y, lambda i, j: low <= j - i <= high)
+    found = alignment_matrix([x], [y], window=radius)[0, 0]
+    np.testing.assert_allclose(found, expected)
+    assert found >= alignment_matrix([x], [y])[0, 0]
+
+
+def test_a_wide_window_is_none_and_a_strict_one_may_be_refused(rng):
+    X = [rng.normal(size=k) for k in (4, 7, 9)]
+    np.testing.assert_allclose(alignment_matrix(X, window=9), alignment_matrix(X))
+    with pytest.raises(ValueError, match="leaves no path"):
+        alignment_matrix(X, window=SakoeChiba(1, strict=True))
+    assert np.isfinite(alignment_matrix(X, window=Itakura(4.0))).all()

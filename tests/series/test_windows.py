@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from isthmus.series import TimeWindows, decorrelation_lag, functional_distance
+from isthmus.series import (
+    TimeWindows,
+    decorrelation_lag,
+    functional_distance,
+    sliding_window_check,
+)
 
 
 @pytest.mark.parametrize("pad", ["edge", None])
@@ -104,3 +109,38 @@ def test_a_failed_fit_leaves_nothing_behind():
     with pytest.raises(ValueError, match="'lag' parameter"):
         windows.fit(np.zeros((5, 2)))
     assert not hasattr(windows, "lag_")
+
+
+@pytest.mark.parametrize("length", [4, 7, 30])
+def test_the_mean_window_stays_within_its_bound(length, rng):
+    x = rng.normal(size=80).cumsum()
+    found = sliding_window_check(x, length=length, n_clusters=1, random_state=0)
+    W = np.lib.stride_tricks.sliding_window_view(x, length)
+    assert_allclose(found.mean_range, np.ptp(W.mean(axis=0)))
+    assert found.mean_range <= found.bound
+    assert_allclose(found.bound, (length - 1) / len(W) * np.ptp(x))
+    assert found.centers.shape == (1, length)
+
+
+def test_clusters_of_unlike_signals_differ_and_those_of_noise_are_warned_of(rng):
+    saw = np.tile(np.r_[np.zeros(12), 1.0, 0.0, 1.0, 0.0], 40) + 0.01 * rng.normal(size=640)
+    assert sliding_window_check(saw, length=16, n_clusters=1, random_state=0).ratio < 1e-6
+    walks = rng.normal(size=(2, 600)).cumsum(axis=1)
+    with pytest.warns(UserWarning, match="mean little here"):
+        sliding_window_check(*walks, length=20, n_clusters=5, random_state=0)
+
+
+@pytest.mark.parametrize(
+    ("x", "settings", "words"),
+    [
+        (np.arange(9.0), {"length": 9}, "more than length=9 steps"),
+        (np.ones((30, 2)), {"length": 4}, "one channel"),
+        (np.ones(30), {"length": 4}, "not constant"),
+        (np.arange(9.0), {"length": 1}, "'length'"),
+        (np.arange(9.0), {"length": 4, "n_init": 1}, "'n_init'"),
+        (np.arange(9.0), {"length": 4, "n_clusters": 7}, "'n_clusters'"),
+    ],
+)
+def test_the_check_refuses_by_name(x, settings, words):
+    with pytest.raises(ValueError, match=words):
+        sliding_window_check(x, random_state=0, **settings)

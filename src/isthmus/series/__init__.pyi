@@ -14,3 +14,5 @@ from isthmus.series.time_windows import functional_distance as functional_distan
 from isthmus.series.warping import dtw as dtw
 from isthmus.series.warping import dtw_matrix as dtw_matrix
 from isthmus.series.warping import dtw_path as dtw_path
+from isthmus.series.window_check import WindowCheck as WindowCheck
+from isthmus.series.window_check import sliding_window_check as sliding_window_check

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from isthmus._checks import check_float
+from isthmus.series.bands import NO_WINDOW, check_feasible, window_code
 from isthmus.series.collection import Packed, pack_both
 from isthmus.series.pairs import pair_matrix
 from isthmus.series.symbols import SymbolCodes
@@ -13,7 +14,12 @@ from isthmus.typing import Array, IntArray, Objects
 
 
 def alignment_matrix(
-    X: Objects, Z: Objects = None, *, gap: Any = 0.0, n_jobs: int | None = None
+    X: Objects,
+    Z: Objects = None,
+    *,
+    gap: Any = 0.0,
+    window: Any = None,
+    n_jobs: int | None = None,
 ) -> Array:
     r"""Global alignment distances of series, a metric.
 
@@ -30,6 +36,8 @@ def alignment_matrix(
         As in :func:`dtw_matrix`.
     gap : float or array of shape (channels,), default=0.0
         The value :math:`g`; 0 suits series of mean zero.
+    window : None, int, float, SakoeChiba or Itakura, default=None
+        Which elements may meet, as in :func:`dtw`: less time, and no longer a metric.
     n_jobs : int or None, default=None
 
     Returns
@@ -52,7 +60,9 @@ def alignment_matrix(
         raise ValueError(
             f"The 'gap' parameter of alignment_matrix must be finite. Got {gap!r} instead."
         )
-    return _matrix(SERIES, left, right, n_jobs, level=level)
+    code = window_code(window)
+    check_feasible(code, left.lengths, right.lengths, owner="alignment_matrix")
+    return _matrix(SERIES, left, right, n_jobs, level=level, window=code)
 
 
 def edit_matrix(
@@ -143,6 +153,7 @@ def _matrix(
     *,
     level: Array | None = None,
     costs: tuple[float, float, float] = (0.0, 0.0, 0.0),
+    window: tuple[int, float] = (NO_WINDOW, 0.0),
 ) -> Array:
     from isthmus.series.alignment_loops import pair_values
 
@@ -150,7 +161,7 @@ def _matrix(
 
     def compute(first: IntArray, second: IntArray) -> Array:
         out = np.empty(len(first))
-        pair_values(kind, left.parts, right.parts, first, second, reference, costs, out)
+        pair_values(kind, left.parts, right.parts, first, second, reference, costs, window, out)
         return out
 
     z_lengths = None if left is right else right.lengths

@@ -3,22 +3,29 @@
 import numpy as np
 
 from isthmus._compiled import njit
+from isthmus.series.warping_loops import fill_band
 
 SERIES, EDITS, PIECES = 0, 1, 2
 
 
 @njit(nogil=True)
-def gap_distance(x, y, gap):
-    """Alignment of two series; an element may meet the value ``gap`` instead of another one."""
+def gap_distance(x, y, gap, low, high):
+    """Alignment of two series; an element may meet the value ``gap`` instead of another one.
+
+    Entry j + 1 of a row is column j; entry 0, all elements of y left out, is open as column 0 is.
+    """
     n, m = len(x), len(y)
-    above, row = np.empty(m + 1), np.empty(m + 1)
+    above, row = np.full(m + 1, np.inf), np.full(m + 1, np.inf)
     above[0] = 0.0
-    for j in range(m):
+    for j in range(high[0]):
         above[j + 1] = above[j] + _norm(y[j], gap)
     for i in range(n):
         skip = _norm(x[i], gap)
-        row[0] = above[0] + skip
-        for j in range(m):
+        row[: low[i] + 1] = np.inf
+        row[high[i] + 1 :] = np.inf
+        if low[i] == 0:
+            row[0] = above[0] + skip
+        for j in range(low[i], high[i]):
             best = above[j] + _norm(x[i], y[j])
             best = min(best, above[j + 1] + skip)
             row[j + 1] = min(best, row[j] + _norm(y[j], gap))
@@ -66,14 +73,19 @@ def local_score(s, t, match, mismatch, gap):
 
 
 @njit(nogil=True)
-def pair_values(kind, X, Z, first, second, level, costs, out):
+def pair_values(kind, X, Z, first, second, level, costs, window, out):
     """One of the three for all pairs; a function as argument would be compiled in every run."""
+    longest = 0
+    for p in range(len(first)):
+        longest = max(longest, X[2][first[p]])
+    low, high = np.zeros(longest, dtype=np.int64), np.zeros(longest, dtype=np.int64)
     for p in range(len(first)):
         i, j = first[p], second[p]
         x = X[0][X[1][i] : X[1][i] + X[2][i]]
         z = Z[0][Z[1][j] : Z[1][j] + Z[2][j]]
         if kind == SERIES:
-            out[p] = gap_distance(x, z, level)
+            fill_band(window[0], window[1], len(x), len(z), low, high)
+            out[p] = gap_distance(x, z, level, low, high)
         elif kind == EDITS:
             out[p] = symbol_distance(x, z, costs[1], costs[2])
         else:

@@ -49,6 +49,8 @@ class Itakura(Piece):
     A cell belongs to it when it touches it, :math:`j-\frac12\le s(i+\frac12)` and so on for the
     other three sides, counted from 0: half a cell wider than the inequality for points, in
     exchange for a path whenever the slope from end to end is between :math:`1/s` and :math:`s`.
+    Libraries that round the inequalities for points to whole cells (aeon, tslearn) leave out some
+    of these cells, so that their distances may be a little larger.
 
     Parameters
     ----------
