@@ -14,6 +14,7 @@ from isthmus.sparse.dictionary.lagrange_dual import (
     merge_codes,
 )
 from isthmus.sparse.dictionary.moments import DictionaryState, replace_unused
+from isthmus.sparse.dictionary.positive_atoms import positive_dictionary
 
 
 def pursue_codes(rng, n=80, d=6, k=9):
@@ -211,3 +212,37 @@ def test_stream_refuses_another_width_and_keeps_what_it_learned(rng):
     with pytest.raises(ValueError, match="features"):
         model.partial_fit(X[:, :5])
     assert_array_equal(model.components_, before)
+
+
+def test_positive_atoms_are_the_constrained_optimum(rng):
+    X, codes = pursue_codes(rng, n=40, d=3, k=4)
+    moments = map_codes(X, codes)
+    D = positive_dictionary(moments, np.full((4, 3), 0.5))
+    assert D.min() >= 0
+    assert np.linalg.norm(D, axis=1).max() <= 1 + 1e-12
+    found = minimize(
+        lambda d: fit_error(moments, d.reshape(4, 3)),
+        np.full(12, 0.3),
+        bounds=[(0, None)] * 12,
+        constraints=[
+            {"type": "ineq", "fun": lambda d, j=j: 1 - (d.reshape(4, 3)[j] ** 2).sum()}
+            for j in range(4)
+        ],
+        method="SLSQP",
+        options={"ftol": 1e-12, "maxiter": 500},
+    )
+    assert_allclose(fit_error(moments, D), found.fun, rtol=1e-6)
+
+
+@pytest.mark.parametrize("batch_size", [None, 100])
+def test_positive_atoms_are_learned(batch_size, rng):
+    planted_atoms = np.eye(8)[:5] + np.eye(8)[1:6]
+    codes = rng.normal(size=(400, 5)) * (rng.random((400, 5)) < 0.4)
+    model = SparseDictionary(
+        5, alpha=0.1, positive_atoms=True, batch_size=batch_size, max_iter=30, random_state=1
+    ).fit(codes @ planted_atoms)
+    assert model.components_.min() >= 0
+    if batch_size is None:
+        assert np.diff(model.objective_).max() <= 1e-9 * model.objective_[0]
+    free = SparseDictionary(5, alpha=0.1, max_iter=30, random_state=1).fit(codes @ planted_atoms)
+    assert free.objective_[-1] <= model.objective_[-1] * 1.05

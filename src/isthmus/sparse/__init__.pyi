@@ -20,6 +20,8 @@ from isthmus.sparse.l1.feature_sign import feature_sign_search as feature_sign_s
 from isthmus.sparse.patches import dct_dictionary as dct_dictionary
 from isthmus.sparse.patches import denoise_image as denoise_image
 from isthmus.sparse.patches import inpaint_image as inpaint_image
+from isthmus.sparse.pursuit.from_gram import PursuitPath as PursuitPath
+from isthmus.sparse.pursuit.from_gram import gram_pursuit as gram_pursuit
 from isthmus.sparse.pursuit.matching import matching_pursuit as matching_pursuit
 from isthmus.sparse.pursuit.matching import (
     orthogonal_matching_pursuit as orthogonal_matching_pursuit,

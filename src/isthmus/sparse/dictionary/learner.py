@@ -18,13 +18,14 @@ from isthmus.sparse.dictionary.in_blocks import (
     first_signals,
     typical_length,
 )
-from isthmus.sparse.dictionary.lagrange_dual import fit_error, merge_codes
+from isthmus.sparse.dictionary.lagrange_dual import CodeMoments, fit_error, merge_codes
 from isthmus.sparse.dictionary.moments import (
     DictionaryState,
     MomentDictionary,
     put_residuals,
     unused_atoms,
 )
+from isthmus.sparse.dictionary.positive_atoms import positive_dictionary
 from isthmus.sparse.l1.feature_sign import sign_search
 from isthmus.typing import Array
 
@@ -48,6 +49,9 @@ class SparseDictionary(MomentDictionary):
         Penalty. None takes a tenth of the root mean square length of the signals.
     positive : bool, default=False
         Only coefficients that are not negative.
+    positive_atoms : bool, default=False
+        Only atoms without negative entries, by coordinate descent in place of the dual; there are
+        no multipliers then. With both, a factorisation as of :class:`NonnegativeFactorization`.
     max_iter : int, default=50
         Maximum number of sweeps, or of passes over the mini-batches.
     tol : float, default=1e-4
@@ -121,6 +125,7 @@ class SparseDictionary(MomentDictionary):
     _constraints: ClassVar[dict[str, Constraint]] = {
         "alpha": none | real(0, include_low=False),
         "positive": boolean,
+        "positive_atoms": boolean,
         "n_jobs": jobs,
     }
 
@@ -130,6 +135,7 @@ class SparseDictionary(MomentDictionary):
         *,
         alpha: float | None = None,
         positive: bool = False,
+        positive_atoms: bool = False,
         max_iter: int = 50,
         tol: float = 1e-4,
         batch_size: int | None = None,
@@ -142,6 +148,7 @@ class SparseDictionary(MomentDictionary):
         self.n_atoms = n_atoms
         self.alpha = alpha
         self.positive = positive
+        self.positive_atoms = positive_atoms
         self.max_iter = max_iter
         self.tol = tol
         self.batch_size = batch_size
@@ -189,8 +196,28 @@ class SparseDictionary(MomentDictionary):
         if n_unused:
             again = WorstPass(coder.D, *settings, state.D, n_unused)
             worst = rows.fold(again, MergePasses(lambda a, b: None, n_unused))
-            state = put_residuals(state, worst.worst[worst.errors > 0])
+            state = self._admit(put_residuals(state, worst.worst[worst.errors > 0]))
         return state, cost
+
+    def _first_atoms(self, X: Array, rng: np.random.RandomState) -> Array:
+        D = super()._first_atoms(X, rng)
+        return np.abs(D) if self.positive_atoms else D
+
+    def _atom_step(
+        self, state: DictionaryState, block: CodeMoments, *, rough: bool
+    ) -> DictionaryState:
+        if not self.positive_atoms:
+            return super()._atom_step(state, block, rough=rough)
+        assert state.moments is not None
+        D = positive_dictionary(state.moments, state.D, tol=1e-4 if rough else 1e-8)
+        return state._replace(D=D, multipliers=np.zeros(len(D)))
+
+    def _replace_unused(self, state: DictionaryState, X: Array, codes: Array) -> DictionaryState:
+        return self._admit(super()._replace_unused(state, X, codes))
+
+    def _admit(self, state: DictionaryState) -> DictionaryState:
+        """Residuals that have replaced atoms may have negative entries."""
+        return state._replace(D=np.abs(state.D)) if self.positive_atoms else state
 
     def _set_scale(self, X: Array) -> None:
         self.alpha_ = penalty(self, X)

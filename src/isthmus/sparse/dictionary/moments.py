@@ -89,6 +89,10 @@ class MomentDictionary(CodesMixin, Estimator, ABC):
         assert state.moments is not None
         return dual_atoms(state, tol=_ROUGH if rough else 1e-9)
 
+    def _replace_unused(self, state: DictionaryState, X: Array, codes: Array) -> DictionaryState:
+        """New atoms in the place of those that no code uses."""
+        return replace_unused(state, X, codes)
+
     # Learning ----------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -143,7 +147,7 @@ class MomentDictionary(CodesMixin, Estimator, ABC):
                 )
                 cost = fit_error(block, state.D) + float(self._penalties(codes).sum())
                 history.append(cost / len(X))
-                state = replace_unused(state, X, codes)
+                state = self._replace_unused(state, X, codes)
                 line.update(sweep=sweep + 1, objective=history[-1])
                 if sweep and history[-2] - history[-1] <= self.tol * history[-2]:
                     break
@@ -173,7 +177,7 @@ class MomentDictionary(CodesMixin, Estimator, ABC):
             share = (state.seen / seen) ** self.forgetting_power
             moments = merge_codes(state.moments, block, keep=share)
         state = self._atom_step(state._replace(moments=moments, seen=seen), block, rough=True)
-        return replace_unused(state, X, codes), cost
+        return self._replace_unused(state, X, codes), cost
 
     def _keep(self, state: DictionaryState, history: list[float], n_iter: int) -> Self:
         self.components_, self.multipliers_, self.moments_ = (
