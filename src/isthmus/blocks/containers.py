@@ -35,6 +35,8 @@ def kind_of(X: Any) -> str:
     """
     if is_dask(X):
         return DASK
+    if hasattr(type(X), "require_passes"):  # rows that were opened already
+        return STREAM
     if isinstance(X, np.ndarray):
         return SLICED if isinstance(X, np.memmap) else MEMORY
     if X is None or is_table(X) or issparse(X) or isinstance(X, (str, bytes, Mapping, Set, type)):

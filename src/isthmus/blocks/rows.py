@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -64,6 +65,17 @@ class Leaf:
             raise
 
 
+@dataclass(frozen=True)
+class After:
+    """A function of what another one makes of the parts of a block."""
+
+    first: Callable[..., Parts]
+    map_block: Callable[..., Any]
+
+    def __call__(self, *parts: Any, **options: Any) -> Any:
+        return self.map_block(*self.first(*parts), **options)
+
+
 class Rows(ABC):
     """Containers whose rows go together, ready to be read block by block.
 
@@ -90,6 +102,13 @@ class Rows(ABC):
         self.once = once
         self.n_rows: int | None = None
         self._was_read = False
+        self.before: Callable[..., Parts] | None = None
+
+    def mapped(self, function: Callable[..., Parts]) -> "Rows":
+        """The same rows, of whose blocks every fold sees ``function(*parts)``, a tuple."""
+        other = copy(self)
+        other.before = function
+        return other
 
     def fold(
         self,
@@ -108,6 +127,7 @@ class Rows(ABC):
         row among all.
         """
         self._begin_pass()
+        map_block = map_block if self.before is None else After(self.before, map_block)
         leaf = Leaf(map_block, self.checks, self.owner, overlap, numbered)
         total = self._reduce(leaf, merge, state, n_jobs)
         if total is None:
@@ -156,7 +176,7 @@ class LocalRows(Rows):
     def __init__(
         self,
         owner: str,
-        checks: tuple[BlockCheck, ...],
+        make_checks: Callable[[int], tuple[BlockCheck, ...]],
         start: Callable[[], Iterator[Parts]],
         *,
         once: bool,
@@ -176,8 +196,7 @@ class LocalRows(Rows):
             first = next((parts for parts in start() if n_rows_of(parts[0])), None)
         if first is None or not n_rows_of(first[0]):
             raise ValueError(f"{owner} needs at least one block of rows. Got none.")
-        if len(first) != len(checks):
-            checks = _checks(owner, len(first), checks[0].missing)
+        checks = make_checks(len(first))
         learned = tuple(c.learn_from(part) for c, part in zip(checks, first, strict=True))
         example = first[0].iloc[:1] if hasattr(first[0], "iloc") else first[0][:1]
         super().__init__(owner, learned, example, once=once)
@@ -256,7 +275,7 @@ def open_rows(
     *containers: Any,
     names: Sequence[str] = NAMES,
     block_size: int | None = None,
-    missing: bool = False,
+    missing: bool | Sequence[str] = False,
     raw: Sequence[str] = (),
 ) -> Rows:
     """Look at containers whose rows go together; nothing but the first block is read.
@@ -274,8 +293,8 @@ def open_rows(
         What messages call them.
     block_size : int or None
         Rows in a block where the container has no blocks of its own; None takes what fills 16 MB.
-    missing : bool
-        Let NaN pass.
+    missing : bool or sequence of str
+        Let NaN pass, in all containers or in those of these names.
     raw : sequence of str
         Names of the containers whose blocks are not looked at.
 
@@ -291,12 +310,17 @@ def open_rows(
     np.float64(10.0)
     """
     owner = name_of(owner)
+    if len(containers) == 1 and isinstance(containers[0], Rows):
+        return containers[0]
     for X in containers:
         if is_endless(X):
             raise ValueError(
                 f"{owner} needs rows that come to an end. Got {X!r}, which never does."
             )
-    checks = _checks(owner, len(containers), missing, names, raw)
+
+    def checks(n: int) -> tuple[BlockCheck, ...]:
+        return _checks(owner, n, missing, names, raw)
+
     kinds = [kind_of(X) for X in containers]
     if DASK in kinds:
         if STREAM in kinds:
@@ -304,7 +328,7 @@ def open_rows(
                 f"{owner} cannot read a Dask collection and a stream side by side. Make both of "
                 "one kind."
             )
-        return DaskRows(owner, checks, containers)
+        return DaskRows(owner, checks(len(containers)), containers)
     if STREAM in kinds:
         once = any(isinstance(X, Iterator) for X in containers)
         return LocalRows(
@@ -328,10 +352,15 @@ def open_rows(
 
 
 def _checks(
-    owner: str, n: int, missing: bool, names: Sequence[str] = NAMES, raw: Sequence[str] = ()
+    owner: str,
+    n: int,
+    missing: bool | Sequence[str],
+    names: Sequence[str] = NAMES,
+    raw: Sequence[str] = (),
 ) -> tuple[BlockCheck, ...]:
     known = [*names, *(f"part {i}" for i in range(len(names), n))]
-    return tuple(BlockCheck(owner, s, missing=missing, raw=s in raw) for s in known[:n])
+    holes = known if missing is True else missing or ()
+    return tuple(BlockCheck(owner, s, missing=s in holes, raw=s in raw) for s in known[:n])
 
 
 def block_rows(containers: Parts, block_size: int | None) -> int | None:

@@ -24,6 +24,13 @@ SHAPES = ("cube", "ball")
 AUTOMATIC_SPREADS = 1.345
 
 
+def clip_far(Y: Array, middle: Array, deviation: Array) -> Array:
+    """Outputs at most three spreads from their medians, given the median absolute deviations."""
+    reach = 3 * NORMAL_MAD * deviation
+    reach[reach == 0] = np.inf
+    return np.clip(Y, middle - reach, middle + reach)
+
+
 class Loss(Piece, ABC):
     """Base of losses: no stages, no link, nothing to be estimated.
 
@@ -75,9 +82,12 @@ class Loss(Piece, ABC):
     def working_outputs(self, Y: Array, weights: Array | None = None) -> Array:
         """Outputs to which a least-squares fit is a good start: far ones are brought near."""
         middle = weighted_median(Y, weights)
-        reach = 3 * NORMAL_MAD * weighted_median(np.abs(Y - middle), weights)
-        reach[reach == 0] = np.inf
-        return np.clip(Y, middle - reach, middle + reach)
+        return clip_far(Y, middle, weighted_median(np.abs(Y - middle), weights))
+
+    @property
+    def clips_outputs(self) -> bool:
+        """Whether ``working_outputs`` asks how far outputs are from the median of all rows."""
+        return type(self).working_outputs is Loss.working_outputs
 
     def check_outputs(self, Y: Array) -> None:
         """Refuse outputs for which the loss has no meaning."""

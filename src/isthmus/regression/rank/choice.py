@@ -5,14 +5,14 @@ penalty at once. It says where to begin; from there the penalties are walked as 
 of the best rank falls, each costing the errors of all ranks.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg
 
 from isthmus.regression.rank.reduced_rank_formulas import Scatter
-from isthmus.typing import Array
+from isthmus.typing import Array, IntArray
 
 # Penalties in units of the mean squared length of the centred inputs.
 POWERS = np.arange(-10, 2.01, 0.5)
@@ -133,13 +133,32 @@ def observed_penalty(X: Array, Y: Array, weights: Array | None, *, fit_intercept
     w = np.ones(len(X)) if weights is None else weights
     center = np.average(X, axis=0, weights=w) if fit_intercept else np.zeros(X.shape[1])
     unit = float(np.average(np.sum((X - center) ** 2, axis=1), weights=w))
+
+    def seen(j: int) -> tuple[Array, Array, Array]:
+        rows = np.flatnonzero(~np.isnan(Y[:, j]) & (w > 0))[:LEFT_OUT_ROWS]
+        return X[rows], Y[rows, j], w[rows]
+
+    return penalty_of_outputs(unit, map(seen, few_of(Y.shape[1])), fit_intercept=fit_intercept)
+
+
+def few_of(n_outputs: int) -> IntArray:
+    """A few dozen of the outputs."""
+    return np.linspace(0, n_outputs - 1, min(n_outputs, 30)).astype(int)
+
+
+def penalty_of_outputs(
+    unit: float, seen: Iterable[tuple[Array, Array, Array]], *, fit_intercept: bool
+) -> float:
+    """Penalty of smallest leave-one-out error, in units of the inputs' mean squared length.
+
+    ``seen`` are inputs, output and weights of the rows in which each output was seen.
+    """
     grid = [float(power) for power in (unit if unit > 0 else 1.0) * 10.0**POWERS]
     total = np.zeros(len(grid))
-    for j in np.linspace(0, Y.shape[1] - 1, min(Y.shape[1], 30)).astype(int):
-        rows = np.flatnonzero(~np.isnan(Y[:, j]) & (w > 0))[:LEFT_OUT_ROWS]
-        if len(rows) < 3:
+    for A, y, v in seen:
+        if len(y) < 3:
             continue
-        A, B, v = X[rows], Y[rows, j : j + 1], w[rows]
+        B = y[:, None]
         if fit_intercept:
             A, B = A - np.average(A, axis=0, weights=v), B - np.average(B, axis=0, weights=v)
         errors = ridge_left_out_errors(A, B, v, grid, fit_intercept=fit_intercept)

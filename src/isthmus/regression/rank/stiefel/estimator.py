@@ -1,5 +1,7 @@
 """Stiefel regression: a map of limited rank under any loss."""
 
+from collections.abc import Callable
+from functools import partial
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -19,13 +21,16 @@ from isthmus._parameters import (
 )
 from isthmus._progress import ProgressLine
 from isthmus._warnings import warn
-from isthmus.blocks.fitting import refuse_blocks
+from isthmus.blocks.drawing import draw_rows
+from isthmus.blocks.fitting import open_fit, refuse_blocks
+from isthmus.blocks.rows import Rows
 from isthmus.losses.base import Loss
 from isthmus.losses.resolve import as_loss
 from isthmus.optimize.riemannian import FixedRank, FixedRankResult
 from isthmus.regression.capabilities import named_or
 from isthmus.regression.rank.base import RankLimitedRegressor
 from isthmus.regression.rank.choice import observed_penalty
+from isthmus.regression.rank.in_blocks import require_outputs
 from isthmus.regression.rank.reduced_rank import (
     A_PENALTY,
     A_RANK,
@@ -37,14 +42,23 @@ from isthmus.regression.rank.stiefel.formulas import (
     StiefelProblem,
     closed_form_start,
     fill_missing,
+    loss_of_map,
     minimize_in_stages,
+    objective,
     residual_spread,
+    slope_scale,
     to_descent,
     truncate,
-    weighted_loss,
     whiten,
 )
+from isthmus.regression.rank.stiefel.in_blocks import open_problem
 from isthmus.regression.rank.stiefel.published import descend_in_stages
+from isthmus.regression.rank.stiefel.working import (
+    MissingOutputsError,
+    refuse_missing,
+    require_every_output,
+    survey_rows,
+)
 from isthmus.regression.selection import CRITERIA
 from isthmus.typing import Array, BoolArray
 
@@ -204,32 +218,53 @@ class StiefelRegression(RankLimitedRegressor):
         loss = loss.resolve(spread)
         if self.solver == "published":
             loss = loss.as_published()
-        result, path = self._descend(problem, loss.stages(spread), X, closed)
-        self.loss_, self.alpha_, self.loss_path_ = loss, alpha, np.array(path)
-        self._take_result(problem, result, dtype)
-        return self
+        self.loss_, self.alpha_ = loss, alpha
+        result = self._descend(problem, loss.stages(spread), X, closed)
+        value = loss_of_map(problem, loss, result.point)
+        return self._take_result(problem, result, value, dtype)
 
     def _fit_blocks(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """The same, of rows that come in blocks: the closed form of the squared loss."""
+        """The same, of rows that come in blocks: a closed form, or a pass for each step."""
         loss: Loss = check_piece(self.loss, "loss", self, as_loss)
-        if self.solver != "auto" or not loss.least_squares:
-            refuse_blocks(
-                self,
-                f"loss={self.loss!r} with solver={self.solver!r} has no closed form",
-                instead='loss="squared" with solver="auto"',
-            )
-        closed = ReducedRankRegression(
-            self.rank, alpha=self.alpha, cv=self.cv, fit_intercept=self.fit_intercept
-        ).fit(X, y, sample_weight)
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(closed, name):
-                setattr(self, name, getattr(closed, name))
-        self._flat = closed.predict(np.zeros((1, closed.n_features_in_))).ndim == 1
-        return self._take_closed(closed, loss)
+        if self.solver == "published" or (isinstance(self.init, str) and self.init == "pls"):
+            setting = "solver='published'" if self.solver == "published" else "init='pls'"
+            refuse_blocks(self, f"{setting} needs all rows at once", instead='solver="riemannian"')
+        rows = open_fit(self, X, y, sample_weight, missing=("y",))
+        require_outputs(self, rows)
+        d, o = rows.checks[0].width or 1, rows.checks[1].width or 1
+        if not chooses_rank(self.rank):
+            self._check_rank(d, o)
+        if rows.n_rows is not None and rows.n_rows < d:
+            return self.fit(*draw_rows(rows, d))  # in the span of the few rows
+        self._flat = rows.checks[1].ndim == 1
+        if self.solver == "auto" and loss.least_squares:
+            try:
+                closed = self._closed_form().fit(rows.mapped(refuse_missing), None)
+                return self._take_closed(closed, loss)
+            except MissingOutputsError:
+                rows.require_passes("outputs that are missing take an iteration")
+        return self._fit_by_passes(rows, loss)
 
-    def _closed_form(self, keep: BoolArray) -> ReducedRankRegression:
+    def _fit_by_passes(self, rows: Rows, loss: Loss) -> Self:
+        rows.require_passes("every step of the descent is a pass over them")
+        survey = survey_rows(self, rows, loss)
+        choose = chooses_rank(self.rank) or not isinstance(self.alpha, Real)
+        problem = open_problem(rows, loss, survey, self._closed_form(), choose=choose)
+        frame, start, spread = problem.frame, problem.closed, problem.spread(loss)
+        self.loss_, self.alpha_ = loss.resolve(spread), frame.alpha
+        if isinstance(self.init, str) and self.init == "ridge":
+            coef = problem.ridge_map(loss)
+        else:
+            coef = (start.V * start.s) @ (start.W.T @ frame.back)
+        begin = self._start_from(coef, len(start.s), frame.unit * start.b)
+        stages = self.loss_.stages(spread)
+        result = self._minimize(problem.objective, problem.scale, stages, frame, begin)
+        value = problem.value(self.loss_, result.point)
+        return self._take_result(frame, result, value, rows.checks[0].dtype)
+
+    def _closed_form(self, keep: BoolArray | None = None) -> ReducedRankRegression:
         cv = self.cv
-        if isinstance(cv, (list, tuple)) and not keep.all():
+        if isinstance(cv, (list, tuple)) and keep is not None and not keep.all():
             # Pairs of row numbers count the rows that were given.
             number = np.cumsum(keep) - 1
             cv = [tuple(number[part][keep[part]] for part in pair) for pair in cv]
@@ -254,30 +289,43 @@ class StiefelRegression(RankLimitedRegressor):
 
     def _descend(
         self, problem: StiefelProblem, stages: tuple[Loss, ...], X: Array, closed: FixedRank
-    ) -> tuple[FixedRankResult, list[float]]:
-        """Minimise the stages of the loss in turn; the end and the values on the way."""
-        max_iter, published = int(self.max_iter), self.solver == "published"
-        start = self._start(problem, X, closed, default="identity" if published else "closed")
-        with ProgressLine(type(self).__name__, verbose=self.verbose) as line:
-
-            def show(step: int, value: float, optimality: float) -> None:
-                line.update(step=step, objective=value, optimality=optimality)
-
-            if published:
-                return descend_in_stages(
-                    problem, stages, X, start, max_iter=max_iter, callback=show
-                )
-            return minimize_in_stages(
-                problem,
-                stages,
-                to_descent(problem, start),
-                tol=float(self.tol),
-                max_iter=max_iter,
-                callback=show,
+    ) -> FixedRankResult:
+        """Minimise the stages of the loss in turn, from the start that was asked for."""
+        offset = problem.unit * closed.b
+        coef = (closed.V * closed.s) @ (closed.W.T @ problem.back)
+        if isinstance(self.init, str) and self.init == "ridge":
+            coef = (problem.Y - offset).T @ problem.Z @ problem.back
+        elif isinstance(self.init, str) and self.init == "pls":
+            coef = PLSRegression(len(closed.s), scale=False).fit(X, problem.Y).coef_
+        start = self._start_from(coef, len(closed.s), offset)
+        if self.solver != "published":
+            return self._minimize(
+                partial(objective, problem), partial(slope_scale, problem), stages, problem, start
             )
+        with ProgressLine(type(self).__name__, verbose=self.verbose) as line:
+            result, path = descend_in_stages(
+                problem, stages, X, start, max_iter=int(self.max_iter), callback=_shown(line)
+            )
+        return result._replace(path=path)
 
-    def _take_result(self, problem: StiefelProblem, result: FixedRankResult, dtype: Any) -> None:
-        """Keep the map at the end of a descent, in the units of the inputs."""
+    def _minimize(
+        self, fun: Any, scale: Any, stages: tuple[Loss, ...], frame: Any, start: FixedRank
+    ) -> FixedRankResult:
+        with ProgressLine(type(self).__name__, verbose=self.verbose) as line:
+            result, path = minimize_in_stages(
+                fun,
+                scale,
+                stages,
+                to_descent(start, frame.forth, frame.unit),
+                tol=float(self.tol),
+                max_iter=int(self.max_iter),
+                callback=_shown(line),
+            )
+        return result._replace(path=path)
+
+    def _take_result(self, frame: Any, result: FixedRankResult, value: float, dtype: Any) -> Self:
+        """Keep the map at the end of a descent, in the units of the inputs; ``value`` its loss."""
+        self.loss_path_ = np.array(result.path)
         self.optimality_, self.n_iter_ = result.optimality, max(1, result.n_iter)
         if not result.converged:
             warn(
@@ -286,12 +334,10 @@ class StiefelRegression(RankLimitedRegressor):
                 ConvergenceWarning,
             )
         V, s, W, b = result.point
-        coef = (V * s) @ (W.T @ problem.back)
-        offset = problem.unit * b
-        P = (problem.Z @ (W * s)) @ V.T + offset
-        value = weighted_loss(self.loss_, problem.Y, P, problem.weights)[0]
-        self.objective_ = float(np.sum(value) + self.alpha_ * np.sum(coef**2))
-        self._set_map(coef, V, problem.x_mean, offset, dtype)
+        coef = (V * s) @ (W.T @ frame.back)
+        self.objective_ = float(value + self.alpha_ * np.sum(coef**2))
+        self._set_map(coef, V, frame.x_mean, frame.unit * b, dtype)
+        return self
 
     def predict(self, X: Any) -> Array:
         """Return the outputs for the rows of ``X``; probabilities under the logistic loss."""
@@ -315,23 +361,14 @@ class StiefelRegression(RankLimitedRegressor):
         self.loss_path_ = np.array([self.objective_])
         return self
 
-    def _start(
-        self, problem: StiefelProblem, X: Array, closed: FixedRank, *, default: str
-    ) -> FixedRank:
-        """The starting map in the units of the inputs."""
-        o, d, rank = problem.Y.shape[1], X.shape[1], len(closed.s)
-        init = self.init
-        if isinstance(init, str) and init == "auto":
-            init = default
-        offset = problem.unit * closed.b
-        coef = (closed.V * closed.s) @ (closed.W.T @ problem.back)
-        if init == "identity":
+    def _start_from(self, coef: Array, rank: int, offset: Array) -> FixedRank:
+        """The starting map in the units of the inputs: ``coef``, or another that was asked for."""
+        (o, d), init = coef.shape, self.init
+        if isinstance(init, str) and init == "auto" and self.solver == "published":
+            init = "identity"
+        if isinstance(init, str) and init == "identity":
             return FixedRank(np.eye(o, rank), np.ones(rank), np.eye(d, rank), offset)
-        if init == "ridge":
-            coef = (problem.Y - offset).T @ problem.Z @ problem.back
-        elif init == "pls":
-            coef = PLSRegression(rank, scale=False).fit(X, problem.Y).coef_
-        elif isinstance(init, tuple):
+        if isinstance(init, tuple):
             V, s, W = (
                 check_table(part, "init", self, expected=INIT, ensure_2d=False) for part in init
             )
@@ -345,16 +382,18 @@ class StiefelRegression(RankLimitedRegressor):
         return FixedRank(*truncate(coef, rank), offset)
 
 
+def _shown(line: ProgressLine) -> Callable[[int, float, float], None]:
+    def show(step: int, value: float, optimality: float) -> None:
+        line.update(step=step, objective=value, optimality=optimality)
+
+    return show
+
+
 def _rows_with_outputs(owner: Any, Y: Array, weights: Array | None) -> BoolArray:
     """Which rows have an output and a weight; every output must be seen at least once."""
     observed = ~np.isnan(Y)
     keep: BoolArray = np.asarray(observed.any(axis=1))
     if weights is not None:
         keep &= weights > 0
-    unseen = np.flatnonzero(~observed[keep].any(axis=0))
-    if len(unseen):
-        raise ValueError(
-            f"{type(owner).__name__} needs at least one value of every output. "
-            f"Output {unseen[0]} is missing in all rows."
-        )
+    require_every_output(owner, observed[keep].sum(axis=0))
     return keep

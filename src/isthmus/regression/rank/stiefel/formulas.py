@@ -132,6 +132,13 @@ def weighted_loss(loss: Loss, Y: Array, P: Array, weights: Array | None) -> tupl
     return value * row_weights, M * row_weights[:, None]
 
 
+def loss_of_map(problem: StiefelProblem, loss: Loss, point: FixedRank) -> float:
+    """The loss of a map over all rows, without penalty."""
+    V, s, W, b = point
+    P = (problem.Z @ (W * s)) @ V.T + problem.unit * b
+    return float(np.sum(weighted_loss(loss, problem.Y, P, problem.weights)[0]))
+
+
 def slope_scale(problem: StiefelProblem, loss: Loss) -> float:
     """Length of the loss' slopes where nothing is explained: the unit of optimality."""
     Y, weights = problem.Y, problem.weights
@@ -166,11 +173,11 @@ def truncate(coef: Array, rank: int) -> tuple[Array, Array, Array]:
     return u[:, :rank], s[:rank], vt[:rank].T
 
 
-def to_descent(problem: StiefelProblem, point: FixedRank) -> FixedRank:
+def to_descent(point: FixedRank, forth: Array, unit: float) -> FixedRank:
     """A map in the units of the inputs, in the coordinates of the descent."""
     V, s, W, offset = point
-    b = offset / problem.unit if problem.unit else offset
-    return FixedRank(*truncate((V * s) @ (W.T @ problem.forth), len(s)), b)
+    b = offset / unit if unit else offset
+    return FixedRank(*truncate((V * s) @ (W.T @ forth), len(s)), b)
 
 
 def residual_spread(problem: StiefelProblem, point: FixedRank, loss: Loss) -> float:
@@ -194,7 +201,8 @@ def residual_spread(problem: StiefelProblem, point: FixedRank, loss: Loss) -> fl
 
 
 def minimize_in_stages(
-    problem: StiefelProblem,
+    fun: Callable[[Loss], Callable[[FixedRank], Slope]],
+    scale: Callable[[Loss], float],
     stages: tuple[Loss, ...],
     start: FixedRank,
     *,
@@ -204,6 +212,7 @@ def minimize_in_stages(
 ) -> tuple[FixedRankResult, list[float]]:
     """Minimise smooth losses in turn, each from where the last ended.
 
+    ``fun(loss)`` is what to minimise, ``scale(loss)`` a gradient of it that counts as large.
     Returns the result of the last, whose ``n_iter`` counts all, and the values on the way.
     """
     path: list[float] = []
@@ -212,10 +221,10 @@ def minimize_in_stages(
     for number, loss in enumerate(stages):
         last = number == len(stages) - 1
         result = minimize_fixed_rank(
-            objective(problem, loss),
+            fun(loss),
             point,
             tol=tol if last else max(tol, STAGE_TOL),
-            scale=slope_scale(problem, loss),
+            scale=scale(loss),
             max_iter=max_iter,
             callback=callback,
         )

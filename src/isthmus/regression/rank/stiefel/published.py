@@ -112,7 +112,7 @@ def descend_in_stages(
         )
         path += values
         n_iter += len(values) - 1
-    end = to_descent(problem, point)
+    end = to_descent(point, problem.forth, problem.unit)
     slope = objective(problem, stages[-1])(end)
     length = float(np.linalg.norm(riemannian_gradient(end, slope)))
     optimality = length / slope_scale(problem, stages[-1])
