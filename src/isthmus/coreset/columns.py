@@ -7,7 +7,8 @@ from isthmus.kernels.base import Kernel
 from isthmus.kernels.objects import n_objects, take
 from isthmus.typing import Array, IntArray, Objects
 
-CHUNK = 128  # columns that are allocated together
+CHUNK = 128  # columns that are allocated together where they come one by one
+MANY = 32  # columns that come together and are kept as they are, without a copy
 
 
 class KernelColumns:
@@ -29,6 +30,7 @@ class KernelColumns:
         self._rows: IntArray = np.empty(0, dtype=int)
         self._watched, self._reference = objects, objects
         self._chunks: list[Array] = []
+        self._starts: list[int] = []  # the first slot of each chunk
         self._slot = np.full(self.n, -1)  # where the column of an object is kept
         self._owner: IntArray = np.empty(0, dtype=int)  # whose column is in a slot
 
@@ -44,7 +46,7 @@ class KernelColumns:
         everything = len(rows) == self.n
         self._watched = self.objects if everything else take(self.objects, rows)
         self._reference = self.kernel.reference(self.objects, None if everything else rows)
-        self._chunks, self._owner = [], np.empty(0, dtype=int)
+        self._chunks, self._starts, self._owner = [], [], np.empty(0, dtype=int)
         self._slot[:] = -1
 
     def sums(self, used: IntArray, weights: Array) -> Array:
@@ -57,8 +59,8 @@ class KernelColumns:
         spread = np.zeros(len(self._owner))
         spread[slots[kept]] = weights[kept]
         total = np.zeros(len(self._rows))
-        for start, chunk in zip(range(0, len(spread), CHUNK), self._chunks, strict=True):
-            part = spread[start : start + CHUNK]
+        for start, chunk in zip(self._starts, self._chunks, strict=True):
+            part = spread[start : start + len(chunk)]
             if part.any():
                 total += part @ chunk[: len(part)]
         if not kept.all():
@@ -95,21 +97,46 @@ class KernelColumns:
         lacking = lacking[: len(free)]
         if not len(free):
             return
-        last = int(free[-1]) + 1
-        while len(self._chunks) * CHUNK < last:
-            size = min(CHUNK, most - len(self._chunks) * CHUNK)
-            self._chunks.append(np.empty((size, len(self._rows))))
-        grown = np.full(max(last, len(self._owner)), -1)
-        grown[: len(self._owner)] = self._owner
+        n_known = len(self._owner)
+        grown = np.full(max(int(free[-1]) + 1, n_known), -1)
+        grown[:n_known] = self._owner
         left = grown[free]
         self._slot[left[left >= 0]] = -1
         grown[free] = lacking
         self._owner = grown
         self._slot[lacking] = free
-        # Slots that follow each other in one chunk are filled together.
-        breaks = np.flatnonzero((np.diff(free) != 1) | (free[1:] % CHUNK == 0)) + 1
-        for slots, those in zip(np.split(free, breaks), np.split(lacking, breaks), strict=True):
-            first = int(slots[0])
-            chunk = self._chunks[first // CHUNK]
-            place = slice(first % CHUNK, first % CHUNK + len(slots))
-            chunk[place] = self.kernel.gram(take(self.objects, those), self._reference)
+        known = free < n_known
+        self._replace(free[known], lacking[known])
+        self._append(n_known, lacking[~known], most)
+
+    def _replace(self, slots: IntArray, objects: IntArray) -> None:
+        """Columns in the place of others; slots that follow each other are filled together."""
+        if not len(slots):
+            return
+        chunks = np.searchsorted(self._starts, slots, side="right") - 1
+        breaks = np.flatnonzero((np.diff(slots) != 1) | (np.diff(chunks) != 0)) + 1
+        for part in np.split(np.arange(len(slots)), breaks):
+            at = chunks[part[0]]
+            first = slots[part[0]] - self._starts[at]
+            self._chunks[at][first : first + len(part)] = self._columns(objects[part])
+
+    def _append(self, first: int, objects: IntArray, most: int) -> None:
+        """Columns in slots that have not been used, from ``first`` on."""
+        while len(objects):
+            end = self._starts[-1] + len(self._chunks[-1]) if self._chunks else 0
+            if first == end:  # no room in the last chunk
+                self._starts.append(end)
+                if len(objects) >= MANY:
+                    self._chunks.append(self._columns(objects))
+                    return
+                self._chunks.append(np.empty((min(CHUNK, most - end), len(self._rows))))
+                end += len(self._chunks[-1])
+            n = min(end - first, len(objects))
+            place = first - self._starts[-1]
+            self._chunks[-1][place : place + n] = self._columns(objects[:n])
+            first, objects = first + n, objects[n:]
+
+    def _columns(self, objects: IntArray) -> Array:
+        """Kernels of some objects with those that are watched."""
+        values = self.kernel.gram(take(self.objects, objects), self._reference)
+        return np.ascontiguousarray(values, dtype=np.float64)

@@ -9,6 +9,7 @@ from isthmus.coreset.simplex import minimize_from
 from isthmus.typing import Array, IntArray
 
 SAMPLE = 1000  # points in a pool, at least
+GROWTH, LARGEST_BATCH = 0.5, 256  # points that join at a time: a share of the core set, at most
 EXPECTED = 2000  # size of a core set for which columns should fit in memory, where none is given
 
 
@@ -68,7 +69,7 @@ def solve_core(
                 break
             pool = _Pool(problem, _next_pool(everywhere, len(pool.points), core.wanted, rng))
             violations = everywhere[pool.points]
-        size = batch_size if batch_size is not None else max(1, min(len(core.points) // 4, 256))
+        size = batch_size if batch_size is not None else _batch(len(core.points))
         if max_core is not None:
             size = min(size, max_core - len(core.points))
         outside = np.flatnonzero(violations > core.wanted)
@@ -114,6 +115,11 @@ def _choose_joining(
     if 1 < size < len(outside) // 2:
         outside = outside[sample_rows(len(outside), 2 * size, rng, sort=False)]
     return points[outside[np.argsort(-violations[outside], kind="stable")[:size]]]
+
+
+def _batch(size: int) -> int:
+    """Number of points that join a core set of the given size, where it is not set."""
+    return max(1, min(int(GROWTH * size), LARGEST_BATCH))
 
 
 class _Pool:

@@ -45,7 +45,7 @@ class CoreSetSolver(Piece):
         is satisfied all points are examined, and those closest to a violation become the next
         pool. "auto" is exact where the columns of all objects fit in memory.
     batch_size : int, None or "auto", default="auto"
-        Number of points that join at a time. None adds one at first and later a quarter of the core
+        Number of points that join at a time. None adds one at first and later half of the core
         set, at most 256; of several points each is the worse of two drawn at random. The published
         bound on the size of a core set holds for 1, which adds the worst point.
     max_core : int, None or "auto", default="auto"

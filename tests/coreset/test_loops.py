@@ -1,0 +1,72 @@
+"""The fast paths of core sets against what they stand for."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from isthmus.coreset.columns import KernelColumns
+from isthmus.coreset.simplex_loops import descend
+from isthmus.kernels import Gaussian
+
+
+def _slow_descent(M, alpha, G, tol, max_iter):
+    """One pair at a time, as it is written down."""
+    n = len(alpha)
+    for step in range(max_iter):
+        i = int(G[:n].argmin())
+        holders = np.flatnonzero(alpha > 0)
+        gap = G[holders].max() - G[i]
+        gains = np.zeros(n)
+        for k in holders:
+            fall = G[k] - G[i]
+            curvature = max(M[i, i] + M[k, k] - 2 * M[i, k], 1e-300)
+            length = min(alpha[k], 0.5 * fall / curvature)
+            gains[k] = length * fall - length**2 * curvature
+        j = int(gains.argmax())
+        if gap <= tol or gains[j] <= 0:
+            return max(gap, 0.0), step
+        curvature = max(M[i, i] + M[j, j] - 2 * M[i, j], 1e-300)
+        length = min(alpha[j], 0.5 * (G[j] - G[i]) / curvature)
+        alpha[i] += length
+        alpha[j] = 0.0 if alpha[j] - length < 1e-16 else alpha[j] - length
+        G += 2 * length * (M[i, :n] - M[j, :n])
+    return gap, max_iter
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 30])
+def test_the_descent_over_the_simplex_takes_the_same_steps_as_the_slow_one(rng, n):
+    A = rng.normal(size=(n + 3, 8))
+    M, v = A @ A.T, rng.normal(size=n)
+    results = []
+    for way in (descend, _slow_descent):
+        alpha = np.full(n, 1.0 / n)
+        G = 2 * M[:n, :n] @ alpha + v
+        gap, steps = way(M, alpha, G, 1e-3, 500)
+        assert_allclose(G, 2 * M[:n, :n] @ alpha + v, atol=1e-10)
+        results.append((alpha, steps, gap))
+    assert results[0][1] == results[1][1]
+    assert_allclose(results[0][0], results[1][0], atol=1e-12)
+    assert_allclose(results[0][2], results[1][2], atol=1e-10)
+
+
+def test_two_equal_points_share_a_weight():
+    M = np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    alpha = np.array([1.0, 0.0, 0.0])
+    gap, _ = descend(M, alpha, 2 * M @ alpha, 1e-12, 100)
+    assert gap <= 1e-12
+    assert_allclose(alpha[:2].sum(), 0.5)
+
+
+@pytest.mark.parametrize("megabytes", [10.0, 0.04, 1e-6])  # room for all, some and none
+def test_sums_are_right_however_columns_come_and_go(rng, megabytes):
+    X = rng.normal(size=(90, 2))
+    kernel = Gaussian(0.5)
+    columns = KernelColumns(kernel, X, megabytes)
+    K = kernel(X)
+    columns.watch(np.arange(90))
+    used = rng.permutation(90)
+    for size in (1, 2, 3, 40, 41, 80, 7, 90, 5):
+        chosen = np.sort(rng.permutation(used[:size]))
+        weights = rng.normal(size=size)
+        assert_allclose(columns.sums(chosen, weights), K[:, chosen] @ weights, atol=1e-12)
+        used = rng.permutation(used)
