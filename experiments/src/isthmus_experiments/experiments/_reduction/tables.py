@@ -122,17 +122,18 @@ def _errors_of_fold(problem, i, components, regressor, seed, report):
     found = {
         MEAN: [spread * rmse(truth, 0)],
         ALL: [error(X_train, X_test)],
-        STACKED_ALL: [error(X_train, X_test, _stack)],
     }
-    both = (
-        _optimal_and_crossfitted(X_train, t, X_test, components) if CROSSFITTED in methods else {}
-    )
+    both, controls = {}, CROSSFITTED in methods
+    if controls:  # a whole run
+        found[STACKED_ALL] = [error(X_train, X_test, _stack)]
+        # One fit serves the optimal and the cross-fitted coordinates.
+        both = _optimal_and_crossfitted(X_train, t, X_test, components)
     for j, name in enumerate(methods):
         report(j / len(methods), name)
         rng = np.random.default_rng([seed, i, j])
         pairs = both.get(name) or coordinates(name, X_train, t, X_test, components, rng)
         found[name] = [error(Z, Z_test) for Z, Z_test in pairs]
-        if name in SLICED | KERNEL or name in OTHERS:
+        if controls and (name in SLICED | KERNEL or name in OTHERS):
             # What ours has inside, behind the most components of the rival.
             found[stacked_name(name)] = [error(*pairs[-1], _stack)]
     return found
