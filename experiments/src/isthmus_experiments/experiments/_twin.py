@@ -14,6 +14,11 @@ from isthmus_experiments import Row
 RIDGE = "kernel ridge"
 NAMES = {"kl": "KL", "hsic": "HSIC"}
 TOLERANCE = 0.10
+NO_KERNEL = (
+    "cannot be computed: a Gegenbauer polynomial is a kernel on spheres of one dimension only, and "
+    "of a Gaussian kernel it gives a Gram matrix with negative eigenvalues, of which there is no "
+    "Gaussian process; the document does not say how it went on"
+)
 
 
 @dataclass(frozen=True)
@@ -127,17 +132,22 @@ def _gain_row(variant, errors, unit, ending):
     quantity = f"gain in {unit}, {variant.name} {variant.degrees}, {ending}"
     published = f"{variant.gain:.1f} % ({variant.base:g} to {variant.mapped:g})"
     if mapped is None:
-        verdict = "the learned polynomial is no kernel here: the Gram matrix is not positive"
-        return Row(quantity, published, "no process", verdict, False)
+        return Row(quantity, published, "no process", NO_KERNEL, False)
     ours = gain(base, mapped)
     if ours > 0.5:
         verdict = "a gain over the tuned plain process"
     elif ours > -0.5:
-        verdict = "nothing gained over the tuned plain process: its width already does the work"
+        verdict = (
+            "no gain: the plain process already has the best width, and a polynomial of a Gaussian "
+            "kernel is a sum of Gaussian kernels of smaller widths"
+        )
     else:
-        verdict = "a loss: with the widths of the tuned plain process the sum is too narrow"
+        verdict = (
+            "a loss: the powers of a Gaussian kernel are narrower than the kernel itself, whose "
+            "width was already the best"
+        )
         if ending == "tuned":
-            verdict = "a loss: more to choose, nothing to win"
+            verdict = "a loss: more parameters are chosen from the same rows, and nothing is won"
     # Half of the published gain is as much as other data can be asked to show.
     reproduced = ours >= variant.gain / 2
     return Row(

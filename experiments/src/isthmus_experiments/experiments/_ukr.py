@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+from scipy import stats
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 
@@ -21,6 +22,7 @@ DEGREES = {
 }
 RATE = 0.7  # by which the weight of a penalty falls from step to step
 DELTA = 0.01  # of Huber's loss in all published runs
+FEW_SETS = 5  # below, a standard error is hardly known
 LOSSES = {"L2": {"loss": "squared"}, "Huber": {"loss": Huber(DELTA)}}
 
 
@@ -88,27 +90,42 @@ def signed_distance(points, manifold):
     return float(np.abs(signed).mean()), float(signed.mean()), float(signed.std())
 
 
-def near(ours, published, share=0.1):
-    """Whether a mean over data sets is within a share, or two standard errors, of a value."""
-    ours = np.asarray(ours)
-    error = ours.std(ddof=1) / np.sqrt(len(ours)) if len(ours) > 1 else 0.0
-    return bool(abs(ours.mean() - published) <= max(share * abs(published), 2 * error))
+def judge_mean(values, published, share=0.1):
+    """Whether a mean over data sets is a published one, with a verdict in words.
+
+    It is if it lies within ``share`` of the published value, or so near that its own standard
+    error explains the rest. None where the sets are too few to tell: a single one says nothing,
+    and below five the standard error itself is hardly known.
+    """
+    values = np.asarray(values, dtype=float)
+    n, gap = len(values), values.mean() - published
+    near = bool(abs(gap) <= share * abs(published))
+    text = f"{gap / published:+.0%} of the published value"
+    if n == 1:
+        return None, f"{text}; a single data set is not judged"
+    error = float(values.std(ddof=1) / np.sqrt(n))
+    text += f", standard error {abs(error / published):.0%} from {n} sets"
+    if near:
+        return True, f"{text}: within {share:.0%}"
+    chance = stats.t.ppf(0.975, n - 1) * error
+    if abs(gap) > chance:
+        return False, f"{text}: more than {share:.0%} off, and more than chance explains"
+    if n < FEW_SETS:
+        return None, f"{text}: too few sets to tell"
+    return True, f"{text}: within chance"
 
 
 def value_row(quantity, published, values, *, digits=3, share=0.1, judge=True):
-    """A mean over data sets against a published one, and whether more sets could change that."""
+    """A mean over data sets against a published one."""
     values = np.asarray(values, dtype=float)
-    gap = abs(values.mean() - published)
     if not judge:
         return Row(quantity, published, mean_sd(values, digits), "fewer steps, for information")
-    agrees = near(values, published, share)
-    verdict = "as published" if agrees else f"off by more than {share:.0%} and two standard errors"
+    agrees, verdict = judge_mean(values, published, share)
     if len(values) > 1:
+        # The distance to the nearer end of the band, in standard errors.
         error = values.std(ddof=1) / np.sqrt(len(values))
-        settled = abs(gap - share * abs(published)) > 2 * error
-        verdict += f"; standard error {error:.1g} of {len(values)} sets, " + (
-            "more would not change it" if settled else "more may change it"
-        )
+        margin = abs(abs(values.mean() - published) - share * abs(published))
+        verdict += "; more sets would not change it" if margin > 3 * error else ""
     return Row(quantity, published, mean_sd(values, digits), verdict, agrees)
 
 
@@ -122,13 +139,13 @@ def spread_row(quantity, published, values, *, n_published=100):
     error = np.sqrt(1 / (2 * (n - 1)) + 1 / (2 * (n_published - 1)))
     gap = abs(np.log(ours / published))
     agrees = bool(gap <= max(np.log(1.2), 2 * error))
-    verdict = "as published" if agrees else "another spread"
+    verdict = "as published" if agrees else "smaller" if ours < published else "larger"
     return Row(
         f"{quantity}, standard deviation over the sets",
         published,
         ours,
         f"{verdict}; known to {error:.0%} from {n} sets",
-        agrees if n >= 5 else None,
+        agrees if n >= FEW_SETS else None,
     )
 
 

@@ -164,7 +164,7 @@ def _narrowing(words, features, seed):
 
     family = _Watched(Categorical(len(LETTERS)))
     start = np.full((20, len(LETTERS)), 1 / len(LETTERS))
-    search = CrossEntropySearch(200, patience=20, max_iter=25)
+    search = CrossEntropySearch(200, patience=20, max_iter=100)
     found = cross_entropy(cost, family, start, search, np.random.default_rng(seed))
     return family.bits, found.levels
 
@@ -197,7 +197,9 @@ def _narrowing_row(course):
         "the distribution is refined step by step (picture)",
         f"{bits[0]:.2f} to {bits[-1]:.2f} in {len(bits)} iterations; {levels[0]:.3f} to "
         f"{levels[-1]:.3f}",
-        "it narrows" if narrows else "it does not narrow",
+        "it narrows to less than half"
+        if narrows
+        else f"it narrows to {bits[-1] / bits[0]:.0%} only, where half is asked",
         narrows,
     )
 

@@ -199,7 +199,8 @@ def _cv_rows(base, table, variance):
             f"{'limited rank' if gain.mean() >= 0 else 'partial least squares'} is lower on "
             f"average, by {abs(gain.mean()):.2g} +- {spread:.1g}: "
             + ("significant" if abs(gain.mean()) > 2 * spread else "level, as in the document"),
-            bool(gain.mean() >= 0),
+            # The published gain is within its own spread: what must not be is a significant loss.
+            bool(gain.mean() >= -2 * spread),
         ),
         Row(
             f"{base} base: best rank, {RANKS.start} to {RANKS.stop - 1} where there are that many",

@@ -10,7 +10,7 @@ from isthmus.regression import Selection
 from isthmus.structured import TwinGaussianProcess
 from isthmus_experiments import Covers, Outcome, Picture, Row, draws, experiment
 from isthmus_experiments.experiments._kernel_ridge import kernel_ridge
-from isthmus_experiments.experiments._twin import RIDGE, attempt, gain, learner
+from isthmus_experiments.experiments._twin import NO_KERNEL, RIDGE, attempt, gain, learner
 
 CAMERAS = {"all": slice(0, 810), "1": slice(0, 270), "2": slice(270, 540), "3": slice(540, 810)}
 # A line of the table: criterion, basis, degrees; errors without and with the map by cameras, mm.
@@ -147,14 +147,13 @@ def _gain_rows(cameras, name, criterion, degrees, errors, actions):
     published = f"{gain(before, after):.1f} % ({before:g} to {after:g})"
     plain, mapped = errors[f"{criterion.upper()}, no map"], errors[name]
     if mapped is None:
-        yield Row(text, published, "no process",
-                  "the learned polynomial is no kernel here", False)  # fmt: skip
+        yield Row(text, published, "no process", NO_KERNEL, False)
         return
     yield Row(
         text,
         published,
         f"{gain(plain[0], mapped[0]):.1f} % ({plain[0]:.1f} to {mapped[0]:.1f})",
-        "a gain" if mapped[0] < plain[0] else "no gain over a tuned width",
+        "a gain" if mapped[0] < plain[0] else "no gain over a plain process of the best width",
         bool(mapped[0] < plain[0]) if after < before else bool(mapped[0] >= plain[0]),
     )
     gains = {
@@ -180,6 +179,6 @@ def _not_credible(errors):
         "smallest error of all",
         "0.011 mm",
         f"{smallest:.1f} mm",
-        "the published value is not credible",
+        "the published value is far below what motion capture resolves and is not credible",
         smallest < 1,
     )

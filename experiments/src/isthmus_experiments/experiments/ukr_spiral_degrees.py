@@ -180,16 +180,13 @@ def spiral_degrees(settings, seed, progress):
 
 def _bias_row(text, published, values, whole):
     """A bias has no scale of its own: it agrees within 0.003 or two standard errors."""
-    mean = float(values.mean())
-    error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else 0.0
-    agrees = bool(abs(mean - published) <= max(0.003, 2 * error))
-    return Row(
-        text,
-        published,
-        mean,
-        f"{mean - published:+.4f}; asked: within 0.003 or two standard errors",
-        agrees if whole else None,
-    )
+    n, gap = len(values), float(values.mean() - published)
+    error = values.std(ddof=1) / np.sqrt(n) if n > 1 else 0.0
+    agrees = bool(abs(gap) <= max(0.003, 2 * error))
+    verdict = f"{gap:+.4f}, where 0.003 or two standard errors are allowed"
+    if n == 1:
+        verdict += "; a single data set is not judged"
+    return Row(text, published, gap + published, verdict, agrees if whole and n > 1 else None)
 
 
 def _curves(fit, settings, seed):

@@ -99,11 +99,13 @@ def _value_rows(errors, means, known, components, unit, same_size, scale):
             ours, value = means[name][k], published[k]
             near = abs(ours / value - 1) <= TOLERANCE
             verdict = f"{ours / value - 1:+.0%} of the published value"
+            n_folds = errors[name].shape[1]
+            spread = scale * errors[name][k].std(ddof=1) if n_folds > 1 else 0.0
             if not same_size:
                 verdict += "; on fewer rows, so it is not held against it"
-            elif name != OURS and not near:
-                verdict += "; how the rivals were run is not said"
-            spread = scale * errors[name][k].std(ddof=1) if errors[name].shape[1] > 1 else 0.0
+            elif not near:
+                chance = abs(ours - value) <= 2 * spread / np.sqrt(n_folds)
+                verdict += _reading(name, chance, spread / np.sqrt(n_folds) / value)
             yield Row(
                 f"{name}, d = {d}: RMSE {unit}".strip(),
                 value,
@@ -111,6 +113,18 @@ def _value_rows(errors, means, known, components, unit, same_size, scale):
                 verdict,
                 bool(near) if same_size else None,
             )
+
+
+def _reading(name, chance, error):
+    """Why a cell may differ from the published one."""
+    if chance:
+        return f"; the standard error over the folds is {error:.0%}, so that it may be chance"
+    if name == OURS:
+        return "; more than two standard errors of the folds"
+    return (
+        "; more than two standard errors of the folds. The document does not say how many slices, "
+        "widths and penalties the rivals had"
+    )
 
 
 def _order_row(means, known, rivals, components):
@@ -184,7 +198,11 @@ def _reference_row(means, known, rivals, components, unit):
 def _control_row(means, components):
     """Whether the reduction itself helps: the same sum of regressions without it, and elsewhere."""
     ours, plain = means[OURS][-1], means[STACKED_ALL][0]
-    rivals = {name: means[stacked_name(name)][0] for name in means if stacked_name(name) in means}
+    rivals = {
+        name: means[stacked_name(name)][0]
+        for name in means
+        if name != ALL and stacked_name(name) in means
+    }
     best = min(rivals, key=rivals.__getitem__)
     return Row(
         f"control: the stacked regression on all columns, and behind {components[-1]} components "
