@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from isthmus.blocks.checks import join_blocks, n_rows_of
 from isthmus.blocks.containers import is_table
@@ -165,9 +166,9 @@ def _in_order(drawn: Drawn) -> tuple[Any, ...]:
 def _seed(random_state: Any) -> int:
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**63))
-    if isinstance(random_state, np.random.RandomState):
-        return int(random_state.randint(2**31 - 1))
-    return int(np.random.default_rng().integers(2**63)) if random_state is None else random_state
+    if random_state is None or isinstance(random_state, np.random.RandomState):
+        return int(check_random_state(random_state).randint(2**31 - 1))
+    return int(random_state)
 
 
 class _Reservoir:
