@@ -105,10 +105,11 @@ class Window:
         options.setdefault("viewport", {"width": 1200, "height": 900})
         self.context = browser.new_context(**options)
         self.page = self.context.new_page()
-        self.page.set_default_timeout(12_000)
+        self.page.set_default_timeout(60_000)
         self.problems, self.requests = [], []
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))
         self.page.on("console", self._heard)
+        self.page.on("requestfailed", lambda request: self.problems.append(request.url))
         self.page.on("request", lambda request: self.requests.append(request.url))
 
     def _heard(self, message):

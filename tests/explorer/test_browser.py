@@ -29,8 +29,7 @@ def live(plane, digits, browser):
 
 def open_page(window, address):
     window.page.goto(address)
-    window.page.wait_for_selector("svg[role=img]")
-    window.page.wait_for_function("Bokeh.documents.length && Bokeh.documents[0].is_idle")
+    window.page.wait_for_selector("#first", state="detached")  # the whole page is there
     return window.page
 
 
@@ -110,7 +109,7 @@ def test_colors_and_dark_pages(window, live, screenshots):
     keep(page, screenshots, "dark")
     page.locator("#theme").click()
     page.wait_for_url("**theme=default**")
-    page.wait_for_selector("svg[role=img]")
+    page.wait_for_selector("#first", state="detached")
 
 
 def test_a_table_is_dropped_and_one_that_does_not_fit_says_why(window, live, digits, tmp_path):

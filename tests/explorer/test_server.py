@@ -16,7 +16,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
 
 @pytest.fixture(scope="module")
 def server(plane, digits):
-    running = LocalServer(session(exploration_of(plane, make_rows(*digits)), None, "t")).start()
+    running = LocalServer(title="t").start()
+    running.show(session(exploration_of(plane, make_rows(*digits)), None, "t"))
     yield running
     running.close()
     assert running.wait(0)
@@ -68,4 +69,4 @@ def test_the_socket_checks_where_a_page_is_from(server, origin, status):
 
 def test_a_port_that_is_taken_is_told(server):
     with pytest.raises(PortTaken, match=rf"port {server.port} is taken .* --port"):
-        LocalServer(lambda: None, port=server.port)
+        LocalServer(port=server.port)

@@ -15,7 +15,7 @@ from isthmus.cli.tables.read import read_table
 from isthmus.cli.tables.select import find_columns
 from isthmus.cli.tables.table import Table
 from isthmus.cli.views import note
-from isthmus.explorer.opening import open_page, views_of
+from isthmus.explorer.opening import Page, open_page, views_of
 from isthmus.explorer.rows import DoesNotFit, Rows, make_rows
 from isthmus.files.contents import ModelFileError
 from isthmus.files.store import read_model
@@ -34,8 +34,8 @@ class LookOptions:
     dialect: Dialect = field(default_factory=Dialect)
 
 
-def explore(model_file: Path, path: Path | None, options: LookOptions) -> None:
-    """Open a page, and stay until it is closed; or write it to a file."""
+def explore(model_file: Path, path: Path | None, options: LookOptions) -> Page | None:
+    """Open a page and print its address, or write it to a file."""
     missing = [package for package in ("panel", "bokeh") if find_spec(package) is None]
     if missing:
         raise UserError(
@@ -62,6 +62,7 @@ def explore(model_file: Path, path: Path | None, options: LookOptions) -> None:
             port=options.port,
             browser=options.browser,
             export=options.export,
+            announce=lambda address: print(address, flush=True),
         )
     except (DoesNotFit, ValueError) as refused:
         raise UserError(f"model {model_file}: {refused}") from refused
@@ -69,8 +70,11 @@ def explore(model_file: Path, path: Path | None, options: LookOptions) -> None:
         raise UserError(str(refused)) from refused
     if page is None:
         note(f"wrote {options.export}")
-        return
-    print(page.address, flush=True)
+    return page
+
+
+def stay(page: Page) -> None:
+    """Return when the last window of the page is closed, or at Ctrl-C."""
     note("close the page to end, or press Ctrl-C")
     try:
         page.wait()

@@ -1,6 +1,9 @@
 """What the command line shows: tables, a progress bar, lines on standard error."""
 
+from __future__ import annotations
+
 import sys
+from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.console import Console
@@ -8,10 +11,12 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from isthmus.cli.columns import TaskColumns
-from isthmus.cli.compare import Comparison
 from isthmus.cli.errors import one_line, printable
 from isthmus.cli.scores import ERRORS, Scores
+
+if TYPE_CHECKING:  # which would load every estimator that fit compares
+    from isthmus.cli.columns import TaskColumns
+    from isthmus.cli.compare import Comparison
 
 _MAX_COLUMNS = 6
 
@@ -39,7 +44,7 @@ class FoldProgress:
         )
         self._line = self._bar.add_task("", total=total)
 
-    def __enter__(self) -> "FoldProgress":
+    def __enter__(self) -> FoldProgress:
         self._bar.start()
         return self
 

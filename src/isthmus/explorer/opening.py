@@ -2,7 +2,9 @@
 
 import os
 import webbrowser
+from collections.abc import Callable
 from html import escape
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -112,7 +114,8 @@ def explore(
     >>> os.path.getsize(path) > 100_000
     True
     """
-    load_extra("panel", "explore", "isthmus.explore")
+    if find_spec("panel") is None:
+        load_extra("panel", "explore", "isthmus.explore")
     if isinstance(model, (str, os.PathLike)):
         from isthmus.files.store import load
 
@@ -147,8 +150,12 @@ def open_page(
     port: int = 0,
     browser: bool | None = None,
     export: Any = None,
+    announce: Callable[[str], None] | None = None,
 ) -> Page | None:
-    """Write the page to a file, or serve it and open a window."""
+    """Write the page to a file, or serve it and open a window.
+
+    ``announce`` is told the address as soon as the first picture can be seen there.
+    """
     if export is not None:
         if exploration is None:
             raise DoesNotFit("a model that is asked needs Python: only a walk can be exported")
@@ -156,12 +163,18 @@ def open_page(
 
         write_page(exploration, Path(export), title)
         return None
-    from isthmus.explorer.page.app import session
+    from isthmus.explorer.page.markup import first_html
     from isthmus.explorer.page.server import LocalServer
 
-    server = LocalServer(session(exploration, answers, title), port=port, title=title).start()
-    if browser or (browser is None and not _in_notebook()):
+    first, stay = first_html(exploration, answers), _in_notebook()
+    server = LocalServer(port=port, title=title, first=first, stay=stay).start()
+    if announce is not None:
+        announce(server.address)
+    if browser or (browser is None and not stay):
         webbrowser.open(server.address)
+    from isthmus.explorer.page.app import session  # loads Panel, which takes a while
+
+    server.show(session(exploration, answers, title))
     return Page(server)
 
 

@@ -1,5 +1,6 @@
 """``isthmus explore``."""
 
+import gc
 from pathlib import Path
 from typing import Annotated
 
@@ -51,10 +52,16 @@ def explore(
 
     Example: isthmus explore surface.isthmus table.csv --as image:28x28
     """
-    from isthmus.cli import look
-    from isthmus.cli.tables.dialect import Dialect
+    gc.disable()  # modules that are loaded leave no garbage; to look for it takes a while
+    try:
+        from isthmus.cli import look
+        from isthmus.cli.tables.dialect import Dialect
 
-    options = look.LookOptions(
-        kind, input_kind, label, port, browser, export, Dialect(sep, decimal)
-    )
-    look.explore(model, table, options)
+        options = look.LookOptions(
+            kind, input_kind, label, port, browser, export, Dialect(sep, decimal)
+        )
+        page = look.explore(model, table, options)
+    finally:
+        gc.enable()
+    if page is not None:
+        look.stay(page)

@@ -14,14 +14,15 @@ from isthmus.explorer.page.columns import (
     first_columns,
     named_columns,
 )
-from isthmus.explorer.page.parts import (
-    captioned,
+from isthmus.explorer.page.markup import (
+    answer_html,
     csv_text,
-    html_pane,
+    output_svg,
     problem,
-    save_button,
     side_by_side,
+    two_pictures,
 )
+from isthmus.explorer.page.parts import html_pane, save_button
 from isthmus.kernels.objects import take
 
 _MOST_LINES = 12
@@ -82,6 +83,10 @@ class AnswerTab:
             sizing_mode="stretch_width",
         )
 
+    def first(self) -> str:
+        """Return what a page can show before any of its scripts has been loaded."""
+        return two_pictures(self.x.object, self.y.object)
+
     def _rebuild(self) -> None:
         """Start from the inputs of a row."""
         a = self.answers
@@ -140,19 +145,9 @@ class AnswerTab:
             return
         self._x = x
         self.rivals.object = ""
-        shown = [v for v in x if isinstance(v, (int, float))] if self._is_frame else x
-        self.x.object = captioned(self.answers.x_artist.svg(shown, "the input"), "input")
-        self.y.object = captioned(self._drawn(self._answer.output, "the output"), "predicted")
+        self.x.object, self.y.object = answer_html(self.answers, x, self._answer.output)
         self.certain.object = self._certainty()
         self.pairs.object = self._pairs()
-
-    @property
-    def _is_frame(self) -> bool:
-        return self.answers.frame is not None
-
-    def _drawn(self, output: Any, label: str) -> str:
-        one = np.atleast_1d(output) if isinstance(output, (int, float, np.number)) else output
-        return self.answers.y_artist.svg(one, label)
 
     def _certainty(self) -> str:
         answer, names = self._answer, self.answers.output_names
@@ -168,7 +163,10 @@ class AnswerTab:
             head = "<tr><th>output</th><th>predicted</th><th>between</th></tr>"
             return f'<table class="small">{head}{lines}</table>{told}'
         if answer.members:
-            some = [(f"{i + 1}.", self._drawn(m, "member")) for i, m in enumerate(answer.members)]
+            some = [
+                (f"{i + 1}.", output_svg(self.answers, m, "member"))
+                for i, m in enumerate(answer.members)
+            ]
             return f"<p>The set has, best first:</p>{side_by_side(some)}{told}"
         return told
 
@@ -180,7 +178,7 @@ class AnswerTab:
         for index, weight in self._answer.pairs:
             inputs = a.x_artist.svg(take(a.rows.objects, [index])[0], f"input of row {index}")
             if a.outputs is not None:
-                inputs += self._drawn(take(a.outputs, [index])[0], f"output of row {index}")
+                inputs += output_svg(a, take(a.outputs, [index])[0], f"output of row {index}")
             some.append((f"row {index}, weight {weight:.3g}", inputs))
         return f"<p>Training pairs that count most:</p>{side_by_side(some)}"
 

@@ -12,6 +12,7 @@ from isthmus.explorer.page.answer import AnswerTab
 from isthmus.explorer.page.colors import INKS
 from isthmus.explorer.page.complete import CompleteTab
 from isthmus.explorer.page.link import View
+from isthmus.explorer.page.markup import STYLE
 from isthmus.explorer.page.parts import TEMPLATE, html_pane
 from isthmus.explorer.page.walk import WalkTab
 
@@ -37,20 +38,26 @@ def session(
 
     def make() -> Any:
         view = View(dict(pn.state.session_args))
-        tabs = []
+        tabs, first = [], ""
         if exploration is not None:
-            tabs.append(("Walk", WalkTab(exploration, view).layout()))
+            walk = WalkTab(exploration, view)
+            first = walk.first()
+            tabs.append(("Walk", walk.layout()))
             if exploration.walk.can_complete and exploration.rows.is_table:
                 tabs.append(("Ask in any direction", _Late(lambda: CompleteTab(exploration))))
         if answers is not None:
-            tabs.append(("Ask the map", AnswerTab(answers).layout()))
+            asked = AnswerTab(answers)
+            first = asked.first()
+            tabs.append(("Ask the map", asked.layout()))
         tabs.append(("Help", html_pane(_HELP)))
-        return _page(tabs, view, title, exploration, answers)
+        return _page(tabs, first, view, title, exploration, answers)
 
     return make
 
 
-def _page(tabs: list[Any], view: View, title: str, exploration: Any, answers: Any) -> Any:
+def _page(
+    tabs: list[Any], first: str, view: View, title: str, exploration: Any, answers: Any
+) -> Any:
     late = {i: body for i, (_, body) in enumerate(tabs) if isinstance(body, _Late)}
     shown = pn.Tabs(
         *((name, pn.Column() if i in late else body) for i, (name, body) in enumerate(tabs)),
@@ -75,6 +82,8 @@ def _page(tabs: list[Any], view: View, title: str, exploration: Any, answers: An
         "scheme": scheme,
         "heading": escape(title),
         "note": escape("; ".join(told)),
+        "first": first,
+        "style": STYLE,
         "other_link": f"?theme={other}",
         "other_theme": other,
         "other_name": "light page" if view.theme == "dark" else "dark page",

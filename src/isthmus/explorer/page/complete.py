@@ -8,7 +8,8 @@ import panel as pn
 
 from isthmus.explorer.exploration import Exploration
 from isthmus.explorer.page.columns import MOST_FIELDS, column_fields, first_columns, named_columns
-from isthmus.explorer.page.parts import csv_text, html_pane, problem, save_button, side_by_side
+from isthmus.explorer.page.markup import csv_text, problem, side_by_side
+from isthmus.explorer.page.parts import html_pane, save_button
 
 _MOST_ANSWERS = 4
 # Answers that cost more than this share above the best are not shown as rivals.

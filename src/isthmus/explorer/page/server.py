@@ -7,20 +7,27 @@ import secrets
 import socket
 import threading
 from collections.abc import Callable
+from html import escape
+from pathlib import Path
 from typing import Any
 
-import panel as pn
-from bokeh.server.server import BaseServer
-from bokeh.server.tornado import BokehTornado
-from panel.io.application import build_applications
 from tornado.httpserver import HTTPServer
 from tornado.ioloop import IOLoop
+from tornado.web import Application, RequestHandler
+
+from isthmus.explorer.page.markup import STYLE
 
 ADDRESS = "127.0.0.1"
 # Seconds without any page after which the server ends; a page that is loaded anew is quicker.
 _GRACE = 4.0
+_BETWEEN_LOOKS = 0.5
+# Seconds that a browser may take from a page to its socket.
+_PATIENCE = 60.0
 # Nobody came at all: the browser may have to be opened by hand.
 _UNVISITED = 24 * 3600.0
+# Somebody came, and left before the page that can be walked was ready.
+_UNCLAIMED = 15.0
+_OPENING = Path(__file__).with_name("opening.html")
 
 
 class PortTaken(OSError):
@@ -36,27 +43,57 @@ class _PromptServer(HTTPServer):
         super().handle_stream(stream, address)
 
 
+class _FirstPage(RequestHandler):
+    """The first picture, until the page that can be walked is ready."""
+
+    def initialize(self, server: "LocalServer") -> None:
+        self._server = server
+
+    def get(self) -> None:
+        self._server.was_opened = True
+        self.set_header("Cache-Control", "no-store")
+        self.write(self._server.first_page())
+
+
+class _Ready(RequestHandler):
+    """Answers as soon as the page that can be walked is there."""
+
+    def initialize(self, server: "LocalServer") -> None:
+        self._server = server
+
+    async def get(self) -> None:
+        await self._server.ready.wait()
+        self.write("ready")
+
+
 class LocalServer:
     """Serves one page at a secret address of this machine until it is closed.
 
+    Until :meth:`show` tells how the page is made, visitors see its first pictures: the libraries
+    that make the page take longer to load than most models.
+
     Parameters
     ----------
-    make : callable
-        Makes the page for one visitor.
     port : int
         0 takes a free one.
     title : str
+    first : str
+        The first pictures, as a piece of a page.
+    stay : bool
+        Whether it goes on when its last page is closed.
     """
 
-    def __init__(self, make: Callable[[], Any], *, port: int = 0, title: str = ""):
-        self._make, self._title = make, title
+    def __init__(self, *, port: int = 0, title: str = "", first: str = "", stay: bool = False):
+        self._title, self._first, self._stay = title, first, stay
         self._socket = _listening_socket(port)
         self.port = int(self._socket.getsockname()[1])
         self.token = secrets.token_urlsafe(18)
         self._started, self._ended = threading.Event(), threading.Event()
         self._problem: BaseException | None = None
         self._visited = False
-        self._sessions: set[Any] = set()
+        self.was_opened = False
+        self._server: Any = None
+        self._connected: set[Any] = set()
         self._thread = threading.Thread(target=self._run, daemon=True, name="isthmus-explore")
 
     @property
@@ -71,6 +108,25 @@ class LocalServer:
         if self._problem is not None:
             raise self._problem
         return self
+
+    def show(self, make: Callable[[], Any]) -> None:
+        """Serve what ``make`` returns for each visitor."""
+        import panel as pn
+
+        pn.extension(notifications=False)
+        shown = threading.Event()
+        self._make = make
+        self._loop.call_soon_threadsafe(self._serve, shown)
+        shown.wait()
+        if self._problem is not None:
+            raise self._problem
+
+    def first_page(self) -> str:
+        """Return the page with the first pictures."""
+        pieces = _OPENING.read_text(encoding="utf-8").split("%%")
+        parts = {"TITLE": escape(self._title), "FIRST": self._first, "STYLE": STYLE}
+        # Every second piece is a name, so that nothing within the parts is taken for one.
+        return "".join(parts[piece] if i % 2 else piece for i, piece in enumerate(pieces))
 
     def wait(self, seconds: float | None = None) -> bool:
         """Return when the last page has been closed: True, or False if it takes longer."""
@@ -88,7 +144,7 @@ class LocalServer:
         try:
             self._loop = asyncio.new_event_loop()
             asyncio.set_event_loop(self._loop)
-            self._server = self._listen()
+            self._http = self._listen()
         except BaseException as problem:
             self._problem = problem
             self._ended.set()
@@ -99,15 +155,40 @@ class LocalServer:
         try:
             self._loop.run_forever()
         finally:
-            self._server.stop()
+            self._http.stop() if self._server is None else self._server.stop()
             self._loop.run_until_complete(asyncio.sleep(0.05))
             self._loop.close()
             self._ended.set()
 
     def _listen(self) -> Any:
         logging.getLogger("tornado.access").setLevel(logging.ERROR)
+        self.ready = asyncio.Event()
+        own = {"server": self}
+        application = Application(
+            [(f"/{self.token}", _FirstPage, own), (f"/{self.token}/ready", _Ready, own)]
+        )
+        http = _PromptServer(application)
+        http.add_sockets([self._socket])
+        return http
+
+    def _serve(self, shown: threading.Event) -> None:
+        try:
+            self._server = self._page_server()
+            self._watch()
+        except BaseException as problem:
+            self._problem = problem
+        finally:
+            shown.set()
+            self.ready.set()
+        if self.was_opened:
+            self._loop.call_later(_UNCLAIMED, self._end_if_unvisited)
+
+    def _page_server(self) -> Any:
+        from bokeh.server.server import BaseServer
+        from bokeh.server.tornado import BokehTornado
+        from panel.io.application import build_applications
+
         logging.getLogger("bokeh").setLevel(logging.ERROR)
-        pn.extension(notifications=False)
         application = BokehTornado(
             build_applications({self.token: self._visit}, title=self._title, location=True),
             extra_websocket_origins=[f"{ADDRESS}:{self.port}", f"localhost:{self.port}"],
@@ -115,32 +196,34 @@ class LocalServer:
             use_index=False,
             redirect_root=False,
             check_unused_sessions_milliseconds=1000,
-            unused_session_lifetime_milliseconds=2000,
+            # A slow browser comes back for what it was promised; a session made anew then would
+            # ask the network for its styles.
+            unused_session_lifetime_milliseconds=int(1000 * _PATIENCE),
         )
-        http = _PromptServer(application)
-        http.add_sockets([self._socket])
-        server = BaseServer(IOLoop.current(), application, http)
+        self._http.request_callback = application
+        server = BaseServer(IOLoop.current(), application, self._http)
         server.start()
+        self._alone_since = self._loop.time()
         return server
 
     def _visit(self) -> Any:
         self._visited = True
-        document = pn.state.curdoc
-        self._sessions.add(id(document))
-        document.on_session_destroyed(lambda context: self._left(id(document)))
         return self._make()
 
-    def _left(self, document: int) -> None:
-        self._sessions.discard(document)
-        if not self._sessions:
-            self._loop.call_later(_GRACE, self._end_if_alone)
-
-    def _end_if_alone(self) -> None:
-        if not self._sessions:
+    def _watch(self) -> None:
+        """End when no page has been open for a while; a page that still loads counts as open."""
+        now = self._loop.time()
+        sessions = self._server.get_sessions(f"/{self.token}")
+        self._connected |= {one.id for one in sessions if one.connection_count}
+        if any(one.connection_count or one.id not in self._connected for one in sessions):
+            self._alone_since = now
+        if self._visited and not self._stay and now - self._alone_since > _GRACE:
             self._stop()
+        else:
+            self._loop.call_later(_BETWEEN_LOOKS, self._watch)
 
     def _end_if_unvisited(self) -> None:
-        if not self._visited:
+        if not self._visited and not self._stay:
             self._stop()
 
     def _stop(self) -> None:

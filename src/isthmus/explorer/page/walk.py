@@ -15,17 +15,8 @@ from isthmus.explorer.kinds.picture import svg
 from isthmus.explorer.page.colors import INKS, legend
 from isthmus.explorer.page.figure import Plane
 from isthmus.explorer.page.link import View
-from isthmus.explorer.page.parts import (
-    POINTER,
-    REPLY,
-    captioned,
-    csv_text,
-    html_pane,
-    problem,
-    quick_pane,
-    save_button,
-    strip_html,
-)
+from isthmus.explorer.page.markup import csv_text, look_html, problem, strip_html, two_pictures
+from isthmus.explorer.page.parts import POINTER, REPLY, html_pane, quick_pane, save_button
 from isthmus.explorer.rows import DoesNotFit
 from isthmus.explorer.tables import rows_of_file
 from isthmus.explorer.ways import MOST_STOPS
@@ -56,9 +47,8 @@ class WalkTab:
         self.legend.object = legend(e.colors(self.color.value))
         self.plane.show_support(self.place)
         self.plane.show_place(self.place)
-        first = self._pictures(self.look)
-        self.here.text, self.near.text = first["here"][0], first["near"][0]
-        self.facts.text = first["facts"][0]
+        for name, text in self._pictures(self.look).items():
+            getattr(self, name).text = text
         if len(self.stops):
             self._show_way()
 
@@ -135,11 +125,15 @@ class WalkTab:
             sizing_mode="stretch_width",
         )
 
+    def first(self) -> str:
+        """Return what a page can show before any of its scripts has been loaded."""
+        return two_pictures(self.here.text, self.near.text) + self.facts.text
+
     # What happens ---------------------------------------------------------------------------
 
     def _connect(self) -> None:
         self.ask = ColumnDataSource({"x": [0.0], "y": [0.0], "n": [0]}, name="ask")
-        self.reply = ColumnDataSource({"n": [0], **self._pictures(self.look)}, name="reply")
+        self.reply = ColumnDataSource(self._answered(self.look, 0), name="reply")
         self.plane.on_pointer(POINTER, ask=self.ask, reply=self.reply, query=self.view.query)
         panes = {"here": self.here, "near": self.near, "facts": self.facts}
         self.reply.js_on_change("data", CustomJS(args={"reply": self.reply, **panes}, code=REPLY))
@@ -287,25 +281,13 @@ class WalkTab:
 
     def _show(self, look: Look, number: int = 0) -> None:
         self.look = look
-        self.reply.data = {"n": [number], **self._pictures(look)}
+        self.reply.data = self._answered(look, number)
 
-    def _pictures(self, look: Look) -> dict[str, list[str]]:
-        e, turn = self.exploration, self.turn.value
-        where = ", ".join(f"{v:.3g}" for v in look.place[:6])
-        caption = "here" if look.final else "here, a first guess"
-        here = captioned(e.artist.svg(look.thing, f"object at {where}", turn=turn), caption)
-        row = e.artist.svg(e.row(look.nearest), f"row {look.nearest}", turn=turn)
-        known = [
-            f"place {where}",
-            f"support {look.support:.2f}",
-            f"nearest row {look.distance:.3g} away",
-        ]
-        label = e.rows.beside.get("label")
-        if label is not None:
-            known.append(f"its label {str(label[look.nearest])[:60]}")
-        facts = f'<p class="small" aria-live="polite">{escape(" · ".join(known))}</p>'
-        near = captioned(row, f"nearest row: {look.nearest}")
-        return {"here": [here], "near": [near], "facts": [facts]}
+    def _pictures(self, look: Look) -> dict[str, str]:
+        return look_html(self.exploration, look, self.turn.value)
+
+    def _answered(self, look: Look, number: int) -> dict[str, list[Any]]:
+        return {"n": [number], **{name: [text] for name, text in self._pictures(look).items()}}
 
     def _remember(self) -> None:
         self.view.remember(self.place, self.stops, self.plane.axes, self.color.value)
