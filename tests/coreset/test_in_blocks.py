@@ -8,10 +8,11 @@ from isthmus.coreset import (
     CoreSetSolver,
     CoreVectorClassifier,
     CoreVectorOutlierDetector,
+    CoreVectorRanker,
     CoreVectorRegressor,
     MinimumEnclosingBall,
 )
-from isthmus.kernels import Gaussian
+from isthmus.kernels import Gaussian, Spectrum
 
 da = pytest.importorskip("dask.array")
 
@@ -81,10 +82,51 @@ def test_the_detector_marks_as_many_as_were_asked_for(rng):
     assert np.mean(model.predict(X) == -1) == pytest.approx(0.1, abs=0.005)
 
 
+@pytest.mark.parametrize("options", [{"tube": 0.3}, {"tube": None}, {"fit_intercept": False}])
+def test_the_regressor_is_certified_over_all_rows(rng, options):
+    X = rng.uniform(-3, 3, size=(900, 2))
+    y = 10 * np.sin(X[:, 0]) * X[:, 1] + rng.normal(size=900)
+    y += 50 if options.get("fit_intercept", True) else 0
+    options = {"tube": 0.2, "random_state": 0} | options
+    whole = CoreVectorRegressor(**options).fit(X, y)
+    model = CoreVectorRegressor(**options).fit(chunked(X), chunked(y))
+    assert model.weight_ == whole.weight_
+    assert model.objective_ == pytest.approx(whole.objective_, rel=1e-3)
+    assert model.tube_ == pytest.approx(whole.tube_, rel=1e-2)
+    far = np.abs(model.predict(X) - whole.predict(X)).max()
+    assert far < 0.02 * y.std()
+    assert_allclose(X[model.support_], model.objects_)
+    # Nobody outside the core set is further outside the tube than the gap says.
+    outside = np.setdiff1d(np.arange(900), model.support_)
+    missed = np.abs(y - model.predict(X))[outside] - model.tube_
+    assert 2 / model.weight_ * missed.max() / y.std() <= model.gap_ + 1e-9
+    assert_allclose(model.predict(chunked(X[:300])).compute(), model.predict(X[:300]))
+
+
+def test_regression_of_words_and_what_it_refuses(rng):
+    import dask.bag
+
+    X, y = rng.normal(size=(60, 2)), rng.normal(size=60)
+    with pytest.raises(ValueError, match=r"one target for each row.* Got 2 columns"):
+        CoreVectorRegressor().fit(chunked(X, 20), chunked(X, 20))
+    with pytest.raises(ValueError, match="y contains NaN in chunk 1, row 5"):
+        CoreVectorRegressor().fit(
+            chunked(X, 20), chunked(np.where(np.arange(60) == 25, np.nan, y), 20)
+        )
+    words = ["a" * (1 + i % 5) + "b" * (i % 3) for i in range(60)]
+    lengths = np.array([len(w) for w in words], dtype=float)
+    options = {"kernel": Spectrum(2), "C": 100.0, "random_state": 0}
+    bag = dask.bag.from_sequence(words, npartitions=3)
+    with dask.config.set(scheduler="threads"):
+        model = CoreVectorRegressor(**options).fit(bag, lengths)
+    whole = CoreVectorRegressor(**options).fit(words, lengths)
+    assert_allclose(model.predict(words), whole.predict(words), atol=0.05)
+
+
 def test_who_cannot_says_so(rng):
     X, y = rng.normal(size=(60, 2)), rng.normal(size=60)
-    with pytest.raises(TypeError, match="CoreVectorClassifier or MinimumEnclosingBall can"):
-        CoreVectorRegressor().fit(chunked(X, 20), chunked(y, 20))
+    with pytest.raises(TypeError, match="CoreVectorRegressor or MinimumEnclosingBall can"):
+        CoreVectorRanker().fit(chunked(X, 20), chunked(y, 20))
     with pytest.raises(TypeError, match="solver='core'"):
         CoreVectorClassifier(solver="ball").fit(chunked(X, 20), chunked(y > 0, 20))
     with pytest.raises(TypeError, match="Gram matrix"):

@@ -17,7 +17,7 @@ INSTEAD = {
     "features": "KernelPCA(n_landmarks=…) or SlowFeatureAnalysis",
     "manifold": "SmoothPSOM, given the latent points of the rows,",
     "sparse": "SparseDictionary, KSVD or NonnegativeFactorization",
-    "coreset": "CoreVectorClassifier or MinimumEnclosingBall",
+    "coreset": "CoreVectorClassifier, CoreVectorRegressor or MinimumEnclosingBall",
 }
 ARGUMENTS = ("X", "y", "Y", "latent")
 

@@ -85,7 +85,9 @@ class CoreMachine(Estimator):
         kernel = as_kernel(self.kernel) if reset else self.kernel_
         return check_objects(self, X, kernel, reset=reset)
 
-    def _open_blocks(self, X: Any, *labels: Any) -> tuple[Rows, Kernel]:
+    def _open_blocks(
+        self, X: Any, *labels: Any, raw: tuple[str, ...] = ("y",)
+    ) -> tuple[Rows, Kernel]:
         """Rows that are read block by block, and the kernel with numbers from them."""
         kernel = as_kernel(self.kernel)
         if kernel.pairwise:
@@ -95,7 +97,7 @@ class CoreMachine(Estimator):
                 self, "the ball solver examines all rows at once", instead="solver='core'"
             )
         open_fit(self, X)
-        rows = open_rows(self, X, *labels, raw=("y",))
+        rows = open_rows(self, X, *labels, raw=raw)
         drawn = DrawnRows(rows, np.arange(1), kernel=kernel)
         return rows, drawn.resolve(kernel)
 

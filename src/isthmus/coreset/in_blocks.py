@@ -137,6 +137,15 @@ def fit_core_sets(
         enough = allowed(fitted)
         if np.all(found.violation <= enough):
             break
+        if np.any(np.atleast_1d(fitted.gap_) > enough):
+            # Not even the core set is solved that well: more rows would not help.
+            warn(
+                f"{type(sets.machine).__name__} reached a gap of {np.max(fitted.gap_):.3g} on "
+                f"{len(core.numbers)} rows, where {enough.min():.3g} was asked for; over all rows "
+                "gap_ tells. Raise epsilon or max_core of the solver.",
+                ConvergenceWarning,
+            )
+            break
         core = core.join(found.worst.part(np.flatnonzero(found.sizes > enough.min())))
     else:
         warn(

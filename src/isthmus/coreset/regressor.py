@@ -1,6 +1,7 @@
 """Support vector regression on a core set."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -8,15 +9,20 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from isthmus._checks import check_length
+from isthmus._checks import check_length, name_of
 from isthmus._parameters import Constraint, boolean, none, real
+from isthmus.blocks.containers import in_blocks
+from isthmus.blocks.moments import Moments, map_block, merge
+from isthmus.blocks.rows import Rows
 from isthmus.coreset.base import COST, CoreMachine, kernel_columns, single_expansion
+from isthmus.coreset.in_blocks import CoreSets, accuracy, fit_core_sets, take_over
 from isthmus.coreset.problems import KernelProblem
 from isthmus.coreset.program import CoreSolution
 from isthmus.coreset.solver import CoreSetSolver
+from isthmus.kernels.expansion import Expansion
 from isthmus.kernels.objects import n_objects
 from isthmus.kernels.resolve import as_kernel
-from isthmus.typing import Array
+from isthmus.typing import Array, IntArray
 
 
 class CoreVectorRegressor(RegressorMixin, CoreMachine):
@@ -117,9 +123,7 @@ class CoreVectorRegressor(RegressorMixin, CoreMachine):
         n = n_objects(X)
         check_length(self, n, len(y), what="targets as objects")
         kernel = as_kernel(self.kernel).resolve(X)
-        center = float(y.mean()) if self.fit_intercept else 0.0
-        peak = float(np.abs(y - y.mean()).max()) or 1.0  # so that no square overflows or vanishes
-        scale = peak * float(((y - y.mean()) / peak).std()) or 1.0
+        center, scale = self._units(y)
         t = (y - center) / scale
         signs = np.repeat([1.0, -1.0], n)
         bias = 1.0 if self.fit_intercept else 0.0
@@ -150,13 +154,103 @@ class CoreVectorRegressor(RegressorMixin, CoreMachine):
         self.support_ = support
         self.expansion_ = single_expansion(kernel, X, support, dual, intercept)
         self.tube_, self.weight_ = max(tube, 0.0) * scale, weight
+        self._tube = tube
         self.gap_, self.objective_, self.n_core_ = found.gap, found.objective, found.n_core
+        return self
+
+    def _units(self, y: Array) -> tuple[float, float]:
+        """Where targets are counted from, and in what unit."""
+        center = float(y.mean()) if self.fit_intercept else 0.0
+        peak = float(np.abs(y - y.mean()).max()) or 1.0  # so that no square overflows or vanishes
+        return center, peak * float(((y - y.mean()) / peak).std()) or 1.0
+
+    def _fit_blocks(self, X: Any, y: Any) -> "CoreVectorRegressor":
+        """The same from objects that are read block by block; all of them certify it."""
+        if all(isinstance(part, np.memmap) for part in (X, y) if in_blocks(part)):
+            return self.fit(np.asarray(X), np.asarray(y))
+        rows, kernel = self._open_blocks(X, y, raw=())
+        require_targets(self, rows)
+        moments = rows.fold(_target_moments, merge)
+        center = float(moments.mean[0]) if self.fit_intercept else 0.0
+        scale = float(np.sqrt(moments.scatter[0, 0] / moments.count)) or 1.0
+        machine = UnitTargets(**self.get_params(deep=False)).set_params(kernel=kernel)
+        sets = CoreSets(machine, _support, _violations)
+        fitted, numbers, gaps = fit_core_sets(
+            rows.mapped(_Standardized(center, scale)), sets, _slack
+        )
+        take_over(self, fitted)
+        found = fitted.expansion_
+        self.expansion_ = Expansion(
+            kernel, found.objects, scale * found.weights, scale * found.offset + center
+        )
+        self.support_, self.gap_ = numbers[fitted.support_], float(gaps[0])
+        self.tube_ = scale * fitted.tube_
         return self
 
     def predict(self, X: Any) -> Array:
         """Return the numbers for the objects ``X``."""
         check_is_fitted(self)
         return self.expansion_(self._check_objects(X, reset=False))[:, 0]
+
+
+class UnitTargets(CoreVectorRegressor):
+    """The machine for targets that were standardised over all rows: taken as they come."""
+
+    def _units(self, y: Array) -> tuple[float, float]:
+        return 0.0, 1.0
+
+    def violations(self, X: Any, t: Any) -> Array:
+        r"""How far targets are outside the tube, :math:`\frac2W(|t-f(x)|-e)`: (n, 1).
+
+        This is what a row would take off the objective at most, the linear part of it.
+        """
+        outside = np.abs(self.expansion_(X)[:, 0] - t) - self._tube
+        return (2 / self.weight_ * outside)[:, None]
+
+    def allowed(self) -> Array:
+        """The gap at which the solver is accurate enough, a share of the quadratic part."""
+        quadratic = self.objective_ + 2 * self._tube / self.weight_
+        return np.array([accuracy(self) * abs(quadratic)])
+
+
+def _support(machine: UnitTargets) -> IntArray:
+    return machine.support_
+
+
+def _violations(machine: UnitTargets, X: Any, t: Any) -> Array:
+    return machine.violations(X, np.asarray(t))
+
+
+def _slack(machine: UnitTargets) -> Array:
+    return machine.allowed()
+
+
+def require_targets(owner: Any, rows: Rows) -> None:
+    """Refuse rows without targets, or with several for each."""
+    if len(rows.checks) < 2:
+        raise ValueError(f"{name_of(owner)} requires y to be passed, but the target y is None.")
+    if (rows.checks[1].width or 1) > 1:
+        raise ValueError(
+            f"{name_of(owner)} takes one target for each row: expected blocks of one column in y. "
+            f"Got {rows.checks[1].width} columns."
+        )
+
+
+@dataclass(frozen=True)
+class _Standardized:
+    center: float
+    scale: float
+
+    def __call__(self, X: Any, y: Any) -> tuple[Any, Array]:
+        return X, (_column(y) - self.center) / self.scale
+
+
+def _column(y: Any) -> Array:
+    return np.asarray(y, dtype=np.float64).reshape(-1)
+
+
+def _target_moments(X: Any, y: Any) -> Moments:
+    return map_block(_column(y)[:, None])
 
 
 def _find_weight(
