@@ -96,6 +96,22 @@ def _stiefel():
     return lambda: StiefelRegression(10, loss="huber").fit(X, Y)
 
 
+@task("GenerativeTopographicMapping fit, 1000 rows")
+def _gtm():
+    from isthmus.manifold import GenerativeTopographicMapping
+
+    X, _ = _data(1000, 10)
+    return lambda: GenerativeTopographicMapping(random_state=0).fit(X)
+
+
+@task("SlowFeatureAnalysis fit, 20000 rows, squares of 20 columns")
+def _slow():
+    from isthmus.features import SlowFeatureAnalysis
+
+    X = np.random.default_rng(0).normal(size=(20000, 20)).cumsum(axis=0)
+    return lambda: SlowFeatureAnalysis(3, expansion=2).fit(X)
+
+
 @task("dtw_matrix, 60 series")
 def _warping():
     from isthmus.series import dtw_matrix
@@ -194,7 +210,9 @@ def main() -> int:
         if words is None or any(word in name for word in words):
             rows[name] = measure(name, options.repeat)
             one, many = (min(times) for times in rows[name])
-            print(f"{name:55s} one {one:.3f}  default {many:.3f}  ratio {one / many:.2f}")
+            print(
+                f"{name:55s} one {one:.3f}  default {many:.3f}  ratio {one / many:.2f}", flush=True
+            )
     if words is None:
         PAGE.write_text(page(rows, options.repeat), encoding="utf-8")
         print(f"Wrote {PAGE.relative_to(PAGE.parent.parent.parent)}.")

@@ -8,3 +8,4 @@ from isthmus.linalg.signs import fix_signs as fix_signs
 from isthmus.linalg.spectrum import inverse_root as inverse_root
 from isthmus.linalg.spectrum import leading_eigenpairs as leading_eigenpairs
 from isthmus.linalg.spectrum import positive_part as positive_part
+from isthmus.linalg.threads import threads_for as threads_for

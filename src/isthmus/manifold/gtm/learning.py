@@ -16,6 +16,7 @@ from isthmus._warnings import warn
 from isthmus.blocks.drawing import take_rows
 from isthmus.blocks.rows import Rows
 from isthmus.blocks.sampling import sample_rows
+from isthmus.linalg.threads import threads_for
 from isthmus.manifold.gtm.basis import (
     N_CENTRES,
     Basis,
@@ -76,7 +77,8 @@ def learn_map(owner: Any, rows: Rows) -> FittedMap:
     basis_of = partial(make_basis, n_centres, linear=basis_piece.linear)
     Y, starts = _starts(owner, rows, mean, unit, nodes, rules)
     options = {"max_iter": owner.max_iter, "tol": float(owner.tol)}
-    with ProgressLine(type(owner).__name__, verbose=owner.verbose) as line:
+    work = 2.0 * N_CHOOSING * len(nodes) * len(mean)  # distances of some rows to the nodes
+    with ProgressLine(type(owner).__name__, verbose=owner.verbose) as line, threads_for(work):
         trials: list[dict[str, Any]] = []
         start = next(iter(starts))
         if width is None or len(starts) > 1:

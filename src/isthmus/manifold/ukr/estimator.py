@@ -18,6 +18,7 @@ from isthmus._warnings import warn
 from isthmus.features.kernel_pca.estimator import KernelPCA
 from isthmus.kernels.expansion import Expansion
 from isthmus.kernels.objects import check_objects
+from isthmus.linalg.threads import threads_for
 from isthmus.manifold.latent_map import BaseLatentMap, MapValues
 from isthmus.manifold.projection import Search
 from isthmus.manifold.ukr.checks import (
@@ -213,7 +214,8 @@ class UnsupervisedKernelRegression(BaseLatentMap):
         unit = 2.0 ** np.round(0.5 * np.log2(np.mean(Y[kept] ** 2)))
         loss = settings.loss
         settings = replace(settings.at_rows(kept), loss=loss.in_units(unit))
-        with ProgressLine("manifold", verbose=self.verbose) as line:
+        work = 2.0 * len(kept) ** 2 * Y.shape[1]
+        with ProgressLine("manifold", verbose=self.verbose) as line, threads_for(work):
             found = learn_manifold(Y[kept] / unit, settings, rng, line.update)
         found = found.in_units(1 / unit, loss)
         if not found.settled:

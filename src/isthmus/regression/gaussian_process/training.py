@@ -9,6 +9,7 @@ from scipy import linalg
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.definiteness import check_sample, symmetric
 from isthmus.kernels.objects import take
+from isthmus.linalg.threads import threads_for
 from isthmus.regression.gaussian_process.formulas import (
     CRITERIA,
     best_variances,
@@ -99,11 +100,12 @@ def exact_criterion(name: str, members: Sequence[TrainingRows]) -> Criterion:
         grams = [rows.covariance(found.kernel) for rows in members]
         learning = members[0].gram is None and len(found.kernel.log_parameters()) > 0
         kept = [K.copy() for K in grams] if learning else grams
-        score = function(grams, targets, found.alpha, found.variances)
         by_kernel = np.zeros(len(found.kernel.log_parameters()))
-        if learning:
-            for rows, W, K in zip(members, score.weights, kept, strict=True):
-                by_kernel += found.kernel.parameter_gradient(rows.objects, rows.objects, W, K)
+        with threads_for(len(grams[0]) ** 3 / 3):
+            score = function(grams, targets, found.alpha, found.variances)
+            if learning:
+                for rows, W, K in zip(members, score.weights, kept, strict=True):
+                    by_kernel += found.kernel.parameter_gradient(rows.objects, rows.objects, W, K)
         return Evaluation(score.value, by_kernel, score.by_noise, score.by_amplitude)
 
     return criterion

@@ -97,13 +97,39 @@ def ridge_start(u: Array, Y: Array) -> Array:
     return np.asarray(mean + product(u, Y - mean))
 
 
-def exact_bridge(kind: str, sides: TwinSides, X: Objects, Y: Objects) -> ExactBridge:
-    """Factor the Gram matrices of all training pairs."""
+class InputFactor(NamedTuple):
+    """The inputs' Gram matrix with its noise, factored."""
+
+    factor: Any
+    K: Array | None  # itself, where the criterion needs it
+
+
+def factor_inputs(kind: str, sides: TwinSides, X: Objects) -> InputFactor:
+    """Factor the Gram matrix of the inputs."""
     K = check_gram(sides.x_kernel.gram(X, X), "the inputs")
     K.flat[:: len(K) + 1] += sides.x_noise
-    Q = positive_inverse(check_gram(sides.y_kernel.gram(Y, Y), "the outputs"), sides.y_noise)
-    M = product(product(Q, K), Q) if kind == "inverse_kl" else None
-    return ExactBridge(sides, kind, X, Y, positive_factor(K, "inputs"), Q, M)
+    kept = K.copy() if kind == "inverse_kl" else None
+    return InputFactor(positive_factor(K, "inputs"), kept)
+
+
+def invert_outputs(sides: TwinSides, Y: Objects) -> Array:
+    """Inverse of the outputs' Gram matrix with its noise."""
+    return positive_inverse(check_gram(sides.y_kernel.gram(Y, Y), "the outputs"), sides.y_noise)
+
+
+def exact_bridge(
+    kind: str,
+    sides: TwinSides,
+    X: Objects,
+    Y: Objects,
+    inputs: InputFactor | None = None,
+    Q: Array | None = None,
+) -> ExactBridge:
+    """Factor the Gram matrices of all training pairs, but for what is given."""
+    inputs = factor_inputs(kind, sides, X) if inputs is None else inputs
+    Q = invert_outputs(sides, Y) if Q is None else Q
+    M = None if inputs.K is None else product(product(Q, inputs.K), Q)
+    return ExactBridge(sides, kind, X, Y, inputs.factor, Q, M)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Kernels, noises and representation of a twin process, from its parameters and its data."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
@@ -16,10 +16,20 @@ from isthmus.kernels.definiteness import check_sample
 from isthmus.kernels.objects import n_objects, take
 from isthmus.kernels.resolve import as_kernel
 from isthmus.kernels.vectors.gaussian import Gaussian
+from isthmus.kernels.vectors.width import median_distance
+from isthmus.linalg.threads import threads_for
 from isthmus.regression.selection import Selection, as_selection
-from isthmus.structured.twin.bridge import TwinSides, exact_bridge, hsic_bridge, landmark_bridge
+from isthmus.structured.twin.bridge import (
+    TwinSides,
+    exact_bridge,
+    factor_inputs,
+    hsic_bridge,
+    invert_outputs,
+    landmark_bridge,
+)
 from isthmus.structured.twin.learner import degrees_of
 from isthmus.structured.twin.neighbors import NeighborBridge
+from isthmus.structured.twin.recall import Recall
 from isthmus.structured.twin.search import TwinSearch, best_outputs, box_around
 from isthmus.structured.twin.tuning import (
     NOISES,
@@ -47,10 +57,16 @@ def kernel_or_gaussian(slot: Any, scale: float | None = None) -> Kernel:
     return Gaussian() if scale is None else Gaussian(width_factor=scale)
 
 
-def make_sides(model: Any, X: Any, Y: Any, settings: Mapping[str, Any]) -> tuple[TwinSides, Any]:
-    """Kernels and noise of both sides, and the learner where their transforms are learned."""
-    x_kernel = kernel_or_gaussian(model.x_kernel, settings.get("x_scale")).resolve(X)
-    y_kernel = kernel_or_gaussian(model.y_kernel, settings.get("y_scale")).resolve(Y)
+def make_sides(
+    model: Any, X: Any, Y: Any, settings: Mapping[str, Any], recall: Recall | None = None
+) -> tuple[TwinSides, Any]:
+    """Kernels and noise of both sides, and the learner where their transforms are learned.
+
+    What does not depend on the settings is recalled from a trial before.
+    """
+    recall = recall or Recall()
+    x_kernel = _resolved(model.x_kernel, settings.get("x_scale"), X, recall, "x")
+    y_kernel = _resolved(model.y_kernel, settings.get("y_scale"), Y, recall, "y")
     learner = None
     if model.learner is not None:
         learner = clone(model.learner).set_params(x_kernel=x_kernel, y_kernel=y_kernel)
@@ -66,8 +82,43 @@ def make_sides(model: Any, X: Any, Y: Any, settings: Mapping[str, Any]) -> tuple
     return TwinSides(x_kernel, y_kernel, noises[0] or tiny, noises[1] or tiny), learner
 
 
+def _resolved(slot: Any, scale: float | None, X: Any, recall: Recall, side: str) -> Kernel:
+    if slot is None and scale is not None:
+        middle = recall(f"median {side}", None, lambda: median_distance(X))
+        return Gaussian(0.5 / (scale * middle) ** 2)
+    resolved: Kernel = recall(
+        f"kernel {side}", None, lambda: kernel_or_gaussian(slot, scale).resolve(X)
+    )
+    return resolved
+
+
 def make_bridge(model: Any, sides: TwinSides, X: Any, Y: Any) -> Any:
     """All pairs, landmarks, or neighbours, as the parameters say."""
+    found = _approximate_bridge(model, sides, X, Y)
+    return exact_bridge(model.criterion, sides, X, Y) if found is None else found
+
+
+def _trial_bridge(
+    model: Any, sides: TwinSides, X: Any, Y: Any, settings: Mapping[str, Any], recall: Recall
+) -> Any:
+    """The bridge of one trial, with the side that it shares with the trial before."""
+    found = _approximate_bridge(model, sides, X, Y)
+    if found is not None:
+        return found
+    if model.learner is not None:  # whose transforms depend on both sides
+        return exact_bridge(model.criterion, sides, X, Y)
+    inputs = recall(
+        "inputs",
+        (settings.get("x_scale"), settings["alpha_x"]),
+        lambda: factor_inputs(model.criterion, sides, X),
+    )
+    key = settings.get("y_scale"), settings["alpha_y"]
+    Q = recall("outputs", key, lambda: invert_outputs(sides, Y))
+    return exact_bridge(model.criterion, sides, X, Y, inputs, Q)
+
+
+def _approximate_bridge(model: Any, sides: TwinSides, X: Any, Y: Any) -> Any:
+    """A bridge that holds no Gram matrix of all pairs; None where the parameters ask for one."""
     n = n_objects(X)
     local = model.n_neighbors is not None and model.n_neighbors < n
     if local or model.criterion == "hsic":
@@ -89,7 +140,7 @@ def make_bridge(model: Any, sides: TwinSides, X: Any, Y: Any) -> Any:
     if model.n_landmarks is not None and model.n_landmarks < n:
         landmarks = sample_rows(n, model.n_landmarks, check_random_state(model.random_state))
         return landmark_bridge(model.criterion, sides, X, Y, landmarks)
-    return exact_bridge(model.criterion, sides, X, Y)
+    return None
 
 
 def as_twin_search(model: Any) -> TwinSearch:
@@ -130,9 +181,10 @@ def choose_settings(
     if model.tune == "ml":
         return settings | _maximize_likelihood(model, X, Y, knobs), None
     folds = _make_folds(selection, X, Y)
-    chosen, error = pattern_search(
-        lambda trial: _held_out_error(model, folds, candidates, settings | dict(trial)), knobs
-    )
+    with threads_for(n_objects(X) ** 3 / 3):
+        chosen, error = pattern_search(
+            lambda trial: _held_out_error(model, folds, candidates, settings | dict(trial)), knobs
+        )
     return settings | chosen, error
 
 
@@ -154,24 +206,35 @@ def _knobs(model: Any, begin: Mapping[str, float]) -> dict[str, Knob]:
     return knobs
 
 
-def _make_folds(selection: Selection, X: Any, Y: Any) -> list[tuple[Any, Any, Any, Any]]:
-    """Known inputs and outputs, left-out inputs and outputs, of every fold."""
+class Fold(NamedTuple):
+    """Known inputs and outputs, left-out ones, and what trials before found of the known."""
+
+    X: Any
+    Y: Any
+    new: Any
+    truth: Any
+    recall: Recall
+
+
+def _make_folds(selection: Selection, X: Any, Y: Any) -> list[Fold]:
+    """The folds of the pairs, with at most a few left-out pairs each."""
     folds = []
     for known, left in selection.splits(n_objects(X)):
         left = left[:: -(-len(left) // MAX_HELD_OUT)]
-        folds.append((take(X, known), take(Y, known), take(X, left), take(Y, left)))
+        pairs = take(X, known), take(Y, known), take(X, left), take(Y, left)
+        folds.append(Fold(*pairs, Recall()))
     return folds
 
 
 def _held_out_error(
-    model: Any, folds: list[Any], candidates: Any, settings: Mapping[str, Any]
+    model: Any, folds: list[Fold], candidates: Any, settings: Mapping[str, Any]
 ) -> float:
     """Mean absolute error of left-out vectors; share of other objects that is wrong."""
     errors, margin = [], as_twin_search(model).margin
-    for X, Y, new, truth in folds:
+    for X, Y, new, truth, recall in folds:
         try:
-            sides, _ = make_sides(model, X, Y, settings)
-            bridge = make_bridge(model, sides, X, Y)
+            sides, _ = make_sides(model, X, Y, settings, recall)
+            bridge = _trial_bridge(model, sides, X, Y, settings, recall)
         except ValueError:
             return np.inf  # no process under these settings; where all fail, the last fit says why
         vectors = sides.y_kernel.vectors

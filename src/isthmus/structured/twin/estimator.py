@@ -22,6 +22,7 @@ from isthmus._parameters import (
 from isthmus._warnings import warn
 from isthmus.blocks.slices import block_slices
 from isthmus.kernels.objects import check_collection, n_objects, take
+from isthmus.linalg.threads import threads_for
 from isthmus.regression.selection import CRITERIA as CRITERIA_OF_CHOICE
 from isthmus.structured.twin.choice import (
     as_twin_search,
@@ -254,10 +255,11 @@ class TwinGaussianProcess(MultiOutputMixin, RegressorMixin, Estimator):
         parts, values, variances = [], [], []
         size = max(1, QUERY_BYTES // (64 * n_reference))
         for rows in block_slices(n, n_reference, block_size=size):
-            query = self._bridge_.query(take(X, rows))
-            found = best_outputs(
-                self._bridge_, query, box, self._candidates, search, verbose=self.verbose
-            )
+            with threads_for(2.0 * (rows.stop - rows.start) * n_reference**2):
+                query = self._bridge_.query(take(X, rows))
+                found = best_outputs(
+                    self._bridge_, query, box, self._candidates, search, verbose=self.verbose
+                )
             parts.append(found)
             if details:
                 values.append(query.to_nats(found.values))

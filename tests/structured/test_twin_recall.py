@@ -1,0 +1,39 @@
+"""Trials of a choice that share a side of the pairs: equal to those that compute all."""
+
+import numpy as np
+import pytest
+
+from isthmus.kernels import Gaussian
+from isthmus.structured import TwinGaussianProcess
+from isthmus.structured.twin import choice
+from isthmus.structured.twin.recall import Recall
+
+
+def pairs(n=60):
+    X = np.random.default_rng(0).normal(size=(n, 3))
+    return X, np.column_stack([np.sin(X[:, 0]), X[:, 1] * X[:, 2]])
+
+
+@pytest.mark.parametrize("criterion", ["kl", "inverse_kl", "hsic"])
+@pytest.mark.parametrize("x_kernel", [None, Gaussian(0.2)], ids=["scaled", "given"])
+def test_recalled_sides_change_no_choice(monkeypatch, criterion, x_kernel):
+    X, Y = pairs()
+    model = TwinGaussianProcess(criterion=criterion, x_kernel=x_kernel)
+    found = model.fit(X, Y)
+    fast = found.cv_error_, found.alpha_x_, found.alpha_y_, found.predict(X[:5])
+
+    class NothingKept(Recall):
+        def __call__(self, name, key, make):
+            return make()
+
+    monkeypatch.setattr(choice, "Recall", NothingKept)
+    found = TwinGaussianProcess(criterion=criterion, x_kernel=x_kernel).fit(X, Y)
+    assert fast[:3] == (found.cv_error_, found.alpha_x_, found.alpha_y_)
+    np.testing.assert_array_equal(fast[3], found.predict(X[:5]))
+
+
+def test_only_the_newest_are_kept():
+    recall, calls = Recall(n_kept=2), []
+    for key in (1, 2, 1, 3, 1, 2):
+        recall("square", key, lambda key=key: calls.append(key))
+    assert calls == [1, 2, 3, 2]
