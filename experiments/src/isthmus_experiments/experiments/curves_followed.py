@@ -143,14 +143,18 @@ def _claims(counts, n_sets):
         "spiral: polygonal lines from the principal axis",
         "some succeed, if the spiral is not too long",
         f"{polygon} of {n_sets}",
-        "two windings are too long" if polygon == 0 else "some succeed",
-        None if polygon == 0 else True,
+        "none succeeds: two windings are already too long for them"
+        if polygon == 0
+        else "some succeed",
+        polygon > 0,
     )
     yield Row(
         "spiral: K segments, K chosen",
         "detect the structure, with local minima",
         f"{spiral['segments']} of {n_sets}",
-        "more than half of the draws",
+        "in more than half of the sets"
+        if spiral["segments"] > n_sets / 2
+        else "in half of the sets or fewer",
         bool(spiral["segments"] > n_sets / 2),
     )
     yield Row(
