@@ -1,7 +1,7 @@
 """TGP-mocap: human poses from image features by twin processes."""
 
 import numpy as np
-from sklearn.model_selection import GroupKFold, KFold
+from sklearn.model_selection import KFold
 from sklearn.neighbors import KNeighborsRegressor
 
 from isthmus.datasets import load_cmu_mocap
@@ -30,8 +30,18 @@ HUMANEVA = {
     "HSIC, Gegenbauer": {"all": (172.66, 172.29), "1": (172.66, 172.28), "2": (172.66, 172.27),
                          "3": (172.66, 172.28)},
 }  # fmt: skip
-WHY = "the recordings need a registration; others stand in"
-BY_ACTION = f"{WHY}, by action and not by person"
+# Mean gains over the actions of each of three people, per cent (tables A.2 to A.5).
+PEOPLE = {
+    "KL, powers": {"all": (5.74, 5.99, 5.27), "1": (2.49, 2.90, 2.59), "2": (2.09, 1.65, 1.23),
+                   "3": (2.44, 1.77, 0.67)},
+    "HSIC, Gegenbauer": {"all": (0.08, 0.08, 0.09), "1": (0.08, 0.08, 0.09),
+                         "2": (0.24, 0.34, 0.21), "3": (0.23, 0.33, 0.20)},
+    "HSIC, powers": {"all": (0.08, 0.08, 0.09), "1": (0.08, 0.11, 0.09), "2": (0.08, 0.11, 0.09),
+                     "3": (0.04, 0.06, 0.04)},
+    "KL, Gegenbauer": {"all": (99.94, 99.96, 99.96), "1": (76.6, 78.0, 77.8),
+                       "2": (76.4, 74.0, 64.8), "3": (99.96, 99.98, 99.97)},
+}  # fmt: skip
+WHY = "the recordings need a registration; others of the same five actions stand in"
 
 
 @experiment(
@@ -42,21 +52,23 @@ BY_ACTION = f"{WHY}, by action and not by person"
         "HumanEva-I, gradient histograms of three cameras to 60 joint coordinates in mm, KL: "
         "45.17 to 42.88 with learned powers (1, 11) for all cameras, 34.29 to 33.43, 31.99 to "
         "31.58 and 30.93 to 30.49 for single ones. HSIC: 172.66 for every set of cameras, gains "
-        "below 0.3 %. Gegenbauer polynomials: 25.40 to 0.011. Five actions of three people."
+        "below 0.3 %. Gegenbauer polynomials: 25.40 to 0.011. Five actions of three people (one "
+        "lacks one), and the mean of each; one model is trained on all of them."
     ),
     covers=[
         Covers("003 table 4.5", way="other data", why=WHY),
         Covers("003 table 4.6", 8, way="other data", why=WHY),
-        *(Covers(f"003 table A.{k}", 20, way="other data", why=BY_ACTION) for k in (2, 3, 4, 5)),
+        *(Covers(f"003 table A.{k}", way="other data", why=WHY) for k in (2, 3, 4, 5)),
     ],
     quick={"n_train": 150, "n_test": 60, "max_rows": 60, "n_cameras": 1},
-    full={"n_train": 2000, "n_test": 600, "max_rows": 500, "n_cameras": 4},
+    full={"n_train": 1400, "n_test": 560, "max_rows": 500, "n_cameras": 4},
     draws={"n_cameras": 4},
     needs_data=True,
 )
 def mocap(settings, seed, progress):
     data = load_cmu_mocap()
-    train, test = _sequences_apart(data.sequence, settings, np.random.default_rng(seed))
+    train, test = _halves(data.sequence, settings, np.random.default_rng(seed))
+    cells = _cells(data)[test]
     joints = np.float64(data.Y).reshape(-1, 20, 3)
     Y = (joints - joints[:, :1]).reshape(len(joints), -1)  # relative to the hip
     # Rows are in order, so that folds in one piece keep sequences together.
@@ -66,7 +78,7 @@ def mocap(settings, seed, progress):
     def draw(i):
         X = np.float64(data.X)[:, CAMERAS[names[i]]]
         found = _poses(X[train], Y[train], X[test], few)
-        return {name: _errors(Z, Y[test], data.action[test]) for name, Z in found.items()}
+        return {name: _errors(Z, Y[test], cells) for name, Z in found.items()}
 
     done = draws(draw, settings["n_cameras"], progress)
     errors = dict(zip(names, done, strict=False))
@@ -86,9 +98,10 @@ def mocap(settings, seed, progress):
         [
             "HumanEva needs a registration. The recordings of the CMU data base have the same "
             "actions; their features are gradient histograms of drawn silhouettes, and are clean. "
-            "Joints are taken relative to the hip; test sequences are other ones than those for "
-            "training, which HumanEva's are not: its first and second halves of one recording "
-            "are far easier, so sizes are not comparable.",
+            "Joints are taken relative to the hip. As is usual with HumanEva, the first half of "
+            "every recording is for training and the second for testing. There are three people "
+            "for each action (two who throw), not always the same: the first, second and third "
+            "of each action stand for the three of the document. Sizes are not comparable.",
             "A published error of 0.011 mm is a hundred times below what motion capture resolves; "
             "test targets must have entered the optimisation, or the error was scaled. Here a "
             "test holds that predictions do not change with the test targets.",
@@ -96,19 +109,33 @@ def mocap(settings, seed, progress):
     )
 
 
-def _sequences_apart(sequence, settings, rng):
-    folds = list(GroupKFold(4).split(sequence, groups=sequence))
-    train, test = folds[0]
-    train = np.sort(rng.permutation(train)[: settings["n_train"]])
-    return train, np.sort(rng.permutation(test)[: settings["n_test"]])
+def _halves(sequence, settings, rng):
+    """Rows of the first and of the second half of every recording, as many as asked for."""
+    late = np.zeros(len(sequence), dtype=bool)
+    for name in np.unique(sequence):
+        rows = np.flatnonzero(sequence == name)
+        late[rows[len(rows) // 2 :]] = True
+    return tuple(
+        np.sort(rng.permutation(np.flatnonzero(half))[: settings[size]])
+        for half, size in ((~late, "n_train"), (late, "n_test"))
+    )
 
 
-def _errors(Z, truth, action):
-    """Mean distance of a joint over all rows, then by action; None where there is no process."""
+def _cells(data):
+    """The cell of every row in a table of three people (of each action) by five actions."""
+    person = np.empty(len(data.action), dtype=int)
+    for action in range(5):
+        own = data.action == action
+        person[own] = np.searchsorted(np.unique(data.subject[own]), data.subject[own])
+    return 5 * person + data.action
+
+
+def _errors(Z, truth, cells):
+    """Mean distance of a joint over all rows, then by person and action; None if not computed."""
     if Z is None:
         return None
     away = np.linalg.norm((Z - truth).reshape(len(Z), -1, 3), axis=2).mean(axis=1)
-    parts = [away[action == k] for k in range(5)]
+    parts = [away[cells == k] for k in range(15)]
     return [float(away.mean()), *(float(p.mean()) if len(p) else None for p in parts)]
 
 
@@ -156,20 +183,30 @@ def _gain_rows(cameras, name, criterion, degrees, errors, actions):
         "a gain" if mapped[0] < plain[0] else "no gain over a plain process of the best width",
         bool(mapped[0] < plain[0]) if after < before else bool(mapped[0] >= plain[0]),
     )
+    for person in range(3):
+        yield _person_row(cameras, name, person, plain[1:], mapped[1:], actions)
+
+
+def _person_row(cameras, name, person, plain, mapped, actions):
+    """Gains of one person, action by action, and their mean, as in the tables of the appendix."""
+    own = slice(5 * person, 5 * person + 5)
     gains = {
         a: gain(p, m)
-        for a, p, m in zip(actions, plain[1:], mapped[1:], strict=True)
+        for a, p, m in zip(actions, plain[own], mapped[own], strict=True)
         if p is not None and m is not None
     }
-    won = sum(g > 0 for g in gains.values())
-    yield Row(
-        f"camera {cameras}: gain by {name}, action by action",
-        "in every action but few" if name.startswith("KL") else "within 1 % everywhere",
-        ", ".join(f"{a} {g:+.1f} %" for a, g in gains.items()),
-        f"a gain in {won} of {len(gains)}",
-        bool(won > len(gains) / 2)
-        if name.startswith("KL")
-        else bool(max(map(abs, gains.values())) <= 1),
+    mean = float(np.mean(list(gains.values()))) if gains else np.nan
+    is_kl = name.startswith("KL")
+    agrees = mean > 0 if is_kl else abs(mean) <= 1
+    words = ("a gain in the mean", "no gain in the mean")
+    return Row(
+        f"camera {cameras}: gain by {name}, person {person + 1}, mean and by action",
+        f"{PEOPLE[name][cameras][person]:g} %",
+        f"{mean:.1f} %; " + ", ".join(f"{a} {g:+.1f} %" for a, g in gains.items()),
+        words[0 if mean > 0 else 1]
+        if is_kl
+        else ("within one per cent, as published" if agrees else "more than one per cent"),
+        bool(agrees) if gains else None,
     )
 
 
