@@ -177,6 +177,10 @@ def test_stages_of_a_homotopy_unfold_from_small_to_large(rng):
     assert sizes[1] > np.sum(X**2) - 1e-9
     assert len(train(stages, max_iter=5, tol=0.0).curve) > 10
     assert train(stages, max_iter=0).value == objective(X)[0]
+    # A stage with iterations of its own runs even where none follow.
+    boxed = train([{"box": 0.2, "max_iter": 5}], max_iter=0, tol=0.0)
+    assert boxed.value < objective(X)[0]
+    assert np.abs(boxed.X).max() <= 0.2
 
 
 @pytest.mark.parametrize("power", [1, 2])

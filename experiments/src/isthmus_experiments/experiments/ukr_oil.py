@@ -9,7 +9,7 @@ from isthmus.datasets import load_oilflow
 from isthmus.losses import Huber
 from isthmus.plotting import latent_map
 from isthmus_experiments import Covers, Outcome, Picture, Row, experiment
-from isthmus_experiments.experiments._ukr import DELTA, principal_start, published_fit
+from isthmus_experiments.experiments._ukr import DELTA, published_fit
 
 BOXES = (0.5, 1.5, 2.5, 3.5, 4.5)
 
@@ -54,7 +54,8 @@ def oil(settings, seed, progress):
     for i, name in enumerate(settings["models"]):
         for j, step in enumerate(STEPS):
             progress((i + j / 2) / len(settings["models"]), f"{name}, {step}")
-            start = principal_start(Y, 2, 1.0)
+            # The document starts the model of L1 distances from kernel components of these.
+            start = planes[KERNEL_PLANE if "data_kernel" in MODELS[name] else PLANE][0]
             model = published_fit(
                 Y, 2, validation="loo", seed=seed, tol=1e-4, **MODELS[name],
                 init=BOXES[0] * start / np.abs(start).max(), **_stages(step, settings["steps"]),
@@ -83,7 +84,7 @@ def oil(settings, seed, progress):
 
 
 def _stages(step, steps):
-    """Boxes that grow, and after them steps without any, or none."""
+    """Boxes that grow; the model is that of the last one, or of steps without any after it."""
     boxes = [{"box": side, "max_iter": steps} for side in BOXES]
     return {"homotopy": boxes, "steps": steps if step == STEPS[1] else 0}
 

@@ -153,7 +153,9 @@ def train_from_start(
     a kink is approached by smooth ones.
     """
     first, last = objectives[0], objectives[-1]
-    if settings.max_iter == 0:
+    # A stage with iterations of its own is gone through even if none follow.
+    own = any(stage.get("max_iter", 0) > 0 for stage in settings.homotopy or ())
+    if settings.max_iter == 0 and not own:
         value = last(start.X)[0]
         return Descended(start.X, value, [value], True)
     automatic = settings.homotopy is None and start.name == "pca"
@@ -167,9 +169,11 @@ def train_from_start(
         for stage in path:
             done = _descend_stage(first, X, stage, settings)
             X, curve = done.X, curve + done.curve
-        for objective in objectives:
+        for objective in objectives if settings.max_iter > 0 else ():
             done = minimise(objective, X, max_iter=settings.max_iter, tol=settings.tol, watch=watch)
             X, curve = done.X, curve + done.curve
+        if settings.max_iter == 0:
+            done = Descended(X, last(X)[0], curve, True)
         done = done._replace(curve=curve)
         # A penalty may have drawn all places to one, from where there is no way back.
         if not automatic or done.value <= last(start.X)[0]:
