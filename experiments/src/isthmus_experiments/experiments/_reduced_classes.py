@@ -53,8 +53,10 @@ def many_classes(name):
             f"{name}: points that all pairs of classes share, for 0.5 % more errors",
             "large compression (picture)",
             f"{enough} of {n}" if enough else f"more than {sizes[-1]} of {n}",
-            "large compression" if enough and enough <= 0.2 * n else "moderate compression",
-            bool(enough and enough <= 0.2 * n),
+            "a fifth of the points or fewer"
+            if enough and enough <= round(0.2 * n)
+            else "more than a fifth of the points",
+            bool(enough and enough <= round(0.2 * n)),
         ),
     ]
     lines = {"shared points": (sizes, shared)}

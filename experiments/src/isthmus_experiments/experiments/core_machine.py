@@ -87,7 +87,7 @@ def machines(settings, seed, progress):
             "an epsilon that bounds the ball bounds the machine",
             "claimed",
             f"at eps = 0.01: accuracy {accuracy[1]:.3f} against {best:.3f}",
-            "not so: the ball is accurate long before the machine is"
+            "not so: a ball within one per cent of the smallest can belong to a poor machine"
             if accuracy[1] < best - 0.02
             else "here it does",
             bool(accuracy[1] >= best - 0.02),
@@ -167,7 +167,7 @@ def _size_rows(times):
             "time grows linearly at most, and less than with others (picture)" if ours else None,
             f"{', '.join(f'{s:.2f}' for s in seconds)}; "
             + ", ".join(f"{times[size][name][1]:.3f}" for size in sizes),
-            f"time grows as the power {growth:.2f} of the rows",
+            f"time grows as the power {growth:.2f} of the rows; up to 1.2 counts as linear",
             bool(growth <= 1.2) if ours and sizes[-1] >= 4000 else None,
         )
     last = times[sizes[-1]]
@@ -211,6 +211,8 @@ def _tube_row():
         "tube of weight 1, as printed, and of a width that is asked for: RMSE on sinc",
         "weight 1",
         f"{errors[0]:.3f}, {errors[1]:.3f}",
-        "the printed weight bounds the function" if worse else "the printed weight does",
+        "with the printed weight the function is too flat to follow the data"
+        if worse
+        else "the printed weight does",
         not worse,
     )

@@ -120,7 +120,8 @@ def _rows(alpha, train, test, draws):
         f"{test[p] / test[m]:.3f}",
         "PLS is the worst"
         if worst
-        else "PLS is the best: it hardly fits at rank 4, and here the less is fitted the better",
+        else "partial least squares is best here: with 500 postures every map overfits, and it "
+        "fits least",
         bool(worst),
     )
 

@@ -196,9 +196,10 @@ def _rows(reading, totals):
         f"{ours:.4f}",
         "limited rank is better"
         if ours <= 1
-        else "within half a percent of ridge, on its other side: the rank is hardly felt"
+        else "within half a percent of ridge, but above it: the limit on the rank makes hardly any "
+        "difference"
         if ours < 1.005
-        else "a rank of 110 does not hold the digits",
+        else "110 directions are too few to restore all the pixels of a digit",
         bool(ours <= 1),
     )
     ours = mean["PLS"] / mean["limited rank"]

@@ -155,6 +155,8 @@ def _row(quantity, by, summary, compare):
         f"{quantity}, standard controller and imitation",
         f"standard controller {order}",
         f"{standard:.4g} and {imitation:.4g}",
-        "in the published order" if holds else "in the other order",
+        "in the published order"
+        if holds
+        else "in the other order: it depends on how the arm is mounted, which is not stated",
         holds,
     )

@@ -51,6 +51,10 @@ def published_page(
         "",
         *_coverage(list(covered)),
         "",
+        "## Draws",
+        "",
+        *_draws(kept),
+        "",
         "## Where we differ, and our reading",
         "",
         *_differences(kept),
@@ -109,6 +113,23 @@ def _coverage(covered: list[Coverage]) -> list[str]:
                 why or c.published.impossible,
             )
         )
+    return lines
+
+
+def _draws(kept: list[Record]) -> list[str]:
+    """The experiments that stand on fewer draws than were published."""
+    few = [record for record in kept if record.draws < record.draws_wanted]
+    lines = [
+        "Where a published result is the mean of many data sets, folds or cells, and ours stands "
+        "on fewer of them, a row says so, gives the standard error, and is not judged from a "
+        "single one. `isthmus reproduce ID --keep experiments/results` goes on with the rest.",
+        "",
+        table_line("experiment", "draws", "published", "seconds each"),
+        "|---|---|---|---|",
+    ]
+    for record in few:
+        each = f"{record.seconds / max(record.draws, 1):.0f}"
+        lines.append(table_line(record.id, str(record.draws), str(record.draws_wanted), each))
     return lines
 
 
