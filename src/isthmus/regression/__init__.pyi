@@ -1,5 +1,6 @@
 from isthmus.regression.gaussian_process.approximation import Committee as Committee
 from isthmus.regression.gaussian_process.approximation import Inducing as Inducing
+from isthmus.regression.gaussian_process.bounds import ParameterBounds as ParameterBounds
 from isthmus.regression.gaussian_process.classifier import (
     GaussianProcessClassifier as GaussianProcessClassifier,
 )

@@ -34,6 +34,8 @@ from isthmus.regression.gaussian_process.approximation import (
     announce_cost,
     as_approximation,
 )
+from isthmus.regression.gaussian_process.bounds import ParameterBounds
+from isthmus.regression.gaussian_process.formulas import Noise
 from isthmus.regression.gaussian_process.in_blocks import fit_in_blocks
 from isthmus.regression.gaussian_process.posterior import (
     Posterior,
@@ -77,6 +79,8 @@ class GaussianProcess(ProcessUpdates, FittedProcess):
     approximation : None, {"inducing", "dtc", "committee"}, Inducing or Committee, default=None
         For many rows, see Notes: :class:`Inducing` and :class:`Committee`, or their names. None
         (or ``"exact"``) has none.
+    bounds : ParameterBounds or None, default=None
+        Bounds of what is learned; None searches within wide ones around the start.
     center : bool, default=True
         Take the mean of the outputs as :math:`b`; with False it is 0.
     n_init : int, default=5
@@ -163,6 +167,7 @@ class GaussianProcess(ProcessUpdates, FittedProcess):
         "learn_kernel": boolean,
         "criterion": choice("likelihood", "loo"),
         "approximation": none | choice(*NAMES) | instance(Approximation),
+        "bounds": none | instance(ParameterBounds),
         "center": boolean,
         "n_init": integer(1),
         "coarse": boolean,
@@ -182,6 +187,7 @@ class GaussianProcess(ProcessUpdates, FittedProcess):
         learn_kernel: bool = True,
         criterion: str = "likelihood",
         approximation: Any = None,
+        bounds: ParameterBounds | None = None,
         center: bool = True,
         n_init: int = 5,
         coarse: bool = True,
@@ -197,6 +203,7 @@ class GaussianProcess(ProcessUpdates, FittedProcess):
         self.learn_kernel = learn_kernel
         self.criterion = criterion
         self.approximation = approximation
+        self.bounds = bounds
         self.center = center
         self.n_init = n_init
         self.coarse = coarse
@@ -229,12 +236,18 @@ class GaussianProcess(ProcessUpdates, FittedProcess):
 
     # Learning ---------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn the parameters from objects ``X`` and outputs ``y``; return self."""
+    def fit(self, X: Any, y: Any, row_noise: Any = None) -> Self:
+        """Learn the parameters from objects ``X`` and outputs ``y``; return self.
+
+        ``row_noise``, of shape (n_samples,), says how noisy each output is: a factor of the
+        common standard deviation. With ``noise=1.0`` the factors are the standard deviations
+        themselves. Needs a process without inducing objects.
+        """
         approximation = self._check_parameters()
         kernel = check_piece(self.kernel, "kernel", self, as_kernel)
         random = check_seed(self.random_state, "random_state", self)
         X, Y, flat = self._check_data(X, y, kernel, reset=True)
+        noise = self._check_row_noise(row_noise, len(Y), approximation)
         announce_cost(self, len(Y), approximation)
         mean = Y.mean(axis=0) if self.center else np.zeros(Y.shape[1])
         if self.center and self.amplitude is None and len(Y) > 1 and not np.ptp(Y, axis=0).all():
@@ -253,13 +266,14 @@ class GaussianProcess(ProcessUpdates, FittedProcess):
                 approximation=approximation,
                 rng=np.random.default_rng(random.randint(2**31 - 1)),
                 report=lambda value: line.update(log_likelihood=value),
+                noise=noise,
             )
         return self._finish(fit, mean, approximation, flat=flat)
 
-    def _fit_blocks(self, X: Any, y: Any) -> Self:
+    def _fit_blocks(self, X: Any, y: Any, row_noise: Any = None) -> Self:
         """The same from rows that are read block by block, through inducing objects."""
         if all(isinstance(part, np.memmap) for part in (X, y) if in_blocks(part)):
-            return self.fit(np.asarray(X), np.asarray(y))
+            return self.fit(np.asarray(X), np.asarray(y), row_noise)
         approximation = self._check_parameters()
         kernel = check_piece(self.kernel, "kernel", self, as_kernel)
         if not approximation.low_rank or kernel.pairwise:
@@ -268,6 +282,8 @@ class GaussianProcess(ProcessUpdates, FittedProcess):
                 f"with approximation={self.approximation!r} it needs all rows at once",
                 instead="With approximation=Inducing(256), and a kernel of objects, it",
             )
+        if row_noise is not None:
+            self._check_row_noise(row_noise, 0, approximation)
         random = check_seed(self.random_state, "random_state", self)
         rows = open_fit(self, X, y)
         with ProgressLine(type(self).__name__, verbose=self.verbose) as line:
@@ -311,7 +327,29 @@ class GaussianProcess(ProcessUpdates, FittedProcess):
                 "The 'noise' parameter of GaussianProcess must be above 0 for "
                 f"approximation={self.approximation!r}: few inducing objects cannot interpolate."
             )
+        for name in ("noise", "amplitude"):
+            if getattr(self.bounds, name, None) is not None and getattr(self, name) is not None:
+                raise ValueError(
+                    f"The 'bounds' parameter of GaussianProcess has bounds of {name}, which is "
+                    f"given: {getattr(self, name)!r}. Give one of them."
+                )
         return approximation
+
+    def _check_row_noise(self, row_noise: Any, n: int, approximation: Approximation) -> Noise:
+        if row_noise is None:
+            return 1.0
+        if approximation.low_rank:
+            raise ValueError(
+                "GaussianProcess takes row_noise without approximation or with a committee. Got "
+                f"approximation={self.approximation!r}."
+            )
+        scales = np.asarray(row_noise, dtype=np.float64)
+        if scales.shape != (n,) or not np.all((scales > 0) & (scales < LARGEST)):
+            raise ValueError(
+                f"row_noise of GaussianProcess must hold {n} positive numbers, one for each row. "
+                f"Got {row_noise!r:.80}."
+            )
+        return np.square(scales)
 
     def _check_data(
         self, X: Any, y: Any, kernel: Kernel, *, reset: bool
@@ -327,6 +365,7 @@ class GaussianProcess(ProcessUpdates, FittedProcess):
         self._members, self._sums = fit.members, fit.sums
         self._targets = None if fit.sums is not None else [Y + mean for Y in fit.targets]
         self._alpha, self._mean, self._variances = fit.alpha, mean, fit.variances
+        self._noises = list(fit.noises)
         self.log_marginal_likelihood_ = fit.value
         self._publish()
 

@@ -19,6 +19,8 @@ from isthmus.typing import Array
 
 # Jitter in units of the mean diagonal: none, then from the first by tens to the last.
 FIRST_JITTER, LAST_JITTER = 1e-10, 1e-4
+# Noise over signal variance, common or of each row.
+Noise = float | Array
 LOG_2_PI = float(np.log(2 * np.pi))
 
 
@@ -124,8 +126,8 @@ class FactoredPart(NamedTuple):
     log_det: float
 
 
-def factor_part(K: Array, alpha: float, Y: Array) -> FactoredPart:
-    """Factor ``K + alpha I`` in place of ``K`` and solve for the outputs."""
+def factor_part(K: Array, alpha: Noise, Y: Array) -> FactoredPart:
+    """Factor ``K + diag(alpha)`` in place of ``K`` and solve for the outputs."""
     K.flat[:: len(K) + 1] += alpha
     L, _ = cholesky(K)
     dual = linalg.cho_solve((L, True), Y, check_finite=False)
@@ -154,26 +156,29 @@ def likelihood_value(
 
 
 def likelihood(
-    grams: Sequence[Array], targets: Sequence[Array], alpha: float, variances: Array | None
+    grams: Sequence[Array],
+    targets: Sequence[Array],
+    alphas: Sequence[Noise],
+    variances: Array | None,
 ) -> CriterionScore:
     r"""Log marginal likelihood and its derivatives; the Gram matrices are overwritten.
 
     With :math:`a_j=A^{-1}y_j` the derivative by :math:`A` is
     :math:`\frac12\sum_j(a_ja_j^\top/s_j^2-A^{-1})`. ``variances=None`` puts in the best ones, which
-    changes no other derivative.
+    changes no other derivative. ``alphas`` are the noises of the parts, common or of each row.
     """
-    parts = [factor_part(K, alpha, Y) for K, Y in zip(grams, targets, strict=True)]
+    parts = [factor_part(*part) for part in zip(grams, alphas, targets, strict=True)]
     best = variances is None
     s2 = best_variances(parts, targets) if variances is None else variances
     value = likelihood_value(parts, targets, s2)
     weights, by_noise, q = [], 0.0, len(s2)
-    for part in parts:
+    for part, alpha in zip(parts, alphas, strict=True):
         inverse = lapack.dpotri(part.L, lower=1, overwrite_c=1)[0]
         W = blas.dsyrk(
             0.5, part.dual / np.sqrt(s2), beta=-0.5 * q, c=inverse, lower=1, overwrite_c=1
         )
         mirror_lower(W)
-        by_noise += alpha * float(np.trace(W))
+        by_noise += float(np.sum(alpha * np.diagonal(W)))
         weights.append(W)
     by_amplitude = 0.0
     if not best:
@@ -192,7 +197,10 @@ def leave_one_out(part_inverse: Array, dual: Array) -> tuple[Array, Array]:
 
 
 def loo_likelihood(
-    grams: Sequence[Array], targets: Sequence[Array], alpha: float, variances: Array | None
+    grams: Sequence[Array],
+    targets: Sequence[Array],
+    alphas: Sequence[Noise],
+    variances: Array | None,
 ) -> CriterionScore:
     r"""Sum of the log densities of outputs when each is left out, and its derivatives.
 
@@ -200,7 +208,7 @@ def loo_likelihood(
     :math:`\sum_{ij}\frac12\log c_i-\frac12\log s_j^2-\frac{a_{ij}^2}{2c_is_j^2}` but for a
     constant. Two matrix products more than the marginal likelihood.
     """
-    parts = [factor_part(K, alpha, Y) for K, Y in zip(grams, targets, strict=True)]
+    parts = [factor_part(*part) for part in zip(grams, alphas, targets, strict=True)]
     inverses = []
     for part in parts:
         inverse = lapack.dpotri(part.L, lower=1, overwrite_c=1)[0]
@@ -217,14 +225,14 @@ def loo_likelihood(
     log_c = sum(float(np.log(c).sum()) for c in diagonals)
     value = 0.5 * (q * log_c - n * float(np.sum(np.log(s2) + best / s2)) - n * q * LOG_2_PI)
     weights, by_noise = [], 0.0
-    for part, inverse, c in zip(parts, inverses, diagonals, strict=True):
+    for part, inverse, c, alpha in zip(parts, inverses, diagonals, alphas, strict=True):
         # d value = Σ g dc + Σ h da, with dc = -[A⁻¹ dA A⁻¹] on the diagonal and da = -A⁻¹ dA a.
         g = 0.5 * (q / c + (part.dual**2 / s2).sum(axis=1) / c**2)
         h = -part.dual / (c[:, None] * s2)
         W = blas.dsyrk(-1.0, inverse * np.sqrt(g), lower=1)
         W = blas.dsyr2k(-0.5, product(inverse, h), part.dual, beta=1.0, c=W, lower=1, overwrite_c=1)
         mirror_lower(W)
-        by_noise += alpha * float(np.trace(W))
+        by_noise += float(np.sum(alpha * np.diagonal(W)))
         weights.append(W)
     by_amplitude = 0.0 if variances is None else 0.5 * n * float(np.sum(best / s2 - 1))
     return CriterionScore(value, weights, by_noise, by_amplitude, s2)

@@ -11,7 +11,7 @@ from isthmus.blocks.slices import block_slices
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.objects import n_objects, take
 from isthmus.linalg.products import inner_products, product
-from isthmus.regression.gaussian_process.formulas import FactoredPart, cholesky
+from isthmus.regression.gaussian_process.formulas import FactoredPart, Noise, cholesky
 from isthmus.typing import Array, Objects
 
 # A variance this negative, as a share of the prior's, is more than a rounding error.
@@ -64,15 +64,15 @@ class Posterior(NamedTuple):
         return C if U is None else C + inner_products(U)
 
 
-def covariance_factor(kernel: Kernel, X: Objects, alpha: float) -> Array:
-    """Lower Cholesky factor of ``k(X, X) + alpha I``."""
+def covariance_factor(kernel: Kernel, X: Objects, alpha: Noise) -> Array:
+    """Lower Cholesky factor of ``k(X, X) + diag(alpha)``."""
     K = np.array(kernel.gram(X, X), dtype=np.float64)
     K.flat[:: len(K) + 1] += alpha
     return cholesky(K)[0]
 
 
 def extended_factor(
-    kernel: Kernel, objects: Objects, L: Array, X: Objects, alpha: float
+    kernel: Kernel, objects: Objects, L: Array, X: Objects, alpha: Noise
 ) -> tuple[Objects, Array]:
     """All objects and their factor, when ``X`` joins ``objects`` whose factor is ``L``."""
     n = len(L)

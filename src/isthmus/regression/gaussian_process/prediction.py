@@ -17,6 +17,7 @@ from isthmus.kernels.resolve import as_kernel
 from isthmus.regression.gaussian_process.approximation import Approximation
 from isthmus.regression.gaussian_process.formulas import (
     LOG_2_PI,
+    Noise,
     factor_part,
     leave_one_out,
     likelihood_value,
@@ -44,6 +45,7 @@ class FittedProcess(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
     _sums: InducingSums | None  # of rows, where there are inducing objects
     _targets: list[Array] | None  # outputs of each member, where they are kept
     _alpha: float  # noise variance over signal variance
+    _noises: list[Noise]  # of the rows of each member, as multiples of that
     _mean: Array
     _variances: Array  # signal variances
     _flat: bool
@@ -228,7 +230,7 @@ class FittedProcess(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
         K = np.array(at.gram(self.objects_, self.objects_), dtype=np.float64)
         assert self._targets is not None
         centred = self._targets[0] - self._mean
-        return factor_part(K, alpha, centred), centred
+        return factor_part(K, alpha * self._noises[0], centred), centred
 
     def loo_predict(self, return_std: bool = False) -> Any:
         """Mean of each training output when it alone is left out, in closed form.

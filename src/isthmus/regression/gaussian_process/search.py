@@ -10,6 +10,7 @@ from scipy import linalg
 
 from isthmus.kernels.base import Kernel
 from isthmus.optimize.boxes import minimize_in_box
+from isthmus.regression.gaussian_process.bounds import ParameterBounds
 from isthmus.typing import Array
 
 # What is searched, as factors of the start for the kernel, and of the signal for the noise.
@@ -58,28 +59,36 @@ class SearchCoordinates:
         noise: float | None,
         amplitude: float | None,
         output_variances: Array,
+        bounds: ParameterBounds | None = None,
     ):
         self.kernel, self.noise, self.amplitude = kernel, noise, amplitude
         self.n_outputs = len(output_variances)
         theta = kernel.log_parameters() if learn_kernel else np.empty(0)
         self.n_kernel = len(theta)
-        self.closed_form = amplitude is None and not noise
+        limits = ParameterBounds() if bounds is None else bounds
+        bounded = limits.noise is not None or limits.amplitude is not None
+        self.closed_form = amplitude is None and not noise and not bounded
         spread = max(float(np.mean(output_variances)), np.finfo(np.float64).tiny)
         self.start = list(theta)
-        self.bounds = [(t - np.log(KERNEL_FACTOR), t + np.log(KERNEL_FACTOR)) for t in theta]
+        self.bounds = limits.of_kernel(self.n_kernel) or [
+            (t - np.log(KERNEL_FACTOR), t + np.log(KERNEL_FACTOR)) for t in theta
+        ]
         if self.closed_form:
             if noise is None:
                 self._add(START_NOISE, NOISE_RANGE)
             return
         if amplitude is None:
-            self._add(spread, (1e-6 * spread, 1e6 * spread))
+            self._add(spread, (1e-6 * spread, 1e6 * spread), limits.of_variance(limits.amplitude))
         if noise is None:
             signal = spread if amplitude is None else amplitude**2
-            self._add(START_NOISE * signal, tuple(r * signal for r in NOISE_RANGE))
+            ends = tuple(r * signal for r in NOISE_RANGE)
+            self._add(START_NOISE * signal, ends, limits.of_variance(limits.noise))
 
-    def _add(self, start: float, ends: Sequence[float]) -> None:
+    def _add(
+        self, start: float, ends: Sequence[float], given: tuple[float, float] | None = None
+    ) -> None:
         self.start.append(float(np.log(start)))
-        self.bounds.append((float(np.log(ends[0])), float(np.log(ends[1]))))
+        self.bounds.append(given or (float(np.log(ends[0])), float(np.log(ends[1]))))
 
     def found(self, theta: Array) -> ProcessParameters:
         """The parameters at a vector."""

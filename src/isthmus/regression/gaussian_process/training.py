@@ -12,6 +12,7 @@ from isthmus.kernels.objects import take
 from isthmus.linalg.threads import threads_for
 from isthmus.regression.gaussian_process.formulas import (
     CRITERIA,
+    Noise,
     best_variances,
     factor_part,
     likelihood_value,
@@ -62,6 +63,7 @@ class ProcessFit(NamedTuple):
     value: float
     n_evaluations: int
     converged: bool
+    noises: Sequence[Noise] = (1.0,)  # of the members, as multiples of the common one
 
 
 class TrainingRows(NamedTuple):
@@ -71,6 +73,7 @@ class TrainingRows(NamedTuple):
     reference: Objects
     Y: Array
     gram: Array | None
+    noise: Noise = 1.0  # variance of the noise of each row, as a multiple of the common one
 
     def covariance(self, kernel: Kernel) -> Array:
         """Gram matrix that the caller may overwrite."""
@@ -81,14 +84,22 @@ class TrainingRows(NamedTuple):
 
 
 def rows_at(
-    kernel: Kernel, X: Objects, Y: Array, at: IntArray | None, gram: Array | None
+    kernel: Kernel,
+    X: Objects,
+    Y: Array,
+    at: IntArray | None,
+    gram: Array | None,
+    noise: Noise = 1.0,
 ) -> TrainingRows:
     """The rows numbered ``at``; all of them without a copy where it is None."""
     if at is None:
-        return TrainingRows(X, kernel.reference(X) if kernel.pairwise else X, Y, gram)
+        return TrainingRows(X, kernel.reference(X) if kernel.pairwise else X, Y, gram, noise)
     some = take(X, at)
     reference = kernel.reference(X, at) if kernel.pairwise else some
-    return TrainingRows(some, reference, Y[at], None if gram is None else gram[np.ix_(at, at)])
+    part = None if gram is None else gram[np.ix_(at, at)]
+    return TrainingRows(
+        some, reference, Y[at], part, noise[at] if isinstance(noise, np.ndarray) else noise
+    )
 
 
 def exact_criterion(name: str, members: Sequence[TrainingRows]) -> Criterion:
@@ -100,9 +111,10 @@ def exact_criterion(name: str, members: Sequence[TrainingRows]) -> Criterion:
         grams = [rows.covariance(found.kernel) for rows in members]
         learning = members[0].gram is None and len(found.kernel.log_parameters()) > 0
         kept = [K.copy() for K in grams] if learning else grams
+        alphas = [found.alpha * rows.noise for rows in members]
         by_kernel = np.zeros(len(found.kernel.log_parameters()))
         with threads_for(len(grams[0]) ** 3 / 3):
-            score = function(grams, targets, found.alpha, found.variances)
+            score = function(grams, targets, alphas, found.variances)
             if learning:
                 for rows, W, K in zip(members, score.weights, kept, strict=True):
                     by_kernel += found.kernel.parameter_gradient(rows.objects, rows.objects, W, K)
@@ -132,6 +144,7 @@ def fit_process(
     approximation: Any,
     rng: np.random.Generator,
     report: Callable[[float], None],
+    noise: Noise = 1.0,
 ) -> ProcessFit:
     """Search for the parameters of ``model`` and condition on the rows; ``Y`` is centred."""
     if not kernel.pairwise:
@@ -141,7 +154,8 @@ def fit_process(
     n, order = len(Y), rng.permutation(len(Y))
 
     def some(size: int, gram: Array | None = None) -> TrainingRows:
-        return rows_at(kernel, X, Y, None if size == n else np.sort(order[:size]), gram)
+        at = None if size == n else np.sort(order[:size])
+        return rows_at(kernel, X, Y, at, gram, noise)
 
     if approximation.low_rank:
         coarse = [some(size) for size in level_sizes(n, MOST_COARSE_ROWS)]
@@ -162,7 +176,7 @@ def fit_process(
     members = [some(n, gram)]
     if n_members > 1:
         parts = np.array_split(order, n_members)
-        members = [rows_at(kernel, X, Y, np.sort(part), None) for part in parts]
+        members = [rows_at(kernel, X, Y, np.sort(part), None, noise) for part in parts]
     sizes = level_sizes(n, n)[:-1] if model.coarse else []
     levels = [exact_criterion(model.criterion, [some(size, gram)]) for size in sizes]
     levels.append(exact_criterion(model.criterion, members))
@@ -177,6 +191,7 @@ def search_coordinates(model: Any, kernel: Kernel, output_variances: Array) -> S
         noise=None if model.noise is None else float(model.noise),
         amplitude=None if model.amplitude is None else float(model.amplitude),
         output_variances=output_variances,
+        bounds=model.bounds,
     )
 
 
@@ -220,7 +235,10 @@ def _exact_fit(
 ) -> ProcessFit:
     best = at.found(found.theta)
     targets = [rows.Y for rows in members]
-    parts = [factor_part(rows.covariance(best.kernel), best.alpha, rows.Y) for rows in members]
+    parts = [
+        factor_part(rows.covariance(best.kernel), best.alpha * rows.noise, rows.Y)
+        for rows in members
+    ]
     variances = best_variances(parts, targets) if best.variances is None else best.variances
     return ProcessFit(
         best.kernel,
@@ -232,6 +250,7 @@ def _exact_fit(
         likelihood_value(parts, targets, variances),
         found.n_evaluations,
         found.converged,
+        [rows.noise for rows in members],
     )
 
 
