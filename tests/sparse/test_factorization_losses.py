@@ -7,6 +7,7 @@ from scipy.optimize import minimize, nnls
 from scipy.sparse import csr_array
 
 from isthmus.sparse.factorization.drivers import Factors, optimality
+from isthmus.sparse.factorization.options import BETAS
 from isthmus.sparse.factorization.penalties import Penalty
 from isthmus.sparse.factorization.tables import FactorizationTable
 
@@ -20,7 +21,7 @@ def problem(X, kind, penalties=FREE, *, missing="nan", solver="hals"):
     table = FactorizationTable.of(X, missing, "test")
     if kind == "euclidean":
         return table.quadratic(solver, penalties)
-    return table.divergence(kind, penalties, "test")
+    return table.divergence(BETAS[kind], penalties, "test")
 
 
 def data(rng, n=12, d=9, k=3, gaps=0.0):

@@ -1,4 +1,4 @@
-"""The Kullback-Leibler and Itakura-Saito divergences of two non-negative factors."""
+"""Kullback-Leibler, Itakura-Saito and other beta divergences of two non-negative factors."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -22,31 +22,31 @@ SLOW_TOL = 1e-3
 class Divergence:
     r"""Σ d(x, w'v) + penalties, by multiplicative updates.
 
-    With :math:`\hat X=WV^\top`, the updates are
+    With :math:`\hat X=WV^\top` and the slope of the penalties, the updates are [Fevotte2011]_
 
     .. math::
-        W\leftarrow W\circ\frac{(X/\hat X)V}{1V+\text{slope}}\ \text{(Kullback-Leibler)},\qquad
-        W\leftarrow W\circ\sqrt{\frac{(X/\hat X^2)V}{(1/\hat X)V+\text{slope}}}\
-        \text{(Itakura-Saito)},
+        W\leftarrow W\circ\biggl(\frac{(X\circ\hat X^{\beta-2})V}{\hat X^{\beta-1}V+
+        \text{slope}}\biggr)^{\gamma},\qquad
+        \gamma=\begin{cases}1/(2-\beta)&\beta<1\\1&1\le\beta\le2\\1/(\beta-1)&\beta>2\end{cases}
 
-    with the slope of the penalties; the root makes the second descend [Fevotte2011]_.
-    ``X`` is dense with zeros at missing entries, or compressed rows with those of the transpose
-    in ``columns``; ``mask`` is 1 at observed entries, None where all are.
+    where the power makes them descend; :math:`\beta=1` is Kullback-Leibler, 0 Itakura-Saito.
+    ``X`` is dense with zeros at missing entries, or, for Kullback-Leibler, compressed rows with
+    those of the transpose in ``columns``; ``mask`` is 1 at observed entries, None where all are.
     """
 
     X: Any
-    kind: str
+    beta: float
     penalties: tuple[Penalty, Penalty]
     mask: Any = None
     columns: Any = None
 
     @classmethod
     def of(
-        cls, X: Any, kind: str, penalties: tuple[Penalty, Penalty], mask: Any = None
+        cls, X: Any, beta: float, penalties: tuple[Penalty, Penalty], mask: Any = None
     ) -> "Divergence":
         if issparse(X):
-            return cls(X, kind, penalties, mask, csr_array(X.T.tocsr()))
-        return cls(X.astype(np.float64, copy=False), kind, penalties, mask)
+            return cls(X, beta, penalties, mask, csr_array(X.T.tocsr()))
+        return cls(X.astype(np.float64, copy=False), beta, penalties, mask)
 
     def _fit(self, factors: Factors) -> Array:
         fit = factors.W @ factors.V.T
@@ -70,10 +70,12 @@ class Divergence:
             stored_ratios(factors[side], V, table.indptr, table.indices, table.data, out)
             return out, self._mass(side, V)
         fit = self._fit(factors)
-        if self.kind == "kullback-leibler":
+        if self.beta == 1:
             np.divide(self.X, fit, out=fit)
             return (fit if side == 0 else fit.T) @ V, self._mass(side, V)
-        inverse = 1.0 / fit if self.mask is None else self.mask / fit
+        inverse = 1.0 / fit if self.beta == 0 else fit ** (self.beta - 1)
+        if self.mask is not None:
+            inverse *= self.mask
         ratio = self.X * inverse / fit
         if side == 1:
             ratio, inverse = ratio.T, inverse.T
@@ -84,8 +86,10 @@ class Divergence:
         W = factors[side]
         down, up = self.derivative_parts(side, factors)
         factor = down / np.maximum(up + self.penalties[side].slope(W), FLOOR)
-        if self.kind == "itakura-saito":
-            np.sqrt(factor, out=factor)
+        if self.beta < 1:
+            factor **= 1 / (2 - self.beta)
+        elif self.beta > 2:
+            factor **= 1 / (self.beta - 1)
         return np.maximum(W * factor, FLOOR), None
 
     def gradient(self, side: int, factors: Factors) -> tuple[Array, Array]:
@@ -111,10 +115,14 @@ class Divergence:
         fit = self._fit(factors)
         observed = slice(None) if self.mask is None else self.mask > 0
         x, y = self.X[observed], fit[observed]
-        if self.kind == "itakura-saito":
+        beta = self.beta
+        if beta == 0:
             ratio = x / y
             return float(np.sum(ratio - np.log(ratio) - 1))
-        return float(kl_div(x, y).sum())
+        if beta == 1:
+            return float(kl_div(x, y).sum())
+        total = np.sum(x**beta + (beta - 1) * y**beta - beta * x * y ** (beta - 1))
+        return float(total / (beta * (beta - 1)))
 
     def _codes_of_mass(self, W: Array) -> Array:
         return W.sum(axis=0, keepdims=True) if self.mask is None else W
@@ -124,7 +132,7 @@ class Divergence:
         if W is None:
             sums = np.asarray(self.X.sum(axis=1)).reshape(-1, 1) / max(float(V.sum()), FLOOR)
             W = np.maximum(np.repeat(sums, V.shape[1], axis=1), FLOOR)
-        if self.kind == "itakura-saito":
+        if self.beta != 1:
             return self._frozen_rows(V, W, max(tol, SLOW_TOL))
         from isthmus.sparse.factorization.loops import newton_rows
 
@@ -150,7 +158,7 @@ class Divergence:
         W, rows = W.copy(), np.arange(len(W))
         for _ in range(MAX_CHUNKS):
             mask = None if self.mask is None else self.mask[rows]
-            part = Divergence(self.X[rows], self.kind, self.penalties, mask)
+            part = Divergence(self.X[rows], self.beta, self.penalties, mask)
             W[rows] = part.accelerate(W[rows], V)
             gradient, _ = part.gradient(0, Factors(W[rows], V))
             up = part.derivative_parts(0, Factors(W[rows], V))[1]

@@ -74,7 +74,8 @@ def optimality(problem: FactorizationProblem, factors: Factors) -> float:
 
 def projected_gradient(W: Array, gradient: Array, terms: Array) -> Array:
     """The part of a gradient that an entry can follow without leaving w >= 0."""
-    room = W * (terms / np.maximum(np.sqrt(np.mean(W * W, axis=0)), TINY))
+    # The entry over its column first: of a column of zeros this is zero, and nothing overflows.
+    room = W / np.maximum(np.sqrt(np.mean(W * W, axis=0)), TINY) * terms
     return np.minimum(gradient, room)
 
 
@@ -90,6 +91,24 @@ def alternate(
         if loss is None and _is_checked(step, max_iter):
             loss = problem.loss(course.factors)
         if loss is not None:
+            course.losses.append(loss)
+        if _is_finished(problem, course, step, tol, max_iter, report):
+            break
+    return course
+
+
+def alternate_keeping_best(
+    problem: FactorizationProblem, start: Factors, *, tol: float, max_iter: int, report: Report
+) -> Course:
+    """The same for steps that may raise the loss: the best factors are kept."""
+    course, now = Course(start), start
+    for step in range(1, max_iter + 1):
+        W, _ = problem.improve(0, now)
+        V, loss = problem.improve(1, Factors(W, now.V))
+        now = Factors(W, V)
+        loss = problem.loss(now) if loss is None else loss
+        if loss < course.loss:
+            course.factors = now
             course.losses.append(loss)
         if _is_finished(problem, course, step, tol, max_iter, report):
             break

@@ -27,25 +27,15 @@ from isthmus._progress import ProgressLine
 from isthmus._warnings import warn
 from isthmus.blocks.fitting import open_fit
 from isthmus.sparse.factorization.divergence import Divergence
-from isthmus.sparse.factorization.drivers import (
-    Course,
-    Factors,
-    Report,
-    alternate,
-    alternate_extrapolated,
-    alternate_upwards,
-)
+from isthmus.sparse.factorization.drivers import Course, Factors
 from isthmus.sparse.factorization.hoyer import HoyerSparseness
-from isthmus.sparse.factorization.hoyer_solver import (
-    SparsenessConstraint,
-    published_descent,
-    sparse_descent,
-)
 from isthmus.sparse.factorization.in_blocks import PassCourse, check_foldable, fit_in_passes
 from isthmus.sparse.factorization.observed import Observed
 from isthmus.sparse.factorization.options import (
     DIVERGENCES,
     SOLVERS,
+    beta_of,
+    check_fixed,
     check_sparsity,
     choose_penalties,
     choose_solver,
@@ -53,13 +43,13 @@ from isthmus.sparse.factorization.options import (
     takes_gaps,
 )
 from isthmus.sparse.factorization.penalties import ParkSparsity, Penalty
-from isthmus.sparse.factorization.precision import descend_in_two_precisions
 from isthmus.sparse.factorization.quadratic import Quadratic
+from isthmus.sparse.factorization.solving import descend
 from isthmus.sparse.factorization.tables import FactorizationTable
 from isthmus.typing import Array
 
 A_PAIR = condition(
-    "a pair (W, H) of arrays of finite numbers", several(numbers(2), length=2).accepts
+    "a pair (W, H) of arrays of finite numbers", several(numbers(2) | none, length=2).accepts
 )
 
 
@@ -68,22 +58,26 @@ class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     .. math:: \min_{W,H\ge0}\ \sum_{ij}d\bigl(x_{ij},(WH)_{ij}\bigr)+\text{penalties}
 
-    with :math:`d(x,y)=\frac12(x-y)^2` (Euclidean), :math:`x\log\frac xy-x+y` (Kullback-Leibler)
-    or :math:`\frac xy-\log\frac xy-1` (Itakura-Saito), summed over known entries. Rows of
-    :math:`W` are codes, rows of :math:`H` components. The problem has local minima: what is found
-    is a stationary point, up to ``tol``.
+    with :math:`d(x,y)=\frac12(x-y)^2` (Euclidean), :math:`x\log\frac xy-x+y` (Kullback-Leibler),
+    :math:`\frac xy-\log\frac xy-1` (Itakura-Saito) or, between and beyond them,
+    :math:`\frac{x^\beta+(\beta-1)y^\beta-\beta xy^{\beta-1}}{\beta(\beta-1)}`, summed over known
+    entries. Rows of :math:`W` are codes, rows of :math:`H` components. The problem has local
+    minima: what is found is a stationary point, up to ``tol``.
 
     Parameters
     ----------
     n_components : int or None, default=None
         Number of components; None takes the least of 10, samples and features.
-    divergence : {"euclidean", "kullback-leibler", "itakura-saito"}, default="euclidean"
-        The loss. Kullback-Leibler suits counts, Itakura-Saito power spectra.
-    solver : {"auto", "hals", "anls", "multiplicative", "extrapolated"}, default="auto"
+    divergence : {"euclidean", "kullback-leibler", "itakura-saito"} or float, default="euclidean"
+        The loss. Kullback-Leibler suits counts, Itakura-Saito power spectra. A float is
+        :math:`\beta`: 2, 1 and 0 are the three.
+    solver : str, default="auto"
         Euclidean: ``"hals"``, extrapolated coordinate descent [Ang2019]_; ``"anls"``, exact
-        halves [KimPark2011]_; ``"multiplicative"`` [LeeSeung2001]_. Others: ``"extrapolated"``
-        multiplicative updates [Hien2024]_, or ``"multiplicative"`` as published. ``"auto"`` takes
-        the first; ``"anls"`` with :class:`ParkSparsity`.
+        halves [KimPark2011]_; ``"multiplicative"`` [LeeSeung2001]_; ``"als"``, least squares with
+        negative entries cut, of which the best iterate is kept since they may rise;
+        ``"projected"``, gradient steps cut at zero. Others: ``"extrapolated"`` multiplicative
+        updates [Hien2024]_, or ``"multiplicative"`` as published. ``"auto"`` takes the first;
+        ``"anls"`` with :class:`ParkSparsity`.
     sparsity : None, float, "hoyer", "park", HoyerSparseness or ParkSparsity, default=None
         Sparse factors, for the Euclidean loss. A float is Hoyer's sparseness of the components.
     alpha_W, alpha_H : float, default=0.0 and "same"
@@ -97,6 +91,8 @@ class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     init : {"auto", "svd", "random"} or pair (W, H), default="auto"
         Start. ``"svd"`` is NNDSVD with zeros filled; ``"auto"`` takes it where the number of
         components allows.
+    fixed : {None, "codes", "components"}, default=None
+        Factor of the pair ``init`` that stays as it is; the other one may be None.
     n_init : int, default=1
         Starts, of which the best result is kept; all but the first are random.
     tol : float, default=1e-4
@@ -161,7 +157,7 @@ class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     _constraints: ClassVar[dict[str, Constraint]] = {
         "n_components": integer(1) | none,
-        "divergence": choice(*DIVERGENCES),
+        "divergence": choice(*DIVERGENCES) | real(0, 10),
         "solver": choice(*SOLVERS),
         "sparsity": none
         | real(0, 1)
@@ -172,6 +168,7 @@ class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         "l1_ratio": real(0, 1),
         "missing": choice("nan", "unstored"),
         "init": choice("auto", "svd", "random") | A_PAIR,
+        "fixed": none | choice("codes", "components"),
         "n_init": integer(1),
         "tol": real(0),
         "max_iter": integer(1),
@@ -186,7 +183,7 @@ class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self,
         n_components: int | None = None,
         *,
-        divergence: str = "euclidean",
+        divergence: str | float = "euclidean",
         solver: str = "auto",
         sparsity: Any = None,
         alpha_W: float = 0.0,
@@ -194,6 +191,7 @@ class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         l1_ratio: float = 0.0,
         missing: str = "nan",
         init: Any = "auto",
+        fixed: str | None = None,
         n_init: int = 1,
         tol: float = 1e-4,
         max_iter: int = 1000,
@@ -209,6 +207,7 @@ class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self.l1_ratio = l1_ratio
         self.missing = missing
         self.init = init
+        self.fixed = fixed
         self.n_init = n_init
         self.tol = tol
         self.max_iter = max_iter
@@ -238,6 +237,7 @@ class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Find components of the rows of ``X``; return their codes."""
         sparsity = check_sparsity(self)
+        check_fixed(self, sparsity)
         X = self._validate(X, reset=True)
         table = FactorizationTable.of(X, self.missing, type(self).__name__)
         solver = choose_solver(self, sparsity, table)
@@ -251,7 +251,7 @@ class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin
                 def report(step: int, loss: float, optimality: float, line: Any = line) -> None:
                     line.update(iteration=step, objective=loss, optimality=optimality)
 
-                course = self._descend(problem, start, solver, sparsity, report)
+                course = descend(self, problem, start, solver, sparsity, report)
             if best is None or course.loss < best.loss:
                 best = course
         assert best is not None
@@ -310,29 +310,10 @@ class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     def _problem(
         self, table: FactorizationTable, solver: str, penalties: tuple[Penalty, Penalty]
     ) -> Quadratic | Observed | Divergence:
-        if self.divergence == "euclidean":
+        beta = beta_of(self)
+        if beta == 2:
             return table.quadratic(solver, penalties)
-        return table.divergence(self.divergence, penalties, type(self).__name__)
-
-    def _descend(
-        self, problem: Any, start: Factors, solver: str, sparsity: Any, report: Report
-    ) -> Course:
-        if isinstance(sparsity, HoyerSparseness):
-            codes, components = sparsity.targets()
-            axis = 0 if sparsity.codes_axis == "component" else 1
-            constraints = SparsenessConstraint(codes, axis), SparsenessConstraint(components, 0)
-            hoyer = published_descent if solver == "multiplicative" else sparse_descent
-            return hoyer(
-                problem, start, constraints, tol=self.tol, max_iter=self.max_iter, report=report
-            )
-        plain = solver in ("multiplicative", "anls")
-        upwards = alternate_upwards if self.divergence != "euclidean" else alternate_extrapolated
-        descent = alternate if plain else upwards
-        if not (isinstance(problem, Quadratic) and problem.is_single):
-            return descent(problem, start, tol=self.tol, max_iter=self.max_iter, report=report)
-        return descend_in_two_precisions(
-            problem, start, descent, tol=self.tol, max_iter=self.max_iter, report=report
-        )
+        return table.divergence(beta, penalties, type(self).__name__)
 
     def _keep(
         self, problem: Any, course: Course, penalties: Any, sparsity: Any, dtype: Any
@@ -340,14 +321,15 @@ class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         """Set the fitted attributes; return the codes of the training rows."""
         W, V = course.factors
         constrained = isinstance(sparsity, HoyerSparseness) and sparsity.codes is not None
-        if not any(penalties) and not (constrained and sparsity.codes_axis == "sample"):
+        per_sample = constrained and sparsity.codes_axis == "sample"
+        if not any(penalties) and not per_sample and self.fixed is None:
             # The scale of a component is arbitrary: it goes to the codes.
-            by_sum = self.divergence != "euclidean"
+            by_sum = beta_of(self) != 2
             sizes = V.sum(axis=0) if by_sum else np.linalg.norm(V, axis=0)
             sizes[sizes == 0] = 1.0
             W, V = W * sizes, V / sizes
         # Multiplicative descents end at codes as good as their tolerance; others are made exact.
-        free = not constrained and not isinstance(problem, Divergence)
+        free = not (constrained or isinstance(problem, Divergence) or self.fixed == "codes")
         factors = Factors(self._codes(problem, V, W) if free else W, V)
         if isinstance(problem, Divergence):
             error = 2 * problem.divergence(factors)

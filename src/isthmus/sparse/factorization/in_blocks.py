@@ -141,7 +141,12 @@ def component_optimality(V: Array, gradient: Array, found: CodedRows, penalty: P
 
 def check_foldable(owner: Any, sparsity: Any) -> None:
     """Refuse settings under which a row alone does not determine its code."""
-    alone = owner.divergence == "euclidean" and sparsity is None and owner.missing == "nan"
+    alone = (
+        owner.divergence in ("euclidean", 2)
+        and owner.fixed is None
+        and sparsity is None
+        and owner.missing == "nan"
+    )
     if alone and isinstance(owner.init, str) and owner.solver in ("auto", "hals", "anls"):
         return
     names = ("divergence", "sparsity", "solver", "missing", "init")

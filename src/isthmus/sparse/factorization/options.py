@@ -21,14 +21,23 @@ from isthmus.sparse.factorization.starts import (
 from isthmus.sparse.factorization.tables import FactorizationTable
 
 DIVERGENCES = ("euclidean", "kullback-leibler", "itakura-saito")
-SOLVERS = ("auto", "hals", "anls", "multiplicative", "extrapolated")
+BETAS = dict(zip(DIVERGENCES, (2.0, 1.0, 0.0), strict=True))
+SOLVERS = ("auto", "hals", "anls", "multiplicative", "als", "projected", "extrapolated")
 Sparsity = HoyerSparseness | ParkSparsity | None
+
+
+def beta_of(owner: Any) -> float:
+    """The number of the divergence: 2 is Euclidean, 1 Kullback-Leibler, 0 Itakura-Saito."""
+    given = owner.divergence
+    if isinstance(given, Real):
+        return float(given)
+    return BETAS.get(given, 2.0) if isinstance(given, str) else 2.0  # refused at fit
 
 
 def check_sparsity(owner: Any) -> Sparsity:
     """The piece of sparsity, if it goes with the divergence."""
     sparsity = _as_sparsity(owner)
-    if sparsity is not None and owner.divergence != "euclidean":
+    if sparsity is not None and beta_of(owner) != 2:
         raise ValueError(
             f"The 'sparsity' parameter of {type(owner).__name__} must be None with divergence="
             f"{owner.divergence!r}; use alpha_W, alpha_H and l1_ratio. Got {owner.sparsity!r} "
@@ -50,7 +59,7 @@ def _as_sparsity(owner: Any) -> Sparsity:
 
 def takes_gaps(owner: Any) -> bool:
     """Whether the parameters go with missing entries."""
-    if owner.divergence != "euclidean":
+    if beta_of(owner) != 2:
         return True
     hoyer = isinstance(owner.sparsity, (HoyerSparseness, Real)) or owner.sparsity == "hoyer"
     return owner.solver in ("auto", "hals") and not hoyer
@@ -69,7 +78,7 @@ def choose_solver(owner: Any, sparsity: Sparsity, table: FactorizationTable) -> 
             raise ValueError(
                 f"{name} with a Hoyer constraint needs at least two features. Got n_features=1."
             )
-    if owner.divergence != "euclidean":
+    if beta_of(owner) != 2:
         allowed: tuple[str, ...] = ("extrapolated", "multiplicative")
     elif gaps:
         allowed = ("hals",)
@@ -79,7 +88,7 @@ def choose_solver(owner: Any, sparsity: Sparsity, table: FactorizationTable) -> 
         # Under a heavy penalty on sums, descent by single entries can trap whole components at 0.
         allowed = ("anls", "hals", "multiplicative")
     else:
-        allowed = ("hals", "anls", "multiplicative")
+        allowed = ("hals", "anls", "multiplicative", "als", "projected")
     if owner.solver == "auto":
         return allowed[0]
     if owner.solver not in allowed:
@@ -122,14 +131,35 @@ def starts(
     owner: Any, table: FactorizationTable, solver: str, penalties: tuple[Penalty, Penalty]
 ) -> list[Factors]:
     """The points that descents start from."""
+    if owner.fixed is not None:
+        return _raw_starts(owner, table, solver, penalties)
     return [balance(start, penalties) for start in _raw_starts(owner, table, solver, penalties)]
+
+
+def check_fixed(owner: Any, sparsity: Sparsity) -> None:
+    """Refuse a held factor without its values, or where a solver rescales both."""
+    if owner.fixed is None:
+        return
+    if isinstance(owner.init, str) or isinstance(sparsity, HoyerSparseness) or owner.n_init != 1:
+        raise ValueError(
+            f"{type(owner).__name__} with fixed={owner.fixed!r} needs init=(W, H), n_init=1 and no "
+            f"Hoyer constraint. Got init={owner.init!r:.40}, n_init={owner.n_init}, sparsity="
+            f"{owner.sparsity!r}."
+        )
+
+
+def _default_rank(owner: Any, shape: tuple[int, int]) -> int:
+    if owner.fixed is not None:
+        W, H = owner.init
+        return np.shape(W)[1] if owner.fixed == "codes" else len(H)
+    return min(10, *shape)
 
 
 def _raw_starts(
     owner: Any, table: FactorizationTable, solver: str, penalties: tuple[Penalty, Penalty]
 ) -> list[Factors]:
     shape = table.values.shape
-    k = owner.n_components if owner.n_components is not None else min(10, *shape)
+    k = owner.n_components if owner.n_components is not None else _default_rank(owner, shape)
     seed = check_random_state(owner.random_state).randint(2**31 - 1)
     rng = np.random.default_rng(seed)
     others = [random_start(table.mean, shape, k, rng) for _ in range(int(owner.n_init) - 1)]
@@ -148,7 +178,17 @@ def _raw_starts(
         if solver == "hals" and table.mask is None and is_short(sketch, table.n_stored):
             first = descend_on_sketch(sketch, balance(first, penalties), penalties)
         return [first, *others]
-    W, H = (np.array(F, dtype=np.float64) for F in owner.init)
+    W, H = (None if F is None else np.array(F, dtype=np.float64) for F in owner.init)
+    free = random_start(table.mean, shape, k, rng)
+    if owner.fixed == "components" and W is None:
+        W = free.W
+    if owner.fixed == "codes" and H is None:
+        H = free.V.T
+    if W is None or H is None:
+        raise ValueError(
+            f"The 'init' parameter of {type(owner).__name__} must be a pair (W, H) of arrays; None "
+            f"stands for the one that fixed={owner.fixed!r} leaves free. Got None for another."
+        )
     if W.shape != (shape[0], k) or H.shape != (k, shape[1]) or min(W.min(), H.min()) < 0:
         raise ValueError(
             f"The 'init' parameter of {type(owner).__name__} must be a pair of non-negative "

@@ -20,7 +20,8 @@ N_SWEEPS, SWEEP_SHARE = 4, 0.2
 class Quadratic:
     r"""½‖X − W V'‖² + penalties; one half is a least squares problem in its normal equations.
 
-    ``solver`` is "hals" (coordinate descent), "anls" (exact) or "multiplicative".
+    ``solver`` is "hals" (coordinate descent), "anls" (exact), "multiplicative", "als" (least
+    squares, negative entries cut) or "projected" (a gradient step, cut at zero).
     Products with the data are taken in its own precision unless ``in_double``, everything else in
     double precision.
     """
@@ -96,6 +97,11 @@ class Quadratic:
         """A better factor by its normal equations."""
         if self.solver == "multiplicative":
             return np.maximum(W * (B + l1) / np.maximum(W @ G + l1, FLOOR), FLOOR)
+        if self.solver == "projected":
+            step = 1.0 / max(float(np.linalg.norm(G, 2)), FLOOR)
+            return np.maximum(W - step * (W @ G - B), 0.0)
+        if self.solver == "als":
+            return _clipped(np.linalg.lstsq(G, B.T, rcond=None)[0].T)
         from isthmus.sparse.factorization.nnls_loops import solve_rows, sweep_rows
 
         W = W.copy()
@@ -145,3 +151,12 @@ def _squared_distance(x: Array, fit: Array) -> float:
     """‖x − fit‖², in the memory of ``fit``."""
     fit -= x
     return float(np.vdot(fit, fit))
+
+
+def _clipped(W: Array) -> Array:
+    """Without negative entries; a component that nothing is left of starts again at the mean."""
+    W = np.maximum(W, 0.0)
+    dead = ~W.any(axis=0)
+    if dead.any() and not dead.all():
+        W[:, dead] = W[:, ~dead].mean(axis=1)[:, None]
+    return W

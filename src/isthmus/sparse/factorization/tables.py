@@ -102,18 +102,20 @@ class FactorizationTable:
             return Quadratic.of(self.values, solver, penalties)
         return Observed.of(self.known_entries(), penalties)
 
-    def divergence(self, kind: str, penalties: Penalties, owner: str) -> Divergence:
-        """The Kullback-Leibler or Itakura-Saito divergence."""
-        if kind == "itakura-saito":
-            if issparse(self.values):
-                raise TypeError(
-                    f"{owner} with divergence='itakura-saito' needs an array: zeros are infinitely "
-                    "far from everything else. Got a sparse table."
-                )
-            if np.any((self.values <= 0) if self.mask is None else (self.values <= 0) * self.mask):
-                raise ValueError(
-                    f"{owner} with divergence='itakura-saito' needs positive entries. Got zeros; "
-                    "add a small number, or mark them as missing by NaN."
-                )
+    def divergence(self, beta: float, penalties: Penalties, owner: str) -> Divergence:
+        """A divergence other than the Euclidean one."""
+        named = "'itakura-saito'" if beta == 0 else f"{beta:g}"
+        if beta != 1 and issparse(self.values):
+            raise TypeError(
+                f"{owner} with divergence={named} needs an array: what a sparse table does not "
+                "store counts too. Got a sparse table."
+            )
+        known = True if self.mask is None else self.mask
+        if beta <= 0 and np.any((self.values <= 0) * known):
+            raise ValueError(
+                f"{owner} with divergence={named} needs positive entries, since zeros are "
+                "infinitely far from everything else. Got zeros; add a small number, or mark them "
+                "as missing by NaN."
+            )
         values = self.values.astype(np.float64, copy=False)
-        return Divergence.of(values, kind, penalties, self.mask)
+        return Divergence.of(values, beta, penalties, self.mask)
