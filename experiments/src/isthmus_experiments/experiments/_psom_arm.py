@@ -4,6 +4,7 @@ import numpy as np
 
 from isthmus.manifold import PSOM, grid_points
 from isthmus.robotics import pa10
+from isthmus_experiments import Row
 
 LIMITS = np.radians([177, 91, 174, 137])
 BOX = np.column_stack([-LIMITS, LIMITS])
@@ -37,6 +38,20 @@ def arm_map(n, basis, *, local=None, nodes=None, share=1.0):
 def distances(found, joints):
     """How far positions are from the true ones, in millimetres."""
     return np.linalg.norm(found - wrist(joints), axis=1)
+
+
+def spread_row(quantity, published, errors, *, factor=1.2):
+    """The standard deviation over the postures against a published one."""
+    ours = float(np.std(errors))
+    ratio = ours / published
+    agrees = bool(1 / factor <= ratio <= factor)
+    return Row(
+        f"{quantity}: standard deviation over the postures, mm",
+        published,
+        ours,
+        f"{ratio:.2f} times the published one; {1 / factor:.2g} to {factor:.2g} times agrees",
+        agrees,
+    )
 
 
 def told(errors):

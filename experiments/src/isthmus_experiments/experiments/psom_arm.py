@@ -12,6 +12,7 @@ from isthmus_experiments.experiments._psom_arm import (
     distances,
     joint_grid,
     postures,
+    spread_row,
     told,
     wrist,
 )
@@ -59,6 +60,11 @@ def arm(settings, seed, progress):
             found = _spline(basis, joints)
         errors[method, basis] = distances(found, joints)
     rows = [_cell(method, basis, errors[method, basis]) for method, basis in PUBLISHED]
+    rows += [
+        spread_row(f"{method}, {WORDS[basis]} nodes", spread, errors[method, basis])
+        for (method, basis), (_, spread, _) in PUBLISHED.items()
+        if settings["n_tests"] >= 1000
+    ]
     legendre = distances(arm_map(N_NODES, "legendre").inverse_transform(joints), joints)
     rows.append(
         Row(
