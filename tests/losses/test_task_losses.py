@@ -26,7 +26,7 @@ from isthmus.losses import (
     ZeroOne,
     as_task_loss,
 )
-from isthmus.losses.tasks import f_measure, f_measure_loops, jaccard, rankings
+from isthmus.losses.tasks import f_measure, f_measure_loops, jaccard, rankings, size_bounds
 from isthmus.losses.tasks.resolve import TASK_LOSSES
 from isthmus.preimage import MinimumRiskPreimage
 
@@ -58,7 +58,9 @@ def test_label_sets_are_decoded_exactly(loss, signed):
 
 
 @pytest.mark.parametrize("signed", [False, True], ids=["positive", "signed"])
-@pytest.mark.parametrize(("n", "m", "share"), [(20, 1, 0.5), (20, 2, 0.5), (90, 40, 0.1)])
+@pytest.mark.parametrize(
+    ("n", "m", "share"), [(20, 1, 0.5), (20, 2, 0.5), (30, 9, 0.4), (90, 40, 0.1), (60, 150, 0.2)]
+)
 def test_compiled_f1_is_that_of_every_size(n, m, share, signed):
     rng = np.random.default_rng(m)
     Y = (rng.random((n, m)) < 2 * share * rng.random(m)).astype(int)
@@ -85,6 +87,15 @@ def test_f1_tries_few_sizes_of_answers():
         H, best = np.zeros((10, 400), dtype=bool), np.empty(10)
         n_tried = f_measure_loops.best_label_sets(values, prepared.labels, prepared.sizes, H, best)
         assert n_tried / 10 < 30
+
+
+@pytest.mark.parametrize("m", [1, 7, 8, 9, 1000])
+def test_the_first_sizes_tried_reach_from_one_to_all(m):
+    nodes = size_bounds.node_sizes(m)
+    assert len(nodes) == size_bounds.N_NODES
+    assert nodes[0] == 1
+    assert nodes[-1] == m
+    assert (np.diff(nodes) >= (m > 7)).all()
 
 
 @pytest.mark.parametrize("loss", [*SET_LOSSES, PrecisionAtK(2), ZeroOne()], ids=repr)
