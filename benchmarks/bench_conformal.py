@@ -1,10 +1,19 @@
-"""Sets with coverage against mapie's: the same estimator, the same rows held out."""
+"""Sets with coverage against mapie's and mulaconf's: the same estimator, the same rows held out.
+
+mulaconf needs PyTorch and is not among the peers that are installed: install it to have its row.
+"""
+
+import os
+from pathlib import Path
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_digits
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold, PredefinedSplit
+from sklearn.multioutput import MultiOutputClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from benchmarks._harness import Contest, Unavailable, benchmark
 from isthmus.kernels import Gaussian
@@ -12,6 +21,7 @@ from isthmus.regression import KernelRidgeCV
 from isthmus.structured import ConformalSets
 
 COVERAGE = 0.9
+DATA = Path(os.environ.get("ISTHMUS_DATA", "data"))
 GAMMA, ALPHA = 0.5, 0.5
 
 
@@ -209,3 +219,63 @@ def split_classes(case):
 )
 def cross_classes(case):
     return _classes("cross", case)
+
+
+def label_task(name):
+    """Up to 1500 rows of label sets, two thirds of them to fit and to calibrate."""
+    data = np.load(DATA / "multilabel" / f"{name}.npz")
+    order = np.random.default_rng(0).permutation(len(data["X"]))[:1500]
+    X, Y = data["X"].astype(float)[order], data["Y"].astype(int)[order]
+    n = 2 * len(X) // 3
+    return X[:n], Y[:n], X[n:], Y[n:]
+
+
+def label_set_quality(truth):
+    def quality(found):
+        inside = [(one == y).all(axis=1).any() for one, y in zip(found, truth, strict=True)]
+        return {"coverage": float(np.mean(inside)), "size": float(np.mean([len(s) for s in found]))}
+
+    return quality
+
+
+@benchmark(
+    "conformal-label-sets",
+    work="ConformalSets of a logistic regression per label, label sets of three sets of data",
+    peer="mulaconf ICPWrapper(measure='mahalanobis'), its default, both penalties 0",
+    cases=("emotions", "scene", "yeast"),
+    quick=("emotions",),
+    unit="set",
+    goal="the same coverage, sets no larger, no slower",
+)
+def label_sets(case):
+    X, Y, new, truth = label_task(case)
+    model = make_pipeline(
+        StandardScaler(), MultiOutputClassifier(LogisticRegression(C=0.1, max_iter=1000))
+    )
+
+    def ours():
+        sets = ConformalSets(model, coverage=COVERAGE).fit(X, Y)
+        return [np.reshape(one.objects, (-1, Y.shape[1])) for one in sets.predict(new)]
+
+    def peer():
+        try:
+            from mulaconf.icp_wrapper import ICPWrapper
+        except ImportError as error:
+            raise Unavailable("pip install mulaconf (it needs torch)") from error
+        held, rest = held_rows(len(X))
+        wrapper = ICPWrapper(model, measure="mahalanobis", device="cpu")
+        wrapper.fit(X[rest], Y[rest])
+        wrapper.calibrate(X[held], Y[held])
+        regions = wrapper.predict(new)
+        regions.non_empty_prediction_regions = False  # as ours: a set may be empty
+        return [one.numpy() for one in regions(significance_level=1 - COVERAGE)]
+
+    def difference(a, b):
+        """Largest share of a set that is not in the other."""
+        shares = []
+        for one, other in zip(a, b, strict=True):
+            first, second = ({tuple(y) for y in map(tuple, part.tolist())} for part in (one, other))
+            shares.append(len(first ^ second) / max(len(first | second), 1))
+        return max(shares)
+
+    return Contest(ours, peer, label_set_quality(truth), difference)

@@ -6,10 +6,11 @@ import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.covariance import ledoit_wolf
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.multioutput import MultiOutputClassifier
-from sklearn.neighbors import KNeighborsRegressor
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from isthmus.kernels import Gaussian, NGrams, Normalized
 from isthmus.regression import KernelRidgeCV
@@ -429,3 +430,42 @@ def test_sample_weights_reach_the_estimator_and_not_the_calibration():
     with sklearn.config_context(enable_metadata_routing=True):
         asked = ConformalSets(Ridge().set_fit_request(sample_weight=True))
         assert_allclose(asked.fit(X, Y, sample_weight=weights).estimator_.coef_, twin.coef_)
+
+
+def correlated_labels(n, seed=0):
+    """Four labels, of which the last three nearly always agree whatever the inputs say."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2))
+    common = X[:, 1] + rng.normal(size=n) > 0
+    flips = rng.random((n, 3)) < 0.03
+    return X, np.column_stack([X[:, 0] + rng.normal(size=n) > 0, common[:, None] ^ flips]).astype(
+        int
+    )
+
+
+def test_label_sets_are_measured_in_units_of_the_errors():
+    X, Y = correlated_labels(600)
+    base = MultiOutputClassifier(LogisticRegression())
+    sets = ConformalSets(base).fit(X[:300], Y[:300])
+    # The rows that were fitted, as the split draws them.
+    rest = np.sort(np.random.RandomState(0).permutation(300)[75:])
+    P = np.column_stack([p[:, 1] for p in sets.estimator_.predict_proba(X[rest])])
+    precision = np.linalg.inv(ledoit_wolf(Y[rest] - P)[0])
+    P = np.column_stack([p[:, 1] for p in sets.estimator_.predict_proba(X[300:])])
+    scores = np.einsum("ij,jk,ik->i", Y[300:] - P, precision, Y[300:] - P)
+    covered = sets.covers(X[300:], Y[300:])
+    assert scores[covered].max() < scores[~covered].min()
+    found = sets.predict(X[300:])
+    assert [y in one for y, one in zip(Y[300:], found, strict=True)] == covered.tolist()
+    plain = ConformalSets(base, method="cross", cv=4).fit(X[:300], Y[:300])
+    assert 0.8 < plain.score(X[300:], Y[300:]) < 0.98
+    # Of 16 label sets, those in which the last three disagree are seldom listed.
+    assert np.mean([one.size for one in found]) < 5
+
+
+def test_label_sets_of_a_model_without_errors():
+    X = np.repeat(np.eye(4), 20, axis=0)
+    Y = np.repeat(np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), 20, axis=0)
+    sets = ConformalSets(KNeighborsClassifier(1)).fit(X, Y)
+    assert sets.score(X, Y) == 1
+    assert {one.size for one in sets.predict(X)} == {1}

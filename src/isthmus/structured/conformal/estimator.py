@@ -15,10 +15,10 @@ from isthmus._estimator import Estimator
 from isthmus._parameters import Constraint, choice, having, integer, none, real, seed
 from isthmus.kernels.objects import n_objects, object_array
 from isthmus.regression.outputs import check_counts
+from isthmus.structured.conformal.label_sets import LabelModel, LabelSetScores
 from isthmus.structured.conformal.methods import CrossSets, LeftOutSets, SplitSets, model_fitter
 from isthmus.structured.conformal.objects import (
     DistanceScores,
-    LabelSetScores,
     ProbabilityScores,
     RiskScores,
 )
@@ -53,7 +53,8 @@ class ConformalSets(Estimator):
         :math:`1-\alpha` in practice [Barber2021]_.
     score_by : {"auto", "residual", "probability", "labels", "risk", "distance"}, default="auto"
         Distance from the prediction (vectors), one minus the probability (classes), distance from
-        the probabilities (label sets), risk above that of the best answer (with a ``loss``), or
+        the probabilities in units of the covariance of errors on training rows (label sets; plain
+        distance with ``method="loo"``), risk above that of the best answer (with a ``loss``), or
         distance in the output feature space (with ``y_features``).
     shape : {"auto", "interval", "ball", "box"}, default="auto"
         Of sets of vectors: ``"auto"`` is an interval for one output and a ball for several. Boxes
@@ -224,7 +225,8 @@ class ConformalSets(Estimator):
             expected = "None but for outputs that are numbers, and method='split' or 'cross'"
             raise ValueError(refusal(self, "scale", expected, self.scale))
         first = scorer(y) if kind == "residual" else None
-        fit = model_fitter(first, estimator, X, y, told)
+        wrap = LabelModel if kind == "labels" and self.method != "loo" else None
+        fit = model_fitter(first, estimator, X, y, told, wrap)
         order = check_random_state(self.random_state).permutation(n_objects(X))
         common = {"coverage": float(self.coverage), "groups": groups}
         if self.method == "split":

@@ -262,10 +262,12 @@ class LeftOutSets(CalibratedSets):
         return found
 
 
-def model_fitter(scorer: Any, estimator: Any, X: Any, y: Any, told: dict[str, Any]) -> Any:
+def model_fitter(
+    scorer: Any, estimator: Any, X: Any, y: Any, told: dict[str, Any], wrap: Any = None
+) -> Any:
     """A function of rows that fits a copy of the estimator to them, and returns it twice.
 
-    First as the scorer wants it, then as it is.
+    First as the scorer wants it (wrapped together with what it learned from), then as it is.
     """
 
     def fit(rows: IntArray) -> tuple[Any, Any]:
@@ -275,6 +277,6 @@ def model_fitter(scorer: Any, estimator: Any, X: Any, y: Any, told: dict[str, An
             model = scorer.fit(clone(estimator), part, targets, own)
             return model, model.estimator
         fitted = clone(estimator).fit(part, targets, **own)
-        return fitted, fitted
+        return (fitted if wrap is None else wrap(fitted, part, targets)), fitted
 
     return fit

@@ -1,6 +1,5 @@
 """Scores of objects: by probability, by risk, or by distance in feature space."""
 
-from dataclasses import replace
 from heapq import heappop, heappush
 from typing import Any
 
@@ -13,8 +12,6 @@ from isthmus.losses.tasks.collections import distinct, take_outputs
 from isthmus.structured.conformal.sets import ObjectSet
 from isthmus.typing import Array, BoolArray
 
-# Label sets of up to this many labels are all listed.
-MOST_LABELS = 14
 # With more candidates only those inside a set are sorted.
 MOST_SORTED = 64
 
@@ -50,68 +47,6 @@ class ProbabilityScores:
 
     def sets(self, model: Any, X: Any, levels: Array) -> list[ObjectSet]:
         return listed(self.candidates, self.table(model, X), levels[:, None], True)
-
-
-class LabelSetScores:
-    """Squared distance of a label set, as zeros and ones, from the predicted probabilities."""
-
-    complete = True
-
-    def __init__(self, outputs: Any, limit: int):
-        labels = _as_table(outputs)
-        n_labels = labels.shape[1]
-        self.complete = n_labels <= MOST_LABELS
-        if self.complete:
-            numbers = np.arange(2**n_labels)[:, None]
-            self._table = ((numbers >> np.arange(n_labels)) & 1).astype(float)
-        else:
-            self._table = np.asarray(distinct(labels)[0], dtype=float)
-        self.known = self._table.astype(labels.dtype)
-        self.candidates = list(self.known)
-
-    def places(self, labels: Array) -> Array:
-        """The numbers of label sets among the candidates."""
-        known = {row.tobytes(): i for i, row in enumerate(self._table > 0)}
-        return np.array([known[row.tobytes()] for row in np.asarray(labels) > 0])
-
-    def marginals(self, model: Any, X: Any) -> Array:
-        found = model.predict_proba(X) if hasattr(model, "predict_proba") else model.predict(X)
-        if isinstance(found, list):  # a table of classes for each label, of one class or of two
-            found = np.column_stack(
-                [
-                    np.asarray(p) @ (np.asarray(classes) == 1).astype(float)
-                    for p, classes in zip(found, model.classes_, strict=True)
-                ]
-            )
-        return np.asarray(found, dtype=np.float64)
-
-    def table(self, model: Any, X: Any) -> Array:
-        return self.of_probabilities(self.marginals(model, X))
-
-    def of_probabilities(self, P: Array) -> Array:
-        """Scores (n, n_candidates) for probabilities of the labels."""
-        rest = (P**2).sum(axis=1)[:, None]
-        # A label costs 1 - 2p more where it is named.
-        return np.asarray(rest + (1 - 2 * P) @ self._table.T)
-
-    def paired(self, model: Any, X: Any, Y: Any) -> Array:
-        P = self.marginals(model, X)
-        return np.asarray((P**2).sum(axis=1) + ((1 - 2 * P) * _as_table(Y)).sum(axis=1))
-
-    def sets(self, model: Any, X: Any, levels: Array) -> list[ObjectSet]:
-        P = self.marginals(model, X)
-        found = listed(self.candidates, self.of_probabilities(P), levels[:, None], self.complete)
-        if self.complete:
-            return found
-
-        def rule(p: Array, level: float) -> Any:
-            return lambda y: bool(self.of_labels(p[None], y)[0] <= level)
-
-        return [replace(one, accepts=rule(P[i], levels[i])) for i, one in enumerate(found)]
-
-    def of_labels(self, P: Array, y: Any) -> Array:
-        """Scores (n,) of one label set, whether or not it is a candidate."""
-        return np.asarray((P**2).sum(axis=1) + (1 - 2 * P) @ np.asarray(y, dtype=float))
 
 
 class DistanceScores:
@@ -224,10 +159,6 @@ def one_output(y: Any, known: Any) -> Any:
     if isinstance(known, np.ndarray) and known.dtype.kind != "O":
         return np.asarray(y)[None]
     return take_outputs([y], [0])
-
-
-def _as_table(outputs: Any) -> Any:
-    return outputs.toarray() if sparse.issparse(outputs) else np.asarray(outputs)
 
 
 def _key(y: Any) -> Any:
