@@ -187,6 +187,29 @@ def test_the_way_back_exchanges_the_slots():
     assert np.abs(again.reverse(t, curve).predict(curve) - t).max() < 0.02
 
 
+def test_the_way_back_of_words():
+    rng = np.random.default_rng(0)
+    words = ["".join(rng.choice(list("abc"), size=n)) for n in rng.integers(3, 6, size=36)]
+    tokens = [[letter.upper() for letter in word] for word in words]
+    model = DependencyEstimator(loss="edit").fit(words, tokens)
+    back = model.reverse()
+    assert back.loss == "edit"
+    assert -back.score(tokens, words) < 0.5
+    lengths = np.array([[float(len(word)), word.count("a")] for word in words])
+    model = DependencyEstimator(loss="edit").fit(lengths, words)
+    back = model.reverse()
+    assert back.loss == "squared"
+    assert np.abs(back.predict(words) - lengths).mean() < 0.3
+
+
+def test_missing_outputs_and_a_loss():
+    X = np.linspace(0, 1, 20)[:, None]
+    Y = np.column_stack([X, X > 0.5]).astype(float)
+    Y[3, 1] = np.nan
+    with pytest.raises(ValueError, match=r"needs complete outputs.*Without a loss every column"):
+        DependencyEstimator(loss="absolute").fit(X, Y)
+
+
 def test_outputs_with_missing_entries_train():
     t = np.linspace(0, 1, 80)[:, None]
     curve = np.column_stack([np.sin(6 * t), np.cos(6 * t)])

@@ -31,7 +31,7 @@ from isthmus.structured.given import Given, counted_rows, routing_of
 from isthmus.structured.in_blocks import FitsBlocks
 from isthmus.structured.labels import in_type, label_type, plain_outputs
 from isthmus.structured.loss_inputs import check_loss_inputs
-from isthmus.structured.missing import has_missing, missing_outputs
+from isthmus.structured.missing import has_missing, missing_outputs, refuse_missing
 from isthmus.structured.reverse import Reversible
 from isthmus.structured.slots import (
     a_slot,
@@ -337,6 +337,7 @@ class DependencyEstimator(
         refuse_slots(self, more_outputs)
         X = check_loss_inputs(self, X, reset=True)
         more_X = None if unlabelled is None else check_loss_inputs(self, unlabelled, reset=False)
+        refuse_missing(y)
         y = as_task_loss(self.loss).check(y)
         check_length(self, n_objects(X), n_objects(y), what="outputs as inputs")
         return self.fit_given(*counted_rows(self, X, y, **told), more_X)

@@ -71,3 +71,13 @@ def missing_outputs(model: Any, regressor: Any) -> tuple[None, ObservedColumns]:
             f"y_features={shortened(model.y_features)}, preimage={shortened(model.preimage)}."
         )
     return None, ObservedColumns(regressor)
+
+
+def refuse_missing(y: Any) -> None:
+    """Refuse missing entries where a loss is named: a row's cost would not be known."""
+    if has_missing(y):
+        raise ValueError(
+            "DependencyEstimator(loss=...) needs complete outputs: what an answer costs is not "
+            "known where an entry is missing. Got NaN in y. Without a loss every column is learned "
+            "from the rows that have it; or leave out the rows with missing entries."
+        )

@@ -14,6 +14,7 @@ from isthmus._parameters import (
     none,
     real,
 )
+from isthmus.blocks.slices import block_slices
 from isthmus.losses.edits.prior import triple_log_probabilities
 from isthmus.losses.edits.symbols import Alphabet, row_parts
 from isthmus.losses.tasks.base import Candidates, Decoded, TaskLoss, dense_rows
@@ -179,9 +180,10 @@ class EditDistance(TaskLoss):
         weights = weights if hasattr(weights, "shape") else np.asarray(weights, dtype=float)
         found, exact = np.empty(n, dtype=object), np.zeros(n, dtype=bool)
         risk = np.empty(n)
-        for i in range(n):
-            masses = prepared.candidates.masses(dense_rows(weights, slice(i, i + 1)))[0]
-            found[i], risk[i], exact[i] = self._median(masses.astype(float), prepared)
+        for rows in block_slices(n, 2 * weights.shape[1]):
+            masses = prepared.candidates.masses(dense_rows(weights, rows)).astype(float)
+            for i, row in enumerate(masses, start=rows.start):
+                found[i], risk[i], exact[i] = self._median(row, prepared)
         return Decoded(found, risk, exact)
 
     def neighbours(

@@ -155,6 +155,9 @@ class Candidates:
         self.answers = distinct(answers)[0] if answers is not None else self.outputs
         self._loss = loss
         self._costs: Array | None = None
+        places = np.arange(len(self.number)), self.number
+        shape = len(self.number), n_outputs(self.outputs)
+        self._group = sparse.csr_array((np.ones(len(self.number)), places), shape=shape)
 
     @property
     def few(self) -> bool:
@@ -168,10 +171,7 @@ class Candidates:
 
     def masses(self, weights: Any) -> Array:
         """Weights of the distinct outputs (n, n_distinct)."""
-        shape = len(self.number), n_outputs(self.outputs)
-        places = np.arange(len(self.number)), self.number
-        group = sparse.csr_array((np.ones(len(self.number)), places), shape=shape)
-        found = weights @ group
+        found = weights @ self._group
         return np.asarray(found.toarray() if sparse.issparse(found) else found)
 
     def costs(self) -> Array:
