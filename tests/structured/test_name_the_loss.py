@@ -189,7 +189,7 @@ def test_the_way_back_exchanges_the_slots():
 
 def test_the_way_back_of_words():
     rng = np.random.default_rng(0)
-    words = ["".join(rng.choice(list("abc"), size=n)) for n in rng.integers(3, 6, size=36)]
+    words = ["".join(rng.choice(list("abc"), size=n)) for n in rng.integers(3, 6, size=24)]
     tokens = [[letter.upper() for letter in word] for word in words]
     model = DependencyEstimator(loss="edit").fit(words, tokens)
     back = model.reverse()
