@@ -8,7 +8,7 @@ from sklearn.datasets import load_sample_image
 
 from isthmus.sparse import dct_dictionary, denoise_image, inpaint_image
 from isthmus.sparse.noise import detail_level, noise_level
-from isthmus.sparse.patches import _average_patches
+from isthmus.sparse.patches import average_patches
 
 
 def picture(size=64):
@@ -37,7 +37,7 @@ def test_complete_waves_are_an_orthonormal_basis_but_for_the_shift():
 
 def test_averaging_unchanged_patches_gives_the_picture_back():
     image = picture(40)
-    total, weight = _average_patches(image, 8, lambda patches: (patches, None))
+    total, weight = average_patches(image, 8, lambda patches: (patches, None))
     assert_allclose(total / weight, image)
     assert weight[20, 20] == 64
     assert weight[0, 0] == 1
@@ -89,18 +89,22 @@ def test_half_of_the_pixels_are_filled_better_than_by_interpolation():
     linear = griddata(places, values, tuple(np.indices(clean.shape)), "linear")
     linear = np.where(np.isnan(linear), near, linear)
     waves = inpaint_image(holes, dictionary="dct")
-    learned = inpaint_image(holes, random_state=0)
+    learned = inpaint_image(holes, dictionary="ksvd", random_state=0)
+    default = inpaint_image(holes)
     assert psnr(waves, clean) > psnr(near, clean) + 3
     assert psnr(waves, clean) > psnr(linear, clean) + 1.5
     assert psnr(learned, clean) > psnr(waves, clean)
+    assert psnr(default, clean) > psnr(learned, clean)
     assert_array_equal(waves[~missing], clean[~missing])
+    assert_array_equal(default[~missing], clean[~missing])
 
 
-def test_a_hole_larger_than_a_patch_is_filled():
+@pytest.mark.parametrize("dictionary", [None, "dct"])
+def test_a_hole_larger_than_a_patch_is_filled(dictionary):
     clean = picture(40)
     holes = clean.copy()
     holes[10:30, 12:32] = np.nan
-    filled = inpaint_image(holes, dictionary="dct")
+    filled = inpaint_image(holes, dictionary=dictionary)
     assert np.isfinite(filled).all()
     assert clean.min() - 60 < filled.min()
     assert filled.max() < clean.max() + 60
@@ -134,6 +138,7 @@ def test_given_dictionary_is_used_and_input_untouched():
         (denoise_image, {"sigma": -1.0}, r"'sigma' parameter .* Got -1.0"),
         (denoise_image, {"n_atoms": 200}, "must be a square number. Got 200"),
         (inpaint_image, {"dictionary": "svd"}, "'dictionary' parameter of inpaint_image"),
+        (inpaint_image, {"max_iter": 0}, "'max_iter' parameter of inpaint_image"),
         (inpaint_image, {"patch_size": 40}, r"at least 40 pixels .* Got shape \(24, 24\)"),
     ],
 )
@@ -180,6 +185,6 @@ def test_every_second_patch_still_covers_the_picture():
         return patches, None
 
     for stride in (1, 2, 3):
-        total, weight = _average_patches(image, 8, same, stride=stride)
+        total, weight = average_patches(image, 8, same, stride=stride)
         assert weight.min() >= 1
         assert_allclose(total / weight, image)

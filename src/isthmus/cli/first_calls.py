@@ -313,11 +313,13 @@ def _denoising(rng):
 
 @first_call("inpainting")
 def _inpainting(rng):
-    from isthmus.sparse.patches import inpaint_image
+    from isthmus.sparse.inpainting import inpaint_image
 
     image = rng.random((24, 24))
     image[rng.random((24, 24)) < 0.3] = np.nan
-    return inpaint_image(image, patch_size=4, n_atoms=25, max_iter=1, random_state=0)
+    return inpaint_image(
+        image, dictionary="ksvd", patch_size=4, n_atoms=25, max_iter=1, random_state=0
+    )
 
 
 @first_call("nonnegative factorization")

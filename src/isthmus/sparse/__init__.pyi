@@ -14,12 +14,12 @@ from isthmus.sparse.factorization.hoyer import hoyer_sparseness as hoyer_sparsen
 from isthmus.sparse.factorization.nnls import nonnegative_least_squares as nonnegative_least_squares
 from isthmus.sparse.factorization.nnls import simplex_least_squares as simplex_least_squares
 from isthmus.sparse.factorization.penalties import ParkSparsity as ParkSparsity
+from isthmus.sparse.inpainting import inpaint_image as inpaint_image
 from isthmus.sparse.l1.feature_sign import CodeCertificate as CodeCertificate
 from isthmus.sparse.l1.feature_sign import feature_sign_path as feature_sign_path
 from isthmus.sparse.l1.feature_sign import feature_sign_search as feature_sign_search
 from isthmus.sparse.patches import dct_dictionary as dct_dictionary
 from isthmus.sparse.patches import denoise_image as denoise_image
-from isthmus.sparse.patches import inpaint_image as inpaint_image
 from isthmus.sparse.pursuit.from_gram import PursuitPath as PursuitPath
 from isthmus.sparse.pursuit.from_gram import gram_pursuit as gram_pursuit
 from isthmus.sparse.pursuit.matching import matching_pursuit as matching_pursuit

@@ -1,4 +1,4 @@
-"""Pictures by sparse codes of their overlapping patches: noise removed, gaps filled."""
+"""Pictures by sparse codes of their overlapping patches: noise removed."""
 
 from collections.abc import Callable
 from math import isqrt
@@ -17,10 +17,6 @@ from isthmus.typing import Array, IntArray
 _STRIP = 32
 # More patches than this teach a dictionary nothing new.
 _MAX_TRAIN = 20_000
-# Patches without noise for each atom that is learned from them.
-_TRAIN_PER_ATOM = 12
-# The first guess at what is missing looks at every patch of this many, along either side.
-_COARSE = 2
 
 
 def dct_dictionary(patch_size: int = 8, n_atoms: int = 256) -> Array:
@@ -120,7 +116,7 @@ def denoise_image(
     >>> bool(np.std(better - clean) < 0.5 * np.std(noisy - clean))
     True
     """
-    image = _check_image(image, patch_size, "denoise_image", gaps=False)
+    image = check_image(image, patch_size, "denoise_image", gaps=False)
     settings = {
         "sigma": sigma,
         "dictionary": dictionary,
@@ -134,7 +130,7 @@ def denoise_image(
         "verbose": verbose,
     }
     if image.ndim == 3:
-        return _by_channel(image, lambda channel: denoise_image(channel, **settings))
+        return map_channels(image, lambda channel: denoise_image(channel, **settings))
     if sigma is None:
         sigma = noise_level(image)
     if not sigma >= 0 or np.isinf(sigma):
@@ -144,11 +140,11 @@ def denoise_image(
     if sigma == 0:
         return image.copy()
     tol = gain * sigma * patch_size
-    D = _atoms(dictionary, patch_size, n_atoms, "denoise_image")
+    D = find_atoms(dictionary, patch_size, n_atoms, "denoise_image")
     if D is None:
         learned: dict[str, Any] = {"max_iter": max_iter, "n_jobs": n_jobs, "verbose": verbose}
         learned["tol"] = tol
-        D = _learn_atoms(image, patch_size, n_atoms, random_state, **learned)
+        D = learn_atoms(image, patch_size, n_atoms, random_state, **learned)
 
     def restore(patches: Array) -> tuple[Array, Array | None]:
         means = patches.mean(axis=1, keepdims=True)
@@ -159,150 +155,11 @@ def denoise_image(
 
     if blend is None:
         blend = 30 / 255 * float(np.ptp(image)) / sigma
-    total, weight = _average_patches(image, patch_size, restore)
+    total, weight = average_patches(image, patch_size, restore)
     return (blend * image + total) / (blend + weight)
 
 
-def inpaint_image(
-    image: Any,
-    *,
-    dictionary: Any = "ksvd",
-    patch_size: int = 8,
-    n_atoms: int = 256,
-    n_nonzero: int = 8,
-    tol: float | None = None,
-    max_iter: int = 10,
-    n_jobs: int | None = None,
-    random_state: Any = None,
-    verbose: int = 0,
-) -> Array:
-    r"""Fill missing pixels by sparse codes of the observed ones.
-
-    Every overlapping patch is coded by its observed pixels, with atoms restricted to them and
-    rescaled, and decoded by the whole atoms; what overlapping patches say about
-    a missing pixel is averaged, each weighted by the share of it that was observed. Observed
-    pixels come back unchanged. Holes larger than a patch are filled from their rim inwards.
-
-    Parameters
-    ----------
-    image : array of shape (height, width) or (height, width, n_channels)
-        ``nan`` marks missing pixels; channels are treated one by one.
-    dictionary : "ksvd", "dct" or array of shape (n_atoms, patch_size**2), default="ksvd"
-        ``"ksvd"`` fills by waves first and learns from the filled patches.
-    patch_size : int, default=8
-    n_atoms : int, default=256
-        Of a dictionary that is not given; a square number.
-    n_nonzero : int, default=8
-        Maximum number of atoms of a patch; never more than a quarter of its observed pixels.
-    tol : float or None, default=None
-        Root mean square error, in the units of the picture, at which the observed pixels of a patch
-        are represented well enough.
-    max_iter : int, default=10
-        Maximum number of sweeps of K-SVD.
-    n_jobs, random_state, verbose :
-        As in :class:`KSVD`.
-
-    Returns
-    -------
-    ndarray of the shape of ``image``
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from isthmus.sparse import inpaint_image
-    >>> x, y = np.meshgrid(np.arange(32), np.arange(32))
-    >>> clean = np.sin(x / 6) * np.cos(y / 7)
-    >>> holes = np.where(np.random.default_rng(0).random(clean.shape) < 0.5, np.nan, clean)
-    >>> filled = inpaint_image(holes, dictionary="dct")
-    >>> bool(np.std(filled - clean) < 0.03)
-    True
-    """
-    image = _check_image(image, patch_size, "inpaint_image", gaps=True)
-    settings = {
-        "dictionary": dictionary,
-        "patch_size": patch_size,
-        "n_atoms": n_atoms,
-        "n_nonzero": n_nonzero,
-        "tol": tol,
-        "max_iter": max_iter,
-        "n_jobs": n_jobs,
-        "random_state": random_state,
-        "verbose": verbose,
-    }
-    if image.ndim == 3:
-        return _by_channel(image, lambda channel: inpaint_image(channel, **settings))
-    if not np.isnan(image).any():
-        return image
-    D = _atoms(dictionary, patch_size, n_atoms, "inpaint_image")
-    if D is None:
-        # Good enough to learn from: few of the overlapping patches, by waves.
-        waves = dct_dictionary(patch_size, n_atoms)
-        first = _fill_holes(image, waves, patch_size, n_nonzero, tol, n_jobs, stride=_COARSE)
-        D = _learn_atoms(
-            first,
-            patch_size,
-            n_atoms,
-            random_state,
-            n_nonzero=min(n_nonzero, n_atoms),
-            n_train=_TRAIN_PER_ATOM * n_atoms,
-            max_iter=max_iter,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
-    return _fill_holes(image, D, patch_size, n_nonzero, tol, n_jobs)
-
-
-def _fill_holes(
-    image: Array,
-    D: Array,
-    patch_size: int,
-    n_nonzero: int,
-    tol: float | None,
-    n_jobs: int | None,
-    *,
-    stride: int = 1,
-) -> Array:
-    """The picture with its gaps filled by the codes of patches, from the rim inwards."""
-
-    def restore(patches: Array) -> tuple[Array, Array | None]:
-        return _filled_patches(patches, D, n_nonzero, tol, n_jobs)
-
-    filled = image
-    while (gaps := np.isnan(filled)).any():
-        total, weight = _average_patches(filled, patch_size, restore, stride=stride)
-        reached = gaps & (weight > 0)
-        filled = np.where(reached, total / np.where(weight > 0, weight, 1.0), filled)
-    return filled
-
-
-def _filled_patches(
-    patches: Array, D: Array, n_nonzero: int, tol: float | None, n_jobs: int | None
-) -> tuple[Array, Array]:
-    """Whole patches from their observed pixels, and how much of each was observed."""
-    n_observed = np.sum(~np.isnan(patches), axis=1)
-    means = np.nansum(patches, axis=1) / np.maximum(n_observed, 1)
-    whole = np.broadcast_to(means[:, None], patches.shape).copy()
-    # Patches without a gap have nothing to say about one.
-    to_code = (n_observed > 0) & (n_observed < patches.shape[1])
-    # With few pixels to go by, many atoms would fit them by chance.
-    limits = np.clip(n_observed // 4, 1, n_nonzero)
-    for limit in np.unique(limits):
-        rows = np.flatnonzero((limits == limit) & to_code)
-        if len(rows) == 0:
-            continue
-        codes = orthogonal_matching_pursuit(
-            patches[rows] - means[rows, None],
-            D,
-            n_nonzero=int(limit),
-            tol=None if tol is None else tol * np.sqrt(n_observed[rows]),
-            sparse_output=True,
-            n_jobs=n_jobs,
-        )
-        whole[rows] += codes @ D
-    return whole, n_observed / patches.shape[1]
-
-
-def _average_patches(
+def average_patches(
     image: Array,
     size: int,
     restore: Callable[[Array], tuple[Array, Array | None]],
@@ -333,7 +190,7 @@ def _corners(n: int, size: int, stride: int) -> IntArray:
     return np.unique(np.r_[np.arange(0, n - size + 1, stride), n - size])
 
 
-def _learn_atoms(
+def learn_atoms(
     image: Array,
     patch_size: int,
     n_atoms: int,
@@ -358,7 +215,7 @@ def _training_patches(image: Array, size: int, n_train: int, random_state: Any) 
     return patches - patches.mean(axis=1, keepdims=True)
 
 
-def _atoms(dictionary: Any, size: int, n_atoms: int, owner: str) -> Array | None:
+def find_atoms(dictionary: Any, size: int, n_atoms: int, owner: str) -> Array | None:
     """The dictionary, or None where it is to be learned."""
     if isinstance(dictionary, str):
         if dictionary not in ("ksvd", "dct"):
@@ -376,7 +233,7 @@ def _atoms(dictionary: Any, size: int, n_atoms: int, owner: str) -> Array | None
     return D
 
 
-def _check_image(image: Any, size: int, owner: str, *, gaps: bool) -> Array:
+def check_image(image: Any, size: int, owner: str, *, gaps: bool) -> Array:
     image = check_array(
         image,
         dtype=np.float64,
@@ -395,5 +252,5 @@ def _check_image(image: Any, size: int, owner: str, *, gaps: bool) -> Array:
     return image
 
 
-def _by_channel(image: Array, function: Callable[[Array], Array]) -> Array:
+def map_channels(image: Array, function: Callable[[Array], Array]) -> Array:
     return np.stack([function(channel) for channel in np.moveaxis(image, -1, 0)], axis=-1)
