@@ -6,11 +6,11 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import GaussianProcessClassifier as SklearnClassifier
 from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, ExpSineSquared, WhiteKernel
 from sklearn.linear_model import BayesianRidge
 
 from benchmarks._harness import Contest, Unavailable, benchmark
-from isthmus.kernels import ARD, Gaussian
+from isthmus.kernels import ARD, Gaussian, SpectralMixture
 from isthmus.regression import (
     BayesianLinearRegression,
     GaussianProcess,
@@ -120,6 +120,39 @@ def fit_ard_gpy(n):
 )
 def fit_gpy(n):
     return _fit_contest(n, _gpy, ard=False)
+
+
+@benchmark(
+    "gp-spectral",
+    work="A series of two periods, three fifths learned and the rest continued, one start each",
+    peer="sklearn, Gaussian times periodic",
+    cases=(200, 400, 800),
+    quick=(100, 200),
+    goal="a smaller error on the rest",
+)
+def spectral(n):
+    t = np.linspace(0, 20, n)[:, None]
+    rng = np.random.default_rng(0)
+    truth = np.sin(2 * np.pi * 0.45 * t[:, 0]) + 0.6 * np.sin(2 * np.pi * 1.1 * t[:, 0])
+    y, first = truth + 0.1 * rng.normal(size=n), 3 * n // 5
+
+    def theirs():
+        kernel = ConstantKernel(1.0) * RBF(5.0) * ExpSineSquared(1.0, 2.0) + WhiteKernel(
+            START_NOISE
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return GaussianProcessRegressor(kernel).fit(t[:first], y[:first])
+
+    return Contest(
+        lambda: GaussianProcess(SpectralMixture(4), n_init=1, random_state=0).fit(
+            t[:first], y[:first]
+        ),
+        theirs,
+        lambda model: {
+            "error": float(np.sqrt(np.mean((model.predict(t[first:]) - truth[first:]) ** 2)))
+        },
+    )
 
 
 @benchmark(

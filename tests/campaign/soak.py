@@ -19,7 +19,13 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 import isthmus
-from isthmus.features import KernelPCA, SlowFeatureAnalysis
+from isthmus.features import (
+    CandidPCA,
+    KernelPCA,
+    MinorComponents,
+    SlowFeatureAnalysis,
+    Whitening,
+)
 from isthmus.regression import BayesianLinearRegression, SequentialStiefelRegression
 from isthmus.sparse import KSVD, SparseDictionary, SparseNet
 
@@ -57,6 +63,9 @@ class Stream(NamedTuple):
 
 STREAMS = {
     "SlowFeatureAnalysis": Stream(lambda: SlowFeatureAnalysis(3), 50, 4000),
+    "Whitening": Stream(lambda: Whitening(3), 50, 4000),
+    "CandidPCA": Stream(lambda: CandidPCA(3), 50, 4000),
+    "MinorComponents": Stream(lambda: MinorComponents(3, random_state=0), 50, 4000),
     "KernelPCA": Stream(lambda: KernelPCA(5, n_landmarks=50, random_state=0), 100, 2000),
     "SequentialStiefelRegression": Stream(lambda: SequentialStiefelRegression(3), 50, 4000, 4),
     "SequentialStiefelRegression, proximal": Stream(

@@ -324,7 +324,7 @@ def test_model_comes_back_from_disk(table, tmp_path):
             r"'n_components' .* int in \[1, 7\] \(columns of X and y, rows - 1\)",
         ),
         ({"n_components": 0}, r"'n_components' .* Got 0 instead"),
-        ({"solver": "best"}, "'solver' .* one of 'exact', 'mm', 'gradient', 'published'"),
+        ({"solver": "best"}, "'solver' .* one of 'exact', 'semi', 'mm', 'gradient', 'published'"),
         ({"y_weight": 1.5}, "'y_weight' .* Got 1.5 instead"),
         ({"solver": "gradient", "exponent": 2}, "closed form"),
         ({"solver": "gradient", "exponent": 0}, "'exponent'"),

@@ -18,6 +18,11 @@ from isthmus.features.distance_correlation.published import (
     published_reduction,
     published_start,
 )
+from isthmus.features.distance_correlation.semi import (
+    distance_gram,
+    semi_correlation,
+    semi_reduction,
+)
 
 EXPONENTS = [0.7, 1.0, 1.5]
 
@@ -157,3 +162,53 @@ def test_published_solver_is_a_transformer_like_the_others(table):
     exact = DistanceCorrelationReduction(2).fit(X, Y)
     assert model.objective_ < exact.objective_
     assert model.transform(X).shape == (60, 2)
+
+
+def test_semi_at_exponent_two_is_the_exact_solution(table):
+    X, Y = table
+    semi = semi_reduction(X, Y, 0.3, 2.0, 3)
+    exact = exact_reduction(joint_table(X, Y, 0.3), 3)
+    assert_allclose(semi.values, exact.values, rtol=1e-9)
+    assert_allclose(np.abs(semi.Z), np.abs(exact.Z), atol=1e-8)
+
+
+@pytest.mark.parametrize("exponent", EXPONENTS)
+def test_semi_is_the_maximum_of_its_objective(table, rng, exponent):
+    X, Y = table
+
+    def value(Z):
+        Z = Z - Z.mean(axis=0)
+        shares = ((X, 0.6), (Y, 1.4))
+        return sum(w * semi_correlation(side, Z, exponent) for side, w in shares)
+
+    found = semi_reduction(X, Y, 0.7, exponent, 2)
+    assert_allclose(value(found.Z), found.values[0], rtol=1e-9)
+    for size in (1e-3, 0.1, 10.0):
+        other = found.Z + size * rng.normal(size=found.Z.shape)
+        assert value(other) < found.values[0]
+
+
+def test_semi_sees_what_the_exact_one_does_not(table):
+    X, Y = table  # the output is a square, which no correlation shows
+    semi = DistanceCorrelationReduction(1, solver="semi", y_weight=0.8).fit(X, Y)
+    exact = DistanceCorrelationReduction(1, solver="exact", y_weight=0.8).fit(X, Y)
+    assert semi.components_ is None
+    assert semi.objective_ > 0
+    tie = [distance_correlation(Y, m.embedding_) for m in (semi, exact)]
+    assert min(tie) > 0.9
+    assert semi.x_correlation_ > semi_correlation(X, exact.embedding_, 1.0)
+    assert semi.transform(X).shape == (60, 1)
+
+
+def test_the_gram_matrix_of_distances_is_positive(table):
+    for exponent in EXPONENTS:
+        K = distance_gram(table[0], exponent)
+        assert np.linalg.eigvalsh(K)[0] > -1e-9
+        assert_allclose(K.sum(axis=0), 0, atol=1e-9)
+
+
+def test_semi_refuses_exponent_two():
+    with pytest.raises(ValueError, match="solver='semi'"):
+        DistanceCorrelationReduction(1, solver="semi", exponent=2.0).fit(
+            np.arange(12.0).reshape(6, 2) ** 1.5, np.arange(6.0)
+        )

@@ -20,13 +20,16 @@ from sklearn.svm import SVR
 
 from isthmus.coreset import CoreVectorRegressor
 from isthmus.features import (
+    CandidPCA,
     DistanceCorrelationReduction,
     GradientKernelReduction,
     KernelPCA,
     LikelihoodAcquiredDirections,
+    MinorComponents,
     SlicedAverageVariance,
     SlicedInverseRegression,
     SlowFeatureAnalysis,
+    Whitening,
 )
 from isthmus.kernels import (
     Delta,
@@ -231,6 +234,9 @@ TRANSFORMERS = {
     "SlowFeatureAnalysis kernel": SlowFeatureAnalysis(
         5, expansion="gaussian", n_landmarks=20, alpha=0.3, random_state=0
     ),
+    "Whitening": Whitening(),
+    "CandidPCA": CandidPCA(),
+    "MinorComponents": MinorComponents(random_state=0),
     "DistanceCorrelationReduction": DistanceCorrelationReduction(3),
     "SlicedInverseRegression": SlicedInverseRegression(3),
     "SlicedAverageVariance": SlicedAverageVariance(3),

@@ -5,13 +5,16 @@ from sklearn.cross_decomposition import PLSRegression
 from sklearn.decomposition import PCA
 
 from isthmus.features import (
+    CandidPCA,
     DistanceCorrelationReduction,
     GradientKernelReduction,
     KernelPCA,
     LikelihoodAcquiredDirections,
+    MinorComponents,
     SlicedAverageVariance,
     SlicedInverseRegression,
     SlowFeatureAnalysis,
+    Whitening,
 )
 from isthmus.kernels import (
     Gaussian,
@@ -67,6 +70,9 @@ UNSUPERVISED = [
             SlowFeatureAnalysis(2),
             SlowFeatureAnalysis(2, expansion=2),
             SlowFeatureAnalysis(2, expansion="gaussian", n_landmarks=8, random_state=0),
+            Whitening(),
+            CandidPCA(2),
+            MinorComponents(2, random_state=0),
             SparseCoder(alpha=1e-2),
             KSVD(4, n_nonzero=2, max_iter=3, random_state=0),
             SparseDictionary(4, alpha=1e-2, max_iter=3, random_state=0),

@@ -149,6 +149,14 @@ def _slow_online(rng):
     return SlowFeatureAnalysis(2, solver="online", random_state=0).fit(X)
 
 
+@first_call("components of streams")
+def _stream_components(rng):
+    from isthmus.features.components.streams import CandidPCA, MinorComponents
+
+    X = rng.normal(size=(20, 4))
+    return CandidPCA(2).fit(X), MinorComponents(2, random_state=0).fit(X)
+
+
 @first_call("kernel PCA and pre-images")
 def _preimages(rng):
     from isthmus.features.kernel_pca.estimator import KernelPCA

@@ -25,18 +25,21 @@ from isthmus._parameters import (
 from isthmus._progress import ProgressLine
 from isthmus._warnings import warn
 from isthmus.blocks.sampling import sample_rows
-from isthmus.dependence.distances import distance_correlation
 from isthmus.features.distance_correlation.formulas import (
     ColumnProducts,
     Reduction,
     block_factors,
     column_products,
-    column_ties,
     correlations,
 )
 from isthmus.features.distance_correlation.mapping import CoordinateMap, fit_map, linear_map
-from isthmus.features.distance_correlation.settings import ReductionSettings, check_settings
-from isthmus.features.distance_correlation.solvers import find_coordinates
+from isthmus.features.distance_correlation.settings import (
+    OF_DISTANCES,
+    SOLVERS,
+    ReductionSettings,
+    check_settings,
+)
+from isthmus.features.distance_correlation.solvers import find_coordinates, side_correlations
 from isthmus.features.distance_correlation.tables import as_tables, standardize
 from isthmus.regression.left_out import left_out_predictions
 from isthmus.typing import Array, IntArray
@@ -60,15 +63,16 @@ class DistanceCorrelationReduction(ClassNamePrefixFeaturesOutMixin, TransformerM
     ----------
     n_components : int, default=2
         At most the number of columns of ``X`` and ``y`` together, and fewer than the rows.
-    solver : {"exact", "mm", "gradient", "published"}, default="exact"
-        ``"exact"``: the global maximum at exponent 2 by one decomposition. ``"mm"``: the same by a
-        monotone iteration from a random start. ``"gradient"``: quasi-Newton at ``exponent``, from
-        the exact solution, O(n²d) per iteration. ``"published"``: the algorithm of [Tonde2016]_,
-        which does not maximise f; for comparison.
+    solver : {"exact", "semi", "mm", "gradient", "published"}, default="exact"
+        ``"exact"``: the global maximum at exponent 2 by one decomposition. ``"semi"``: inputs and
+        outputs at ``exponent``, coordinates at 2; also a global maximum by one decomposition.
+        ``"mm"``: as ``"exact"`` by a monotone iteration from a random start. ``"gradient"``:
+        quasi-Newton at ``exponent``, from the exact solution, O(n²d) per iteration.
+        ``"published"``: the algorithm of [Tonde2016]_, which does not maximise f; for comparison.
     y_weight : float in [0, 1], default=0.5
         The weight w of the outputs. 0.5 is the published sum; 0 gives principal components.
     exponent : float in (0, 2), default=1
-        Exponent of the distances with ``solver="gradient"``; the other solvers are for exponent 2.
+        Exponent of the distances with ``"semi"`` and ``"gradient"``; the others have exponent 2.
     mapping : {"auto", "analytic", "learned", "linear"}, default="auto"
         Where the coordinates of new rows come from. ``"analytic"`` (exact and mm): they are linear
         in inputs and outputs, so only the outputs have to be predicted. ``"learned"``: a regression
@@ -93,7 +97,7 @@ class DistanceCorrelationReduction(ClassNamePrefixFeaturesOutMixin, TransformerM
     standardize : bool, default=True
         Give all columns of inputs and outputs unit variance; labels are left alone.
     n_landmarks : int, default=2000
-        Maximum number of rows, drawn at random, that the gradient works on.
+        Maximum number of rows, drawn at random, that ``"semi"`` and ``"gradient"`` work on.
     max_iter : int or None, default=None
         Maximum number of iterations. None is 500 for the gradient and mm, 4 outer ones for the
         published algorithm.
@@ -169,7 +173,7 @@ class DistanceCorrelationReduction(ClassNamePrefixFeaturesOutMixin, TransformerM
 
     _constraints: ClassVar[dict[str, Constraint]] = {
         "n_components": integer(1),
-        "solver": choice("exact", "mm", "gradient", "published"),
+        "solver": choice(*SOLVERS),
         "y_weight": real(0, 1),
         "exponent": real(0, 2, include_low=False),
         "mapping": choice("auto", "analytic", "learned", "linear"),
@@ -302,8 +306,8 @@ class DistanceCorrelationReduction(ClassNamePrefixFeaturesOutMixin, TransformerM
     def _landmarks(
         self, settings: ReductionSettings, n: int, d: int, rng: np.random.RandomState
     ) -> IntArray:
-        """The rows to find coordinates for: all of them, or as many as the gradient takes."""
-        if settings.solver != "gradient":
+        """The rows to find coordinates for: all of them, or as many as distances allow."""
+        if settings.solver not in OF_DISTANCES:
             return np.arange(n)
         return sample_rows(n, check_int(self.n_landmarks, "n_landmarks", self, low=d + 2), rng)
 
@@ -339,19 +343,9 @@ class DistanceCorrelationReduction(ClassNamePrefixFeaturesOutMixin, TransformerM
     def _store_objective(
         self, settings: ReductionSettings, X: Array, Y: Array, products: ColumnProducts
     ) -> None:
-        Z = self.embedding_
-        if settings.solver == "gradient":
-            self.ties_ = None
-            of_x, of_y = (
-                distance_correlation(side, Z, exponent=settings.exponent, squared=True)
-                for side in (X, Y)
-            )
-        else:
-            sides = zip((X, Y), products.norms, strict=True)
-            self.ties_ = np.array([column_ties(side, Z, norm) for side, norm in sides])
-            of_x, of_y = correlations(self.ties_, Z)
-        self.x_correlation_, self.y_correlation_ = float(of_x), float(of_y)
-        self.objective_ = _weighted_sum(settings.y_weight, of_x, of_y)
+        found = side_correlations(settings, X, Y, self.embedding_, products)
+        self.x_correlation_, self.y_correlation_, self.ties_ = found
+        self.objective_ = _weighted_sum(settings.y_weight, found.of_x, found.of_y)
 
     # Use ----------------------------------------------------------------------------
 

@@ -4,7 +4,9 @@ from typing import Any, NamedTuple
 
 from isthmus._checks import check_choice, check_float, check_int
 
-SOLVERS = ("exact", "mm", "gradient", "published")
+SOLVERS = ("exact", "semi", "mm", "gradient", "published")
+# Those that work with the distances of all pairs, at any exponent.
+OF_DISTANCES = ("semi", "gradient")
 MAPPINGS = ("auto", "analytic", "learned", "linear")
 
 
@@ -29,7 +31,7 @@ def check_settings(owner: Any) -> ReductionSettings:
         solver,
         _check_mapping(owner),
         check_float(owner.y_weight, "y_weight", owner, high=1.0),
-        _check_exponent(owner) if solver == "gradient" else 2.0,
+        _check_exponent(owner) if solver in OF_DISTANCES else 2.0,
         check_float(owner.tol, "tol", owner),
         None if max_iter is None else check_int(max_iter, "max_iter", owner, low=1),
     )
@@ -55,6 +57,6 @@ def _check_exponent(owner: Any) -> float:
     if exponent == 2:
         raise ValueError(
             f"The 'exponent' parameter of {type(owner).__name__} must be below 2 with "
-            "solver='gradient'. Got 2: use solver='exact', which has a closed form."
+            f"solver={owner.solver!r}. Got 2: use solver='exact', a closed form without distances."
         )
     return exponent

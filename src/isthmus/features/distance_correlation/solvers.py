@@ -1,15 +1,18 @@
 """Coordinates of the training rows, by any of the solvers."""
 
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from isthmus.dependence.distances import distance_correlation
 from isthmus.features.distance_correlation.formulas import (
     ColumnProducts,
     Reduction,
     Watch,
     block_factors,
+    column_ties,
+    correlations,
     exact_reduction,
     joint_table,
     monotone_reduction,
@@ -37,6 +40,10 @@ def find_coordinates(
         factors = np.repeat(block_factors(X, Y, weight, products), (X.shape[1], Y.shape[1]))
         gram = None if products.all is None else factors[:, None] * products.all * factors
         return None, exact_reduction(A, n_components, gram)
+    if settings.solver == "semi":
+        from isthmus.features.distance_correlation.semi import semi_reduction
+
+        return None, semi_reduction(X, Y, weight, settings.exponent, n_components)
     if settings.solver == "mm":
         start = np.random.default_rng(rng.randint(2**31))
         return None, monotone_reduction(A, n_components, start, **control)
@@ -70,3 +77,32 @@ def _climb(
     noise = np.random.default_rng(0).standard_normal(start.shape)
     start = start + 1e-3 * np.sqrt(np.mean(start**2)) * noise
     return None, free_reduction(S, start, exponent, **control)
+
+
+class SideCorrelations(NamedTuple):
+    """Squared distance correlations of coordinates with both sides; shares of the columns."""
+
+    of_x: float
+    of_y: float
+    ties: Array | None
+
+
+def side_correlations(
+    settings: ReductionSettings, X: Array, Y: Array, Z: Array, products: ColumnProducts
+) -> SideCorrelations:
+    """What the objective is made of."""
+    if settings.solver == "gradient":
+        exponent = settings.exponent
+        of_x, of_y = (
+            distance_correlation(side, Z, exponent=exponent, squared=True) for side in (X, Y)
+        )
+        return SideCorrelations(float(of_x), float(of_y), None)
+    if settings.solver == "semi":
+        from isthmus.features.distance_correlation.semi import semi_correlation
+
+        of_x, of_y = (semi_correlation(side, Z, settings.exponent) for side in (X, Y))
+        return SideCorrelations(of_x, of_y, None)
+    sides = zip((X, Y), products.norms, strict=True)
+    ties = np.array([column_ties(side, Z, norm) for side, norm in sides])
+    of_x, of_y = correlations(ties, Z)
+    return SideCorrelations(float(of_x), float(of_y), ties)

@@ -14,6 +14,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
+from isthmus.features.components.roots import (
+    Level,
+    level_root,
+    merge_levels,
+    root,
+    whiten_level,
+)
 from isthmus.linalg.signs import fix_signs
 from isthmus.typing import Array, IntArray
 
@@ -31,31 +38,6 @@ class Roots(NamedTuple):
     counts: tuple[float, ...]
 
 
-def root(rows: Array) -> Array:
-    r"""A matrix of few rows with the same :math:`R^\top R`; the rows may be overwritten.
-
-    >>> import numpy as np
-    >>> X = np.arange(12.0).reshape(6, 2)
-    >>> bool(np.allclose(root(X.copy()).T @ root(X.copy()), X.T @ X))
-    True
-    """
-    return rows if len(rows) <= rows.shape[1] else _triangle(rows)
-
-
-def _level(Phi: Array, shift: Array) -> Array:
-    # A few rows are already a root, but the mean is read off the first row of a triangle.
-    rows = np.empty((len(Phi), Phi.shape[1] + 1), order="F")
-    rows[:, 0] = 1.0
-    np.subtract(Phi, shift, out=rows[:, 1:])
-    return _triangle(rows)
-
-
-def _triangle(rows: Array) -> Array:
-    # numpy's qr copies twice on the way to the same routine, which takes most of its time here.
-    factors, _, _, _ = linalg.lapack.dgeqrf(np.asfortranarray(rows), overwrite_a=True)
-    return np.triu(factors[: min(factors.shape)])
-
-
 def map_block(Phi: Array, lags: Sequence[int], *, overlap: int = 0) -> Roots:
     """Roots of a block of one episode, whose first ``overlap`` rows were counted before.
 
@@ -70,17 +52,14 @@ def map_block(Phi: Array, lags: Sequence[int], *, overlap: int = 0) -> Roots:
         change = np.subtract(later, earlier[: len(later)], out=np.empty(later.shape, order="F"))
         changes.append(root(change))
         counts.append(float(len(later)))
-    return Roots(shift, _level(Phi[overlap:], shift), tuple(changes), tuple(counts))
+    return Roots(shift, level_root(Phi[overlap:], shift), tuple(changes), tuple(counts))
 
 
 def merge(a: Roots, b: Roots) -> Roots:
     """Roots of two disjoint sets of rows together."""
-    moved = b.level.copy()
-    # Φ - s_a = (Φ - s_b) + (s_b - s_a) 1, and the root's first column belongs to the ones.
-    moved[:, 1:] += moved[:, :1] * (b.shift - a.shift)
     return Roots(
         a.shift,
-        _triangle(np.vstack([a.level, moved])),
+        merge_levels(Level(a.shift, a.level), Level(b.shift, b.level)).root,
         tuple(root(np.vstack(pair)) for pair in zip(a.changes, b.changes, strict=True)),
         tuple(x + y for x, y in zip(a.counts, b.counts, strict=True)),
     )
@@ -107,7 +86,7 @@ def class_roots(Phi: Array, classes: IntArray) -> Roots:
     """
     shift = Phi[0].copy()
     within = np.sqrt(2.0) * (Phi - _group_means(Phi, classes)[classes])
-    return Roots(shift, _level(Phi, shift), (root(within),), (float(len(Phi)),))
+    return Roots(shift, level_root(Phi, shift), (root(within),), (float(len(Phi)),))
 
 
 def target_roots(Phi: Array, ranks: IntArray) -> Roots:
@@ -124,7 +103,7 @@ def target_roots(Phi: Array, ranks: IntArray) -> Roots:
     neighbours[[0, -1]] = 1.0
     spread = (Phi - means[ranks]) * np.sqrt(neighbours / sizes)[ranks, None]
     rows = np.vstack([np.diff(means, axis=0), spread[sizes[ranks] > 1]])
-    return Roots(shift, _level(Phi, shift), (root(rows),), (float(len(sizes) - 1),))
+    return Roots(shift, level_root(Phi, shift), (root(rows),), (float(len(sizes) - 1),))
 
 
 def _group_means(Phi: Array, groups: IntArray) -> Array:
@@ -162,21 +141,11 @@ def finish(roots: Roots, *, rcond: float, alpha: float, standardize: bool) -> Sl
     standardize : whether the columns are brought to unit variance before ``rcond`` and ``alpha``
         are applied, so that neither depends on units; not for coordinates whose length matters.
     """
-    weight = roots.level[0, 0]  # ± the root of the number of rows
-    mean = roots.shift + roots.level[0, 1:] / weight
-    S = roots.level[1:, 1:] / abs(weight)
-    deviations = np.linalg.norm(S, axis=0)
-    # What rounding alone makes of a constant column does not count as variance.
-    noise = 1e2 * np.finfo(float).eps * np.abs(mean - roots.shift)
-    dead = deviations <= np.maximum(noise, np.finfo(float).tiny)
-    scale = np.where(dead, 1.0, deviations) if standardize else np.ones_like(deviations)
-    S = np.where(dead, 0.0, S / scale)
-
-    _, s, Vt = linalg.svd(S, full_matrices=False, check_finite=False)
-    rank = int(np.sum(s > rcond * s[0])) if len(s) and s[0] > 0 else 0
-    s, Vt = s[:rank], Vt[:rank]
+    level = whiten_level(Level(roots.shift, roots.level), rcond=rcond, standardize=standardize)
+    mean, scale, s, Vt = level
+    rank = len(s)
     if not rank:
-        nothing = np.zeros((0, S.shape[1]))
+        nothing = np.zeros((0, len(mean)))
         return SlowAxes(mean, nothing.T, np.zeros(0), 0, nothing)
     whitening = Vt.T / s
     pairs = zip(roots.changes, roots.counts, strict=True)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from isthmus._compiled import njit
+from isthmus.features.components.loops import mean_step, minor_row, principal_rate, principal_step
 
 
 @njit
@@ -24,20 +25,15 @@ def run(Phi, starts, mean, V, w, w_average, top, previous, counters, settings):
     """
     amnesia, floor, rate, settle, rcond = settings
     q, K = V.shape
-    J = len(w)
     u, residual = np.empty(K), np.empty(K)
     z, z_before, dz, direction = np.empty(q), np.empty(q), np.empty(q), np.empty(q)
     for row in range(len(Phi)):
         counters[0] += 1
         t = counters[0]
-        eta_mean = max(1.0 / t, floor)
+        mean_step(mean, Phi[row], max(1.0 / t, floor), u)
         for k in range(K):
-            mean[k] += eta_mean * (Phi[row, k] - mean[k])
-            u[k] = Phi[row, k] - mean[k]
             residual[k] = u[k]
-        # The amnesic weight 1 - (1 + l) / t of the old vector must not be negative.
-        eta = max((1.0 + amnesia) / t if t > 2 * (1 + amnesia) else 1.0 / t, floor)
-        _principal_step(V, residual, eta, t)
+        principal_step(V, residual, principal_rate(t, amnesia, floor), t)
         _whiten(V, u, z, rcond)
         if starts[row]:
             for j in range(u.shape[0]):
@@ -51,48 +47,7 @@ def run(Phi, starts, mean, V, w, w_average, top, previous, counters, settings):
         for i in range(q):
             dz[i] = z[i] - z_before[i]
         counters[1] += 1
-        n = counters[1]
-        norm = np.sqrt(np.dot(top, top))
-        if norm == 0.0:
-            for j in range(dz.shape[0]):
-                top[j] = dz[j]
-            continue
-        eta_top = max(1.0 / n, rate)
-        along = np.dot(dz, top) / norm
-        for i in range(q):
-            top[i] += eta_top * (along * dz[i] - top[i])
-        gamma = 1.1 * np.sqrt(np.dot(top, top))
-        if gamma > 0.0:
-            _minor_step(w, dz, gamma, rate, direction)
-            weight = max(1.0 / n, 0.1 * rate)
-            for j in range(J):
-                # Directions have no sign: average those that point the same way.
-                side = 1.0 if np.dot(w[j], w_average[j]) >= 0.0 else -1.0
-                for i in range(q):
-                    w_average[j, i] += weight * (side * w[j, i] - w_average[j, i])
-
-
-@njit
-def _principal_step(V, residual, eta, t):
-    """CCIPCA: each direction learns from what the earlier ones leave unexplained."""
-    for i in range(min(len(V), t - 1)):  # the first row is its own mean and carries no information
-        norm = np.sqrt(np.dot(V[i], V[i]))
-        if norm == 0.0:
-            # A direction is as long as the variance along it. The published start, the row itself,
-            # has the unit of a deviation, so that the result would depend on units.
-            length = np.sqrt(np.dot(residual, residual))
-            for k in range(V.shape[1]):
-                V[i, k] = length * residual[k]
-            return
-        along = np.dot(residual, V[i]) / norm
-        for k in range(V.shape[1]):
-            V[i, k] += eta * (along * residual[k] - V[i, k])
-        norm = np.sqrt(np.dot(V[i], V[i]))
-        if norm == 0.0:
-            return
-        along = np.dot(residual, V[i]) / norm
-        for k in range(V.shape[1]):
-            residual[k] -= along * V[i, k] / norm
+        minor_row(dz, w, w_average, top, counters[1], rate, direction)
 
 
 @njit
@@ -101,26 +56,3 @@ def _whiten(V, u, z, rcond):
     for i in range(len(V)):
         norm = np.sqrt(np.dot(V[i], V[i]))
         z[i] = np.dot(V[i], u) / norm**1.5 if norm > rcond * top else 0.0
-
-
-@njit
-def _minor_step(w, dz, gamma, rate, direction):
-    """Principal step on I - C/gamma, with earlier directions projected out of the vector.
-
-    Removing them from the sample alone, as for principal directions, would leave the identity's
-    part along the removed direction, which is then the largest: all directions would collapse
-    onto one.
-    """
-    q = len(dz)
-    for j in range(len(w)):
-        norm = np.sqrt(np.dot(w[j], w[j]))
-        for i in range(q):
-            direction[i] = w[j, i] / norm
-        along = np.dot(dz, direction) / gamma
-        for i in range(q):
-            w[j, i] += rate * (direction[i] - along * dz[i] - w[j, i])
-        for earlier in range(j):
-            squared = np.dot(w[earlier], w[earlier])
-            overlap = np.dot(w[j], w[earlier]) / squared
-            for i in range(q):
-                w[j, i] -= overlap * w[earlier, i]

@@ -1,0 +1,1 @@
+"""Directions of large and small variance: whitening, and components of streams."""

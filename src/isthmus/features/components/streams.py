@@ -1,0 +1,230 @@
+"""Principal and minor components of a stream, without any covariance."""
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy import linalg
+from sklearn.utils import check_random_state
+
+from isthmus._parameters import Constraint, integer, none, real, seed
+from isthmus.features.components.base import LinearComponents
+from isthmus.linalg.signs import fix_signs
+from isthmus.typing import Array
+
+
+class CandidPCA(LinearComponents):
+    r"""Principal components of a stream by candid covariance-free updates [Weng2003]_.
+
+    Each row :math:`x`, centred by the running mean, moves the directions one after the other,
+
+    .. math:: v_i\leftarrow(1-\eta)v_i+\eta\,\frac{x^\top v_i}{\|v_i\|}x,\qquad
+              x\leftarrow x-\frac{x^\top v_i}{\|v_i\|^2}v_i,\qquad\eta=\frac{1+l}t ,
+
+    so that :math:`v_i/\|v_i\|` tends to the i-th eigenvector of the covariance and :math:`\|v_i\|`
+    to its eigenvalue. O(q d) time and memory for q of d columns: no square matrix, so that d may be
+    in the hundred thousands.
+
+    Parameters
+    ----------
+    n_components : int or None, default=None
+        Number q of directions; None takes all columns.
+    amnesia : float, default=2.0
+        :math:`l`: how much new rows are favoured over those seen while the directions were still
+        wrong.
+    min_rate : float, default=0.0
+        The rates never fall below; above zero, drift is followed and some noise remains.
+    max_iter : int, default=10
+        Passes of :meth:`fit` over the rows, in their order.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        Unit directions, not exactly orthogonal; zeros where the rows have no more variance.
+    patterns_ : ndarray of shape (n_components, n_features)
+        The way back from coordinates.
+    explained_variance_ : ndarray of shape (n_components,)
+        Lengths of the :math:`v_i`.
+    mean_ : ndarray of shape (n_features,)
+    n_samples_seen_ : int
+        With repetition.
+
+    See Also
+    --------
+    Whitening : exact, with a square matrix of the columns.
+    sklearn.decomposition.IncrementalPCA : block by block, more accurate, O(q² d) for each row.
+    MinorComponents : the other end of the spectrum.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.features import CandidPCA
+    >>> X = np.random.default_rng(0).normal(size=(2000, 3)) * [3.0, 1.0, 0.1]
+    >>> model = CandidPCA(2).fit(X)
+    >>> np.abs(model.components_).round(1)
+    array([[1., 0., 0.],
+           [0., 1., 0.]])
+    """
+
+    __module__ = "isthmus.features"
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "n_components": integer(1) | none,
+        "amnesia": real(0, 10),
+        "min_rate": real(0, 1),
+        "max_iter": integer(1),
+    }
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        amnesia: float = 2.0,
+        min_rate: float = 0.0,
+        max_iter: int = 10,
+    ):
+        self.n_components = n_components
+        self.amnesia = amnesia
+        self.min_rate = min_rate
+        self.max_iter = max_iter
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn from some passes over the rows of ``X``; return self."""
+        return self._learn(self._rows(X, reset=True), None, self.max_iter)
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Learn from further rows, once; return self."""
+        first = not hasattr(self, "_state")
+        return self._learn(self._rows(X, reset=first), None if first else self._state, 1)
+
+    def _learn(self, X: Array, state: Any, n_passes: int) -> Self:
+        from isthmus.features.components.loops import principal_rows  # compiled on first use
+
+        d = X.shape[1]
+        if state is None:
+            k = self._count(d, "the number of columns")
+            state = np.zeros(d), np.zeros((k, d)), np.zeros(1, dtype=np.int64)
+        mean, V, counters = (part.copy() for part in state)
+        for _ in range(n_passes):
+            principal_rows(X, mean, V, counters, float(self.amnesia), float(self.min_rate))
+        lengths = np.linalg.norm(V, axis=1)
+        # Rounding errors behind the last direction that varies have no direction.
+        used = lengths > 1e-14 * lengths.max(initial=0.0)
+        units = np.where(used[:, None], V / np.where(used, lengths, 1.0)[:, None], 0.0)
+        self.components_ = fix_signs(units.T).T
+        self.patterns_ = np.linalg.pinv(self.components_).T
+        self.explained_variance_ = np.where(used, lengths, 0.0)
+        self._state = mean, V, counters
+        self.mean_, self.n_samples_seen_ = mean, int(counters[0])
+        return self
+
+
+class MinorComponents(LinearComponents):
+    r"""Directions of least variance of a stream.
+
+    Hebb's rule with the sign reversed is unstable. Instead principal components of
+    :math:`I-C/\gamma`, with :math:`\gamma` above the largest eigenvalue, are learned from centred
+    rows :math:`x` with unit vectors :math:`u_j=w_j/\|w_j\|`:
+
+    .. math:: w_j\leftarrow(1-\eta)w_j+\eta\Bigl(u_j-\frac{x^\top u_j}\gamma x\Bigr),\qquad
+              w_j\leftarrow w_j-\sum_{i<j}(w_j^\top u_i)u_i ,
+
+    so that :math:`\|w_j\|\to1-\lambda_j/\gamma`. Earlier directions must be projected out of the
+    vector: taken out of the row, as for principal components, they would all become the same one.
+
+    Parameters
+    ----------
+    n_components : int or None, default=None
+        Number of directions, of least variance first; None takes all columns.
+    rate : float, default=0.01
+        :math:`\eta`, constant: with rates that fall like 1/t the directions hardly arrive.
+    max_iter : int, default=20
+        Passes of :meth:`fit` over the rows, in their order.
+    random_state : int, RandomState instance or None, default=None
+        First directions.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        Orthonormal, averages over the last steps.
+    patterns_ : ndarray of shape (n_components, n_features)
+        The same: the way back.
+    explained_variance_ : ndarray of shape (n_components,)
+        Variances along them, by the lengths.
+    mean_ : ndarray of shape (n_features,)
+    n_samples_seen_ : int
+        With repetition.
+
+    See Also
+    --------
+    Whitening : exact, with a square matrix of the columns.
+    SlowFeatureAnalysis : minor components of whitened differences in time.
+
+    Notes
+    -----
+    A pair of directions is told apart over about :math:`\gamma/(\eta(\lambda_2-\lambda_1))` rows:
+    where variances at the lower end differ by little beside the largest one, whiten or drop the
+    large ones first. O(J d) for each row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.features import MinorComponents
+    >>> X = np.random.default_rng(0).normal(size=(2000, 3)) * [2.0, 1.0, 0.1]
+    >>> np.abs(MinorComponents(1, random_state=0).fit(X).components_).round(1)
+    array([[0., 0., 1.]])
+    """
+
+    __module__ = "isthmus.features"
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "n_components": integer(1) | none,
+        "rate": real(0, 0.5, include_low=False),
+        "max_iter": integer(1),
+        "random_state": seed,
+    }
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        rate: float = 0.01,
+        max_iter: int = 20,
+        random_state: Any = None,
+    ):
+        self.n_components = n_components
+        self.rate = rate
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn from some passes over the rows of ``X``; return self."""
+        return self._learn(self._rows(X, reset=True), None, self.max_iter)
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Learn from further rows, once; return self."""
+        first = not hasattr(self, "_state")
+        return self._learn(self._rows(X, reset=first), None if first else self._state, 1)
+
+    def _learn(self, X: Array, state: Any, n_passes: int) -> Self:
+        from isthmus.features.components.loops import minor_rows  # compiled on first use
+
+        d = X.shape[1]
+        if state is None:
+            k = self._count(d, "the number of columns")
+            rng = check_random_state(self.random_state)
+            w = linalg.qr(rng.normal(size=(d, k)), mode="economic")[0].T.copy()
+            counters = np.zeros(2, dtype=np.int64)
+            state = np.zeros(d), w, w.copy(), np.zeros(d), counters
+        state = tuple(part.copy() for part in state)
+        for _ in range(n_passes):
+            minor_rows(X, *state, float(self.rate), 0.0)
+        mean, w, average, top, counters = state
+        self._state = state
+        Q = linalg.qr(average.T, mode="economic")[0]
+        self.components_ = np.ascontiguousarray(fix_signs(Q).T)
+        self.patterns_ = self.components_
+        gamma = 1.1 * float(np.linalg.norm(top))
+        shares = np.maximum(1 - np.linalg.norm(w, axis=1), 0.0)
+        self.explained_variance_ = gamma * shares
+        self.mean_, self.n_samples_seen_ = mean, int(counters[0])
+        return self

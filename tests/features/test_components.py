@@ -1,0 +1,112 @@
+"""Whitening, and principal and minor components of streams."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.decomposition import PCA
+
+from isthmus.features import CandidPCA, MinorComponents, Whitening
+
+
+def rows(rng, n=4000, variances=(5.0, 3.0, 1.5, 0.7, 0.2)):
+    """Gaussian rows and the axes along which they have these variances."""
+    d = len(variances)
+    U = np.linalg.qr(rng.normal(size=(d, d)))[0]
+    return rng.normal(size=(n, d)) * np.sqrt(variances) @ U + 3.0, U
+
+
+def test_whitened_rows_have_unit_covariance_and_come_back(rng):
+    X, _ = rows(rng, 300)
+    model = Whitening().fit(X)
+    Z = model.transform(X)
+    assert_allclose(Z.T @ Z / 300, np.eye(5), atol=1e-10)
+    assert_allclose(Z.mean(axis=0), 0, atol=1e-10)
+    assert_allclose(model.inverse_transform(Z), X, atol=1e-10)
+
+
+def test_whitening_is_that_of_scikit_learn_up_to_its_divisor(rng):
+    X, _ = rows(rng, 50)
+    Z = Whitening(3).fit_transform(X)
+    theirs = PCA(3, whiten=True, svd_solver="full").fit_transform(X) * np.sqrt(50 / 49)
+    assert_allclose(np.abs(Z), np.abs(theirs), atol=1e-8)
+
+
+def test_a_stream_of_blocks_is_whitened_as_all_rows(rng):
+    X, _ = rows(rng, 300)
+    X = X + 1e4
+    whole, parts = Whitening().fit(X), Whitening()
+    for block in np.split(X, [3, 7, 120]):
+        parts.partial_fit(block)
+    assert parts.n_samples_seen_ == 300
+    assert_allclose(parts.explained_variance_, whole.explained_variance_, rtol=1e-8)
+    assert_allclose(parts.transform(X), whole.transform(X), atol=1e-6)
+    in_blocks = Whitening().fit(X[i : i + 50] for i in range(0, 300, 50))
+    assert_allclose(in_blocks.transform(X), whole.transform(X), atol=1e-6)
+
+
+def test_directions_without_variance_are_left_out(rng):
+    X, _ = rows(rng, 60)
+    copied = np.column_stack([X, X[:, :2] @ [1.0, 2.0]])
+    assert Whitening().fit(copied).components_.shape == (5, 6)
+    with pytest.raises(ValueError, match="rank of the rows"):
+        Whitening(6).fit(copied)
+    with pytest.raises(ValueError, match="no variance"):
+        Whitening().fit(np.ones((4, 2)))
+
+
+def test_lengths_are_eigenvalues_and_directions_eigenvectors(rng):
+    X, U = rows(rng, 20_000)
+    model = CandidPCA(3, max_iter=3).fit(X)
+    assert_allclose(model.explained_variance_, [5.0, 3.0, 1.5], rtol=0.06)
+    assert np.abs(np.sum(model.components_ * U[:3], axis=1)).min() > 0.995
+    left = X - model.inverse_transform(model.transform(X))
+    assert_allclose(np.mean(np.sum(left**2, axis=1)), 0.9, rtol=0.1)
+
+
+def test_a_stream_of_principal_components_goes_on_where_it_was(rng):
+    X, _ = rows(rng, 500)
+    whole, parts = CandidPCA(2, max_iter=1).fit(X), CandidPCA(2)
+    for block in np.split(X, [1, 17, 200]):
+        parts.partial_fit(block)
+    assert_allclose(parts.components_, whole.components_, atol=1e-12)
+    assert parts.n_samples_seen_ == whole.n_samples_seen_ == 500
+
+
+def test_a_rate_that_stays_follows_a_turn(rng):
+    first = rng.normal(size=(3000, 2)) * [3.0, 0.3]
+    turned = rng.normal(size=(3000, 2)) * [0.3, 3.0]
+    model = CandidPCA(1, min_rate=0.005).partial_fit(first).partial_fit(turned)
+    assert abs(model.components_[0, 1]) > 0.95
+    still = CandidPCA(1).partial_fit(first).partial_fit(turned)
+    assert abs(still.components_[0, 1]) < abs(model.components_[0, 1])
+
+
+def test_minor_components_are_the_least_eigenvectors(rng):
+    X, U = rows(rng, 4000)
+    model = MinorComponents(2, max_iter=10, random_state=0).fit(X)
+    assert np.abs(np.sum(model.components_ * U[[4, 3]], axis=1)).min() > 0.97
+    assert_allclose(model.explained_variance_, [0.2, 0.7], atol=0.25)
+    assert_allclose(model.components_ @ model.components_.T, np.eye(2), atol=1e-10)
+
+
+@pytest.mark.parametrize("factor", [1e-6, 1e6])
+@pytest.mark.parametrize("cls", [CandidPCA, MinorComponents])
+def test_units_change_nothing(cls, factor, rng):
+    X, _ = rows(rng, 300)
+    settings = {} if cls is CandidPCA else {"random_state": 0}
+    plain, scaled = (cls(2, **settings).fit(f * X) for f in (1.0, factor))
+    assert_allclose(np.abs(scaled.components_), np.abs(plain.components_), atol=1e-6)
+    assert_allclose(scaled.explained_variance_, factor**2 * plain.explained_variance_, rtol=1e-5)
+
+
+def test_a_constant_column_gets_no_weight(rng):
+    X = np.column_stack([rng.normal(size=(200, 2)), np.full(200, 7.0)])
+    model = CandidPCA().fit(X)
+    assert_allclose(model.components_[:2, 2], 0, atol=1e-12)
+    assert np.isfinite(model.transform(X)).all()
+
+
+def test_single_precision_stays(rng):
+    X = rows(rng, 100)[0].astype(np.float32)
+    for model in (Whitening(), CandidPCA(2), MinorComponents(2, random_state=0)):
+        assert model.fit_transform(X).dtype == np.float32
