@@ -23,7 +23,7 @@ class Covers:
     way : {"value", "claim", "other data"}
         ``"value"``: a published number stands beside ours and is judged by a band. ``"claim"``:
         what is published has no number, or only its order is judged. ``"other data"``: the
-        published data are not to be had, and others take their place.
+        published data are not available, and others take their place.
     why : str
         Why the data are others, or why not all of it is remade. Must be given for other data.
 

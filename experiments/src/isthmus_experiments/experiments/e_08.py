@@ -28,7 +28,7 @@ ITERATIVE, FROM_DATA = ("gradient", "fixed point"), ("MDS", "learned")
         Covers(
             "000 figure 3.4",
             way="other data",
-            why="the rendered faces are not to be had; heads of our own and photographs stand in",
+            why="the rendered faces are not available; heads of our own and photographs stand in",
         ),
     ],
     quick={"n_heads": 200, "n_persons": 5, "olivetti": False, "size": 24, "n_test": 40},

@@ -28,7 +28,7 @@ TWO_CLASSES = {
     "image": (2000, 3.9, 500.0, 216, 0.0281),
 }
 REGRESSIONS = {"Abalone": 0.410, "Kin-32nm (Pumadyn-32nm instead)": 0.6187}
-STAND_IN = "Kin-32nm is not to be had; Pumadyn-32nm stands in"
+STAND_IN = "Kin-32nm is not available; Pumadyn-32nm stands in"
 PENALTIES = np.geomspace(1e-6, 1.0, 10)  # in units of what one point adds to the error
 PUBLISHED_SECONDS = {
     "german": (613, 645, 21),
@@ -96,7 +96,7 @@ def reduced_benchmarks(settings, seed, progress):
             "a quadratic program for each setting, so their times fell more than that of pursuit.",
             "USPS is read with exp(-|x - z|^2 / 128) and 7291 + 2007 digits (the table says 7329 "
             "and 2000). Machines with many classes are one-against-one, as in "
-            "scikit-learn, and one against the rest, as published. Kin-32nm is not to be had; "
+            "scikit-learn, and one against the rest, as published. Kin-32nm is not available; "
             "Pumadyn-32nm has its size and inputs, so its error is not comparable. The document "
             "chose the parameters of both regressions on the test set.",
         ],

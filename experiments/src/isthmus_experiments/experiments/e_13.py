@@ -26,7 +26,7 @@ from isthmus_experiments.experiments._imitation import (
 from isthmus_experiments.experiments._imitation_rows import path_rows, spectrum_rows
 from isthmus_experiments.experiments._partial_least_squares import pls_coefficients
 
-NO_PICTURES = "pictures and robot are not to be had; drawn scenes stand in"
+NO_PICTURES = "pictures and robot are not available; drawn scenes stand in"
 RANKS = range(5, 14)
 RANK = 7
 LOSS = 0.05

@@ -34,12 +34,12 @@ LIMIT = 1e-5  # of the hand, in millimetres: 1e-8 metres
         Covers(
             "000 figure 5.5",
             way="other data",
-            why="the recorded writing is not to be had; generated writing stands in",
+            why="the recorded writing is not available; generated writing stands in",
         ),
         Covers(
             "000 figure 5.6",
             way="other data",
-            why="the recorded writing is not to be had; generated writing stands in",
+            why="the recorded writing is not available; generated writing stands in",
         ),
     ],
     quick={"n_steps": 16},

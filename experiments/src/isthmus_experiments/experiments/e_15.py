@@ -38,25 +38,25 @@ MEASURES = {
         Covers(
             "000 figure 5.7",
             way="other data",
-            why="writing and the maker's controller are not to be had; generated "
+            why="writing and the maker's controller are not available; generated "
             "writing and a stand-in controller",
         ),
         Covers(
             "000 figure 5.8",
             way="other data",
-            why="writing and the maker's controller are not to be had; generated "
+            why="writing and the maker's controller are not available; generated "
             "writing and a stand-in controller",
         ),
         Covers(
             "000 figure 5.9",
             way="other data",
-            why="writing and the maker's controller are not to be had; generated "
+            why="writing and the maker's controller are not available; generated "
             "writing and a stand-in controller",
         ),
         Covers(
             "000 figure 5.10",
             way="other data",
-            why="writing and the maker's controller are not to be had; generated "
+            why="writing and the maker's controller are not available; generated "
             "writing and a stand-in controller",
         ),
     ],

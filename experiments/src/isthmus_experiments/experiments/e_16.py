@@ -33,7 +33,7 @@ VIEWS = {
         Covers(
             "000 figure 6.11",
             way="other data",
-            why="the snapshots are not to be had; drawn scenes stand in",
+            why="the snapshots are not available; drawn scenes stand in",
         ),
     ],
     quick={"frames": 60, "views": 10, "words": 30, "contexts": 150},

@@ -25,7 +25,7 @@ N_WORDS = 6
         Covers(
             "002 figure 10",
             way="other data",
-            why="the mails are not to be had in this form; news stand in",
+            why="the mails are not available in this form; news stand in",
         ),
     ],
     quick={"n_topics": 8, "tol": 1e-2},

@@ -24,7 +24,7 @@ from isthmus_experiments.experiments._reduction.tables import (
         "DisCoMax 12.29 (d = 3) to 9.66 (d = 11), the best at every d; its six rivals 11.7 to 21.5."
     ),
     covers=[
-        Covers("003 table 5.4", way="other data", why="757 of 53 500 slices are to be had"),
+        Covers("003 table 5.4", way="other data", why="757 of 53 500 slices are available"),
     ],
     quick=QUICK,
     full={"components": COMPONENTS, "folds": 5, "rows": 757, "methods": METHODS},

@@ -27,7 +27,7 @@ NEIGHBOUR = "nearest neighbour"
         Covers(
             "002 figure 15",
             way="other data",
-            why="the images of the picture are not to be had; textures stand in",
+            why="the images of the picture are not available; textures stand in",
         ),
     ],
     quick={"shapes": ((5, 2),), "usps": False, "runs": 2},

@@ -9,7 +9,7 @@ from isthmus.plotting import image_grid
 from isthmus_experiments import Covers, Outcome, Picture, Row, experiment
 from isthmus_experiments.experiments._natural_images import natural_images
 
-WHY = "the films are not to be had; photographs that move and drawn objects stand in"
+WHY = "the films are not available; photographs that move and drawn objects stand in"
 SIDE, N_UNITS = 16, 9
 FIELD, N_OBJECTS = 20, 3
 ANGLES = np.linspace(0, np.pi, 12, endpoint=False)
@@ -59,7 +59,7 @@ def pictures(settings, seed, progress):
         [
             f"Patches of {SIDE} x {SIDE} pixels that wander over {source}; "
             f"{settings['n_pixels']} principal components, all their products. The document's "
-            "pictures are of films that are not to be had."
+            "pictures are of films that are not available."
         ],
     )
 

@@ -46,13 +46,13 @@ SUMMARY = (6.39, 1.26, 14.31, 7.01)  # gains in percent, as the last table sums 
         Covers(
             "003 table 4.2",
             way="other data",
-            why="the joint angles are not to be had; places of joints stand in",
+            why="the joint angles are not available; places of joints stand in",
         ),
         Covers(
             "003 table 4.6",
             4,
             way="other data",
-            why="the joint angles are not to be had; places of joints stand in",
+            why="the joint angles are not available; places of joints stand in",
         ),
     ],
     quick={"n_train": 250, "n_test": 100, "max_rows": 100, "n_variants": 1},

@@ -92,17 +92,27 @@ def _introduction(kept: list[Record], n_experiments: int) -> list[str]:
 
 def _coverage(covered: list[Coverage]) -> list[str]:
     counts = Counter(c.level for c in covered)
-    lines = [
+    elsewhere = [c for c in covered if c.level == "other data"]
+    missing = [c for c in covered if c.level not in ("full", "other data")]
+    return [
         f"{len(covered)} tables and figures report results: "
         + ", ".join(f"{counts[level]} {level}" for level in LEVELS)
-        + ". `isthmus reproduce --coverage` lists them all; these are not remade, or in part:",
+        + ". `isthmus reproduce --coverage` lists them all. These are not remade, or in part:",
         "",
-        table_line("table or figure", "what it shows", "remade", "by", "why not all"),
+        *_items(missing),
+        "",
+        "And these are remade on other data than the published ones:",
+        "",
+        *_items(elsewhere),
+    ]
+
+
+def _items(covered: list[Coverage]) -> list[str]:
+    lines = [
+        table_line("table or figure", "what it shows", "remade", "by", "why"),
         "|---|---|---|---|---|",
     ]
     for c in covered:
-        if c.level in ("full", "other data"):
-            continue
         why = "; ".join(dict.fromkeys(d.why for _, d in c.declared if d.why))
         lines.append(
             table_line(
