@@ -13,9 +13,12 @@ from isthmus.kernels import Gaussian
 from isthmus.manifold import (
     PSOM,
     Annealing,
+    Charting,
     CurvilinearComponents,
     GenerativeTopographicMapping,
+    LocalPCA,
     PrincipalCurve,
+    RegularizedPrincipalManifold,
     SmoothPSOM,
     UnsupervisedKernelRegression,
 )
@@ -109,6 +112,9 @@ VARIANTS = [
     PrincipalCurve("polygonal", random_state=0),
     PrincipalCurve("segments", closed=True, random_state=0),
     PrincipalCurve("generative", random_state=0),
+    Charting(1, local=LocalPCA(n_models=3, method="kmeans")),
+    LocalPCA(1, n_models=3, method="reconstruction", blend=True),
+    RegularizedPrincipalManifold(1, regularizer="sparse", alpha=0.01, n_nodes=8, init="pca"),
     SmoothPSOM((6,), smoothness=0.1, annealing=Annealing(0.2)),
     KSVD(5, batch_size=10, max_iter=2, random_state=0),
     KSVD(update="exact", rule="correlation", monotone=True, max_iter=3, random_state=0),
@@ -146,6 +152,7 @@ REQUIRED: dict[str, dict] = {
             1, init="pca", homotopy=None, max_iter=60, tol=1.0, random_state=0
         )
     },
+    "RegularizedPrincipalManifold": {"alpha": 0.01, "init": "pca"},
     "GaussianProcessClassifier": {"n_init": 1},  # many fits, whose starts do not matter
 }
 

@@ -49,10 +49,12 @@ from isthmus.kernels import (
 )
 from isthmus.manifold import (
     PSOM,
+    Charting,
     CurvilinearComponents,
     GenerativeTopographicMapping,
     KHarmonicMeans,
     MaximumVarianceUnfolding,
+    RegularizedPrincipalManifold,
     SammonMapping,
     SmoothPSOM,
     UnsupervisedKernelRegression,
@@ -250,6 +252,8 @@ TRANSFORMERS = {
     "SmoothPSOM": SmoothPSOM((5, 5), random_state=0),
     "KHarmonicMeans": KHarmonicMeans(12, random_state=0),
     "GenerativeTopographicMapping": GenerativeTopographicMapping(n_nodes=15, init="pca"),
+    "Charting": Charting(2),
+    "RegularizedPrincipalManifold": RegularizedPrincipalManifold(2, alpha=1e-3, init="pca"),
     "SammonMapping": SammonMapping(2, random_state=0),
     "CurvilinearComponents": CurvilinearComponents(2, random_state=0),
     "MaximumVarianceUnfolding": MaximumVarianceUnfolding(2, max_iter=100, random_state=0),
@@ -341,6 +345,7 @@ OBJECTS = {
 LEFT_OUT = {
     "BaseLatentMap": "abstract",
     "BasePreimage": "abstract",
+    "LocalPCA": "the number of a model among its coordinates is no number to regress on",
     "PrincipalCurve": "one coordinate, where inputs and outputs here have two or more",
     "PSOM": "its nodes lie on a grid that is given, not found",
     "MinimumRiskPreimage": "asks for weights and a loss of objects: see test_losses",

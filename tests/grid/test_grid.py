@@ -18,6 +18,8 @@ ON_SURFACES = {
     "UnsupervisedKernelRegression kernel",
     "SmoothPSOM",
     "GenerativeTopographicMapping",
+    "Charting",
+    "RegularizedPrincipalManifold",
     "SammonMapping",
     "CurvilinearComponents",
     "MaximumVarianceUnfolding",

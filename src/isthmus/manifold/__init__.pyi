@@ -13,6 +13,8 @@ from isthmus.manifold.gtm.estimator import (
 from isthmus.manifold.gtm.landscape import Landscape as Landscape
 from isthmus.manifold.latent_map import BaseLatentMap as BaseLatentMap
 from isthmus.manifold.latent_map import MapValues as MapValues
+from isthmus.manifold.local.charting import Charting as Charting
+from isthmus.manifold.local.estimator import LocalPCA as LocalPCA
 from isthmus.manifold.measures.held_out import held_out_reconstruction as held_out_reconstruction
 from isthmus.manifold.measures.ranks import NeighborhoodScores as NeighborhoodScores
 from isthmus.manifold.measures.ranks import continuity as continuity
@@ -26,6 +28,9 @@ from isthmus.manifold.psom.estimator import PSOM as PSOM
 from isthmus.manifold.psom.grid import grid_points as grid_points
 from isthmus.manifold.psom.smooth import SmoothPSOM as SmoothPSOM
 from isthmus.manifold.quantizers.estimator import KHarmonicMeans as KHarmonicMeans
+from isthmus.manifold.regularized.estimator import (
+    RegularizedPrincipalManifold as RegularizedPrincipalManifold,
+)
 from isthmus.manifold.ukr.estimator import (
     UnsupervisedKernelRegression as UnsupervisedKernelRegression,
 )

@@ -1,0 +1,1 @@
+"""Local principal components, and charts made of them."""

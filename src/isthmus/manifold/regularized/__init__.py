@@ -1,0 +1,1 @@
+"""Regularised principal manifolds."""
