@@ -199,6 +199,29 @@ def inducing(n):
 
 
 @benchmark(
+    "gp-inducing-search",
+    work="The same with Inducing(200, n_search=1000): parameters learned on 1000 rows, then all",
+    peer="an exact process on 1000 of the rows",
+    cases=(5_000, 20_000, 80_000),
+    quick=(2_000, 4_000),
+    goal="as fast, and no larger an error",
+)
+def inducing_search(n):
+    X, y, T, truth = _waves(n, 2_000)
+
+    def error(model):
+        return {"test error": float(np.mean((model.predict(T) - truth) ** 2))}
+
+    settings = {"n_init": 1, "random_state": 0}
+    some = Inducing(200, n_search=1_000)
+    return Contest(
+        lambda: GaussianProcess("ard", approximation=some, **settings).fit(X, y),
+        lambda: GaussianProcess("ard", **settings).fit(X[:1000], y[:1000]),
+        error,
+    )
+
+
+@benchmark(
     "bayesian-linear",
     work="Bayesian linear regression of 50 columns, noise and prior learned",
     peer="sklearn BayesianRidge",

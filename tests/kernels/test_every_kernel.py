@@ -354,3 +354,15 @@ def test_function_kernels(rng):
         ValueError, match=r"shape \(12, 9\). Got shape \(\) instead.*pairwise_calls"
     ):
         FunctionKernel(lambda a, b: 1.0)(X, Z)
+
+
+@pytest.mark.parametrize("n", [1, 5, 256, 300, 700])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_gaussian_of_many_columns_with_itself_computes_every_pair_once(n, dtype):
+    X = np.random.default_rng(0).normal(size=(n, 70)).astype(dtype)
+    kernel = Gaussian(0.01)
+    K = kernel.gram(X, X)
+    assert K.dtype == dtype
+    np.testing.assert_array_equal(K, K.T)
+    atol = 1e-12 if dtype == np.float64 else 2e-5
+    assert_allclose(K, kernel.gram(X, X.copy()), atol=atol)

@@ -15,6 +15,10 @@ from isthmus.kernels.vectors.width import median_distance
 from isthmus.linalg.products import product
 from isthmus.typing import Array
 
+# Columns from which half of the products is worth a copy of the other half; with fewer the time is
+# that of writing the matrix.
+MANY_COLUMNS = 64
+
 
 @dataclass(repr=False)
 class Gaussian(Kernel):
@@ -89,6 +93,8 @@ class Gaussian(Kernel):
         # [2γx, -γ‖x‖², -γ]·[z, 1, ‖z‖²]' = -γ‖x-z‖²: one matrix product, no further pass.
         left = np.column_stack([2 * gamma * left, -gamma * x_norms, np.full_like(x_norms, -gamma)])
         right = np.column_stack([right, np.ones_like(z_norms), z_norms])
+        if X is Z and X.shape[1] >= MANY_COLUMNS:
+            return _symmetric_gram(left, right, np.result_type(X, Z))
         K = np.empty((len(X), len(Z)), dtype=np.result_type(X, Z))
         # Blocks that stay in the cache between the product and the exponential.
         for rows in block_slices(len(X), len(Z), block_size=max(1, 2**20 // len(Z))):
@@ -134,3 +140,24 @@ class Gaussian(Kernel):
         # still has the distances of the direction it points in.
         cosine = K / np.sqrt(np.maximum(x_diag * z_diag, np.finfo(K.dtype).tiny))
         return -np.log(np.clip(cosine, 1e-12, 1.0)) / self.gamma
+
+
+def _symmetric_gram(left: Array, right: Array, dtype: Any) -> Array:
+    """Gram matrix of objects with themselves: every pair once, and the other half copied."""
+    n = len(left)
+    K = np.empty((n, n), dtype=dtype)
+    size = max(1, min(256, 2**20 // n))
+    buffer = np.empty(min(size, n) * n, dtype=dtype)
+    for rows in block_slices(n, n, block_size=size):
+        start, stop = rows.start, rows.stop
+        # Up to the diagonal, in memory that stays in the cache.
+        block = buffer[: (stop - start) * stop].reshape(stop - start, stop)
+        product(left[rows], right[:stop].T, out=block)
+        np.minimum(block, 0, out=block)
+        np.exp(block, out=block)
+        square = np.tril(block[:, start:], -1)
+        block[:, start:] = square + square.T
+        K[rows, :stop] = block
+        K[:start, rows] = block[:, :start].T
+    np.fill_diagonal(K, 1)
+    return K

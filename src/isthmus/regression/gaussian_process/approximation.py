@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 from isthmus._checks import refusal
 from isthmus._memory import require_memory
-from isthmus._parameters import Constraint, boolean, check_parameters, integer
+from isthmus._parameters import Constraint, boolean, check_parameters, integer, none
 from isthmus._piece import Piece
 from isthmus._warnings import warn
 
@@ -29,6 +29,8 @@ class Approximation(Piece):
     n_members: int = 1
     #: With few objects: whether the likelihood is replaced by its bound.
     bound: bool = False
+    #: With few objects: rows on which the parameters are searched; None for all.
+    n_search: int | None = None
 
 
 @dataclass
@@ -51,16 +53,24 @@ class Inducing(Approximation):
         is the likelihood where m = n. False is the deterministic training conditional (``"dtc"``):
         the same predictions, with parameters of largest likelihood of the low-rank model, which
         is no bound.
+    n_search : int or None, default=None
+        Rows on which the parameters are searched, where there are more; the process is then
+        conditioned on all. None searches on all rows too, from the parameters found on 2000.
     """
 
     __module__ = "isthmus.regression"
 
     low_rank: ClassVar[bool] = True
 
-    _constraints: ClassVar[dict[str, Constraint]] = {"n_inducing": integer(1), "bound": boolean}
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "n_inducing": integer(1),
+        "bound": boolean,
+        "n_search": integer(1) | none,
+    }
 
     n_inducing: int = 256
     bound: bool = True
+    n_search: int | None = None
 
 
 @dataclass
@@ -94,7 +104,7 @@ def as_approximation(value: Any, owner: Any) -> Approximation:
     """The piece of a name, None for no approximation, or the piece itself, checked.
 
     >>> as_approximation("dtc", "GaussianProcess")
-    Inducing(n_inducing=256, bound=False)
+    Inducing(n_inducing=256, bound=False, n_search=None)
     """
     if value is None:
         return Exact()

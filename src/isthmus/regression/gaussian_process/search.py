@@ -195,11 +195,12 @@ def refine(
     max_iter: int,
     tol: float,
     report: Callable[[float], None],
+    growth: float = GROWTH,
 ) -> SearchResult:
-    """Go on at a finer level from where the coarse one ended, with its curvature."""
+    """Go on at a finer level from where the coarse one ended, with ``growth`` of its curvature."""
     if not at.start:
         return found
-    H = GROWTH * _curvature(_negative(coarse, at), found.theta, at.bounds)
+    H = growth * _curvature(_negative(coarse, at), found.theta, at.bounds)
     return _newton(_negative(fine, at), found.theta, H, at.bounds, max_iter, tol, report)
 
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import linalg
 
+from isthmus.blocks.sampling import sample_rows
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.definiteness import check_sample, symmetric
 from isthmus.kernels.objects import take
@@ -34,6 +35,7 @@ from isthmus.regression.gaussian_process.inducing import (
 )
 from isthmus.regression.gaussian_process.posterior import Posterior
 from isthmus.regression.gaussian_process.search import (
+    GROWTH,
     ROWS_FACTOR,
     Criterion,
     Evaluation,
@@ -49,6 +51,8 @@ from isthmus.typing import Array, IntArray, Objects
 FEWEST_ROWS = 250
 # TrainingRows of the exact search before one through inducing objects.
 MOST_COARSE_ROWS = 1000
+# Rows of the search through inducing objects that comes before the one on all rows.
+MIDDLE_ROWS = 2000
 
 
 class ProcessFit(NamedTuple):
@@ -215,13 +219,27 @@ def fit_through_inducing(
     settings: dict[str, Any],
 ) -> ProcessFit:
     """Search on some rows, then on sums over all; ``candidates`` gives rows of some numbers."""
+    n, bound, most = data.n_rows, bool(approximation.bound), approximation.n_search
+    n_middle = MIDDLE_ROWS if most is None else min(most, n)
+    # A level through the inducing objects is better than an exact one and costs less.
+    levels = levels[:1] if n > n_middle else levels
     criteria = [exact_criterion("likelihood", [rows]) for rows in levels]
-    found = search(criteria, at, **starts)
-    chosen = candidate_rows(data.n_rows, approximation.n_inducing, rng)
+    found, coarse, growth = search(criteria, at, **starts), criteria[-1], GROWTH
+    chosen = candidate_rows(n, approximation.n_inducing, rng)
     Z = inducing_objects(at.found(found.theta).kernel, candidates(chosen), approximation.n_inducing)
-    return _inducing_fit(
-        data, Z, at, found, criteria[-1], settings, bound=bool(approximation.bound)
-    )
+    if n > n_middle:
+        some = candidates(sample_rows(n, n_middle, rng))
+        middle = _bound_of(RowsInMemory(some.objects, some.Y), Z, bound)
+        found, coarse = refine(coarse, middle, at, found, **settings), middle
+        growth = GROWTH ** (np.log(n / n_middle) / np.log(ROWS_FACTOR))
+    if most is None or n <= n_middle:
+        fine = _bound_of(data, Z, bound)
+        found = refine(coarse, fine, at, found, growth=growth, **settings)
+    return _inducing_fit(data, Z, at, found, bound=bound)
+
+
+def _bound_of(data: ProcessRows, Z: Objects, bound: bool) -> Criterion:
+    return lambda found: inducing_score(found, data, Z, bound=bound)
 
 
 def inducing_objects(kernel: Kernel, candidates: TrainingRows, n_inducing: int) -> Objects:
@@ -259,15 +277,9 @@ def _inducing_fit(
     Z: Objects,
     at: SearchCoordinates,
     found: SearchResult,
-    coarse: Criterion,
-    settings: dict[str, Any],
     *,
     bound: bool,
 ) -> ProcessFit:
-    def criterion(at_found: ProcessParameters) -> Evaluation:
-        return inducing_score(at_found, data, Z, bound=bound)
-
-    found = refine(coarse, criterion, at, found, **settings)
     best = at.found(found.theta)
     L = inducing_factor(best.kernel, Z)
     sums: InducingSums = data.fold(block_sums, add_sums, Inducers(best.kernel, Z, L))

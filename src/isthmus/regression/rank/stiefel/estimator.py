@@ -24,7 +24,6 @@ from isthmus._warnings import warn
 from isthmus.blocks.drawing import draw_rows
 from isthmus.blocks.fitting import open_fit, refuse_blocks
 from isthmus.blocks.rows import Rows
-from isthmus.linalg.threads import threads_for
 from isthmus.losses.base import Loss
 from isthmus.losses.resolve import as_loss
 from isthmus.optimize.riemannian import FixedRank, FixedRankResult
@@ -39,7 +38,6 @@ from isthmus.regression.rank.reduced_rank import (
     ReducedRankRegression,
     chooses_rank,
 )
-from isthmus.regression.rank.reduced_rank_formulas import BLOCK_ROWS
 from isthmus.regression.rank.stiefel.formulas import (
     StiefelProblem,
     closed_form_start,
@@ -313,9 +311,7 @@ class StiefelRegression(RankLimitedRegressor):
     def _minimize(
         self, fun: Any, scale: Any, stages: tuple[Loss, ...], frame: Any, start: FixedRank
     ) -> FixedRankResult:
-        # Products with a block of rows and QR factors of a few columns take turns.
-        work = 2.0 * BLOCK_ROWS * frame.back.shape[0] * len(start.s)
-        with ProgressLine(type(self).__name__, verbose=self.verbose) as line, threads_for(work):
+        with ProgressLine(type(self).__name__, verbose=self.verbose) as line:
             result, path = minimize_in_stages(
                 fun,
                 scale,

@@ -14,6 +14,7 @@ import numpy as np
 from scipy import linalg
 
 from isthmus.blocks.slices import block_slices
+from isthmus.linalg.threads import threads_for
 from isthmus.losses.base import Loss
 from isthmus.losses.spread import robust_spread, row_lengths
 from isthmus.optimize.riemannian import FixedRank, FixedRankResult, Slope, minimize_fixed_rank
@@ -218,17 +219,19 @@ def minimize_in_stages(
     path: list[float] = []
     n_iter = 0
     point = start
-    for number, loss in enumerate(stages):
-        last = number == len(stages) - 1
-        result = minimize_fixed_rank(
-            fun(loss),
-            point,
-            tol=tol if last else max(tol, STAGE_TOL),
-            scale=scale(loss),
-            max_iter=max_iter,
-            callback=callback,
-        )
-        point = result.point
-        n_iter += result.n_iter
-        path += result.path
+    # Products with a block of rows and QR factors of a few columns take turns.
+    with threads_for(2.0 * BLOCK_ROWS * len(start.W) * len(start.s)):
+        for number, loss in enumerate(stages):
+            last = number == len(stages) - 1
+            result = minimize_fixed_rank(
+                fun(loss),
+                point,
+                tol=tol if last else max(tol, STAGE_TOL),
+                scale=scale(loss),
+                max_iter=max_iter,
+                callback=callback,
+            )
+            point = result.point
+            n_iter += result.n_iter
+            path += result.path
     return result._replace(n_iter=n_iter), path
