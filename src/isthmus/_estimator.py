@@ -65,6 +65,8 @@ class Estimator(SquareView, BaseEstimator):
 
     #: What each constructor parameter may be; tables of parent classes are extended.
     _constraints: ClassVar[dict[str, Constraint]] = {}
+    #: Whether ``partial_fit`` changes fitted arrays where they lie.
+    _steps_in_place: ClassVar[bool] = True
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         ours = [c for c in cls.__mro__ if c is cls or not issubclass(c, Estimator)]
@@ -94,8 +96,8 @@ class Estimator(SquareView, BaseEstimator):
 
 def all_or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
     """A method that leaves its object untouched where it does not end; its data are looked at."""
-    # A step in a stream updates sums and factors in place, so that these have to be copied; a fit
-    # makes new ones.
+    # A step in a stream may update sums and factors in place, so that these have to be copied
+    # unless the class says that it does not; a fit makes new ones.
     copies = method.__name__.startswith("partial_fit")
 
     @functools.wraps(method)
@@ -105,7 +107,8 @@ def all_or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
             return _learn(self, method, args, kwargs)
         check_parameters(self)
         check_arguments(self, method, args, kwargs)
-        before = _fitted_copy(self) if copies else dict(vars(self))
+        copied = copies and self._steps_in_place
+        before = _fitted_copy(self) if copied else dict(vars(self))
         running.add(id(self))
         try:
             return _learn(self, method, args, kwargs)

@@ -1,11 +1,12 @@
 """Slow feature analysis: closed forms, invariances, streams, graphs, refusals."""
 
+import pickle
 import re
 
 import joblib
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import linalg
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
@@ -338,3 +339,34 @@ def test_neither_units_nor_the_origin_matter(solver):
 
     assert_allclose(features(1e8 * X), features(X), rtol=1e-6, atol=1e-6)
     assert_allclose(features(X + 1e7), features(X), rtol=1e-4, atol=1e-4)
+
+
+def test_a_stream_finds_its_axes_when_they_are_asked_for(signal):
+    eager, late = SlowFeatureAnalysis(2), SlowFeatureAnalysis(2)
+    for block in np.array_split(signal, 8):
+        assert eager.partial_fit(block).components_.shape == (2, signal.shape[1])
+        late.partial_fit(block)
+    assert "components_" not in vars(late)
+    whole = SlowFeatureAnalysis(2).fit(signal)
+    for name in ("mean_", "components_", "slowness_", "patterns_"):
+        assert_allclose(getattr(late, name), getattr(eager, name), rtol=1e-12)
+        assert_allclose(getattr(late, name), getattr(whole, name), rtol=1e-6, atol=1e-9)
+    assert late.n_components_ == 2
+    assert late.rank_ == whole.rank_
+    assert not hasattr(SlowFeatureAnalysis(2), "components_")
+
+
+def test_axes_are_those_of_the_parameters_at_the_last_step_and_survive_a_pickle(signal):
+    stream = SlowFeatureAnalysis(2).fit(signal).partial_fit(signal)
+    again = pickle.loads(pickle.dumps(stream))
+    other = SlowFeatureAnalysis(2).fit(signal).partial_fit(signal).set_params(n_components=1)
+    assert other.components_.shape[0] == 2
+    assert_array_equal(other.components_, again.components_)
+
+
+def test_a_step_that_fails_leaves_the_sums_of_the_stream(signal):
+    stream = SlowFeatureAnalysis(2).fit(signal).partial_fit(signal)
+    with pytest.raises(ValueError, match="NaN"):
+        stream.partial_fit(np.full((3, signal.shape[1]), np.nan))
+    twice = SlowFeatureAnalysis(2).fit(signal).partial_fit(signal)
+    assert_array_equal(stream.components_, twice.components_)

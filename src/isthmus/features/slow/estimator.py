@@ -10,6 +10,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from isthmus._checks import check_int, check_length
+from isthmus._deferred import Deferred
 from isthmus._estimator import Estimator
 from isthmus._parameters import Constraint, choice, integer, none, real, seed, several
 from isthmus.blocks.fitting import open_fit, refuse_blocks
@@ -21,14 +22,23 @@ from isthmus.features.slow.episodes import (
     last_rows,
 )
 from isthmus.features.slow.expander import expand, expand_blocks, fit_expander
-from isthmus.features.slow.formulas import Roots, discount, finish, map_block, merge
+from isthmus.features.slow.formulas import Roots, SlowAxes, discount, map_block, merge
 from isthmus.features.slow.in_blocks import expander_in_blocks, signal_roots
 from isthmus.features.slow.neighborhoods import graph_roots, time_roots
 from isthmus.features.slow.online import OnlineState, new_state
-from isthmus.features.slow.settings import SlowSettings, check_settings, warn_of_too_many_functions
+from isthmus.features.slow.settings import (
+    SlowSettings,
+    check_settings,
+    count_components,
+    has_enough_rows,
+    slow_axes,
+    warn_of_too_many_functions,
+)
 from isthmus.kernels.objects import check_objects, n_objects
 from isthmus.kernels.resolve import A_KERNEL, as_kernel, kernel_parameter
 from isthmus.typing import OBJECT_KINDS, Array
+
+DEFERRED = ("mean_", "rank_", "components_", "slowness_", "patterns_", "n_components_")
 
 
 class SlowFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
@@ -130,6 +140,15 @@ class SlowFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
         "max_iter": integer(1),
         "random_state": seed,
     }
+
+    # A stream sums, and finds its axes when they are asked for.
+    mean_ = Deferred()
+    rank_ = Deferred()
+    components_ = Deferred()
+    slowness_ = Deferred()
+    patterns_ = Deferred()
+    n_components_ = Deferred()
+    _steps_in_place = False  # partial_fit makes new arrays
 
     def __init__(
         self,
@@ -262,9 +281,26 @@ class SlowFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
             assert state is not None  # one of the two solvers was fitted
             state = state.copy()
             state.update(Phi[len(tail) :], starts, rate=self.learning_rate, rcond=settings.rcond)
-        self._store(self.expander_, roots, state, settings)
+        if roots is not None and self.forgetting == 1 and has_enough_rows(roots):
+            for name in DEFERRED:
+                vars(self).pop(name, None)
+            self._roots, self._pending = roots, (settings, self.n_components)
+        else:
+            self._store(self.expander_, roots, state, settings)
         self._tail = last_rows(Phi, max(settings.lags)).copy()
         return self
+
+    def _settle(self) -> None:
+        """Find the axes of the sums of a stream."""
+        settings, n_components = self._pending
+        found = slow_axes(self._roots, None, settings)
+        n = count_components(self, found, n_components, exact=True)
+        self._keep(found, n)
+
+    def __getstate__(self) -> Any:
+        if vars(self).get("_pending") is not None:
+            self._settle()
+        return super().__getstate__()
 
     def _episodes(self, X: Any, ids: Any, *, reset: bool, single: bool = False) -> list[Any]:
         """The episodes of ``X``, checked, each a collection of rows or objects."""
@@ -298,41 +334,22 @@ class SlowFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
         self, expander: Any, roots: Roots | None, state: OnlineState | None, settings: SlowSettings
     ) -> None:
         """Find the axes and keep everything; nothing is changed if that fails."""
-        if roots is not None:
-            found = finish(
-                roots,
-                rcond=settings.rcond,
-                alpha=settings.alpha,
-                standardize=settings.standardize,
-            )
-        else:
-            assert state is not None
-            found = state.axes(settings.rcond)
-        if found.rank == 0:
-            raise ValueError(
-                "SlowFeatureAnalysis found no variance: expected a signal that changes. Got "
-                "constant columns only, n_samples = 1 or the like."
-            )
-        n = found.rank if roots is not None else found.axes.shape[1]
-        if self.n_components is not None:
-            n = check_int(
-                self.n_components,
-                "n_components",
-                self,
-                low=1,
-                high=n,
-                why="rank of the expanded signal",
-            )
+        found = slow_axes(roots, state, settings)
+        n = count_components(self, found, self.n_components, exact=roots is not None)
         if roots is not None and self.graph == "time" and not settings.alpha:
             warn_of_too_many_functions(found, roots)
         self.expander_ = expander
         self._roots, self._state = roots, state
+        self._keep(found, n)
+
+    def _keep(self, found: SlowAxes, n: int) -> None:
         self.mean_, self.rank_ = found.mean, found.rank
         # Contiguous, as it comes back from disk: products then round the same.
         self.components_ = np.ascontiguousarray(found.axes[:, :n].T)
         self.slowness_ = found.slowness[:n]
         self.patterns_ = found.patterns[:n]
         self.n_components_ = n
+        self._pending = None
 
     # Use ----------------------------------------------------------------------------
 

@@ -7,7 +7,8 @@ import numpy as np
 
 from isthmus._checks import check_choice, check_float, check_int, refusal
 from isthmus._warnings import warn
-from isthmus.features.slow.formulas import Roots, SlowAxes
+from isthmus.features.slow.formulas import Roots, SlowAxes, finish
+from isthmus.features.slow.online import OnlineState
 
 GRAPHS = ("time", "classes", "target")
 
@@ -70,3 +71,32 @@ def warn_of_too_many_functions(found: SlowAxes, roots: Roots) -> None:
             "inputs, a lower degree or a penalty alpha, and check slowness() on other data.",
             UserWarning,
         )
+
+
+def has_enough_rows(roots: Roots) -> bool:
+    """Whether there are so many rows that no number of functions is too many for them."""
+    return float(roots.level[0, 0]) ** 2 >= 10 * (roots.level.shape[1] - 1)
+
+
+def slow_axes(roots: Roots | None, state: OnlineState | None, settings: SlowSettings) -> SlowAxes:
+    """The axes of the sums, or of the state of an online solver."""
+    if roots is None:
+        assert state is not None
+        return state.axes(settings.rcond)
+    return finish(
+        roots, rcond=settings.rcond, alpha=settings.alpha, standardize=settings.standardize
+    )
+
+
+def count_components(owner: Any, found: SlowAxes, asked: int | None, *, exact: bool) -> int:
+    """The number of features to keep, or why there are not as many."""
+    if found.rank == 0:
+        raise ValueError(
+            "SlowFeatureAnalysis found no variance: expected a signal that changes. Got "
+            "constant columns only, n_samples = 1 or the like."
+        )
+    n = found.rank if exact else found.axes.shape[1]
+    if asked is None:
+        return n
+    why = "rank of the expanded signal"
+    return check_int(asked, "n_components", owner, low=1, high=n, why=why)
