@@ -115,7 +115,7 @@ def table_rows(variants, errors, unit, *, comparable=True):
                 f"{unit}, {name}",
                 base,
                 ours,
-                ("within 10 %" if near else "lower" if ours < base else "higher")
+                ("within 10 %" if near else f"{ours / base - 1:+.0%} of the published value")
                 if comparable
                 else "other outputs or data than the document's: not to be compared in size",
                 (near or ours < base) if comparable else None,
