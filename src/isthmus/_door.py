@@ -54,6 +54,12 @@ def with_door(function: Callable[..., Any]) -> Callable[..., Any]:
     return guarded
 
 
+def takes_complex(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Say that complex numbers are meant: put it below :func:`with_door`."""
+    function.takes_complex = True  # type: ignore[attr-defined]
+    return function
+
+
 def reword(owner: Any, error: Exception) -> None:
     """Raise anew, with the owner's name, what a conversion to an array has complained about."""
     text = " ".join(str(error).split())
@@ -79,6 +85,9 @@ def _check(
             _check(owner, method, place, part, 0.0)
         return
     if isinstance(value, np.ndarray) and value.dtype.kind == "c":
+        if getattr(method, "takes_complex", False):
+            _check(owner, method, place, np.abs(value), smallest)
+            return
         raise ValueError(
             f"Complex data not supported: {name_of(owner)} needs real numbers in "
             f"{_argument(method, place)}. Got {value.dtype}; pass the real and the imaginary parts "

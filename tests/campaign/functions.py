@@ -103,6 +103,9 @@ def cases(function: Function) -> Iterator[tuple[str, str]]:
         if function.name == "orthogonal_matching_pursuit, argument 1" and missing:
             yield name, outcome
             continue
+        if function.name.startswith("basis_pursuit") and name == "complex":
+            yield name, outcome  # it takes complex numbers
+            continue
         if outcome == "answered" and name in MUST_REFUSE:
             outcome = "answered what cannot be known"
         yield name, outcome

@@ -236,7 +236,7 @@ TRANSFORMERS = {
     "SlowFeatureAnalysis kernel": SlowFeatureAnalysis(
         5, expansion="gaussian", n_landmarks=20, alpha=0.3, random_state=0
     ),
-    "Whitening": Whitening(),
+    "Whitening": Whitening(2),
     "CandidPCA": CandidPCA(),
     "MinorComponents": MinorComponents(random_state=0),
     "DistanceCorrelationReduction": DistanceCorrelationReduction(3),

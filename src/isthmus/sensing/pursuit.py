@@ -8,7 +8,7 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 from sklearn.exceptions import ConvergenceWarning
 
 from isthmus._checks import check_choice, check_float, refusal
-from isthmus._door import with_door
+from isthmus._door import takes_complex, with_door
 from isthmus._warnings import warn
 from isthmus.sensing.certificate import RecoveryCertificate, certify
 from isthmus.sensing.first_order import first_order
@@ -25,11 +25,13 @@ _FEASIBLE = 1e-7
 
 
 @with_door
+@takes_complex
 def basis_pursuit(
     A: Any,
     b: Any,
     *,
     noise: float = 0.0,
+    weights: Any = None,
     solver: str = "auto",
     tol: float = 1e-6,
     max_iter: int | None = None,
@@ -52,6 +54,9 @@ def basis_pursuit(
     b : array of shape (m,)
     noise : float, default=0.0
         The :math:`\epsilon` above: how far :math:`Ax` may be from ``b``, in the Euclidean norm.
+    weights : array of shape (n,) or None, default=None
+        Positive prices: :math:`\sum_iw_i|x_i|` is made small. Entries that are likely to be there
+        get a small one.
     solver : {"auto", "homotopy", "root", "first-order", "linear-program"}
         ``"homotopy"`` follows the Lasso path on a matrix written out, exact; ``"root"`` finds the
         end of the path by a few exact Lasso problems, for ``noise > 0``;
@@ -63,7 +68,8 @@ def basis_pursuit(
         Relative duality gap and residual at which first-order steps may stop. They mostly stop
         earlier: with a solution that is exact to 1e-9 and proved to be so.
     max_iter : int or None
-        Maximum number of steps of the solver; None for 10 m + 100 (homotopy) or 5000 (first-order).
+        Maximum number of steps of the solver; None for 10 m + 100 (homotopy), 5000
+        (first-order) or 20 000 (complex numbers).
     return_certificate : bool, default=False
         Also return the :class:`RecoveryCertificate`.
     verbose : int
@@ -81,6 +87,11 @@ def basis_pursuit(
     ConvergenceWarning
         If the certificate is worse than ``tol``.
 
+    Notes
+    -----
+    Where ``A`` or ``b`` is complex, so is the solution, and :math:`|x_i|` is its modulus: a
+    second-order cone problem, solved by first-order steps alone.
+
     Examples
     --------
     >>> import numpy as np
@@ -96,7 +107,6 @@ def basis_pursuit(
     True
     """
     A, b = _check_system(A, b)
-    m, n = A.shape
     check_float(noise, "noise", "basis_pursuit")
     check_float(tol, "tol", "basis_pursuit")
     check_choice(solver, "solver", "basis_pursuit", SOLVERS)
@@ -104,7 +114,22 @@ def basis_pursuit(
         raise ValueError("The solver 'linear-program' takes no noise; use 'homotopy'.")
     if solver == "root" and not noise:
         raise ValueError("The solver 'root' needs noise above 0; use 'homotopy'.")
+    scale = _check_weights(weights, A.shape[1])
+    if scale is not None:
+        # With u = w x the problem is the plain one of the columns a_i / w_i.
+        A = A / scale if isinstance(A, np.ndarray) else A @ _diagonal(1 / scale)
+    if np.iscomplexobj(b):
+        x, certificate = _solve_complex(A, b, noise, solver, tol, max_iter, verbose)
+    else:
+        x, certificate = _solve_real(A, b, noise, solver, tol, max_iter, verbose)
+    x = x if scale is None else x / scale
+    return (x, certificate) if return_certificate else x
 
+
+def _solve_real(
+    A: Any, b: Array, noise: float, solver: str, tol: float, max_iter: int | None, verbose: int
+) -> tuple[Array, RecoveryCertificate]:
+    m, n = A.shape
     operator = not isinstance(A, np.ndarray)
     dense = not operator or m * n <= _SMALL
     exact = "root" if noise else "homotopy"
@@ -117,7 +142,7 @@ def basis_pursuit(
         certificate = RecoveryCertificate(size, 0.0, 0, chosen)
         if size > max(noise, 0.0):
             _refuse_range(size, noise)
-        return (x, certificate) if return_certificate else x
+        return x, certificate
 
     x, certificate, reached = _solve(A, b, noise, chosen, tol, max_iter, verbose)
     if solver == "auto" and dense:
@@ -129,13 +154,51 @@ def basis_pursuit(
     if reached and certificate.solver != "first-order" and off > _FEASIBLE * size:
         _refuse_range(certificate.residual, noise)
     if certificate.gap > tol or off > max(tol, _FEASIBLE) * size:
-        warn(
-            f"basis_pursuit stopped after {certificate.n_iter} steps ({certificate.solver}) with "
-            f"residual {certificate.residual:.1e} and duality gap {certificate.gap:.1e} above "
-            f"tol={tol:g}. Raise max_iter; where no vector explains b, give noise.",
-            ConvergenceWarning,
+        _warn_of_end(certificate, tol)
+    return x, certificate
+
+
+def _solve_complex(
+    A: Any, b: Array, noise: float, solver: str, tol: float, max_iter: int | None, verbose: int
+) -> tuple[Array, RecoveryCertificate]:
+    from isthmus.sensing.complex_numbers import complex_pursuit
+
+    if solver not in ("auto", "first-order"):
+        raise ValueError(
+            f"basis_pursuit of complex numbers takes solver='auto' or 'first-order'. Got {solver!r}"
         )
-    return (x, certificate) if return_certificate else x
+    steps = 20_000 if max_iter is None else max_iter
+    x, certificate = complex_pursuit(A, b, noise, tol=tol, max_iter=steps, verbose=verbose)
+    size = float(np.linalg.norm(b))
+    off = certificate.residual - noise
+    if certificate.gap > tol or off > max(tol, _FEASIBLE) * size:
+        _warn_of_end(certificate, tol)
+    return x, certificate
+
+
+def _warn_of_end(certificate: RecoveryCertificate, tol: float) -> None:
+    warn(
+        f"basis_pursuit stopped after {certificate.n_iter} steps ({certificate.solver}) with "
+        f"residual {certificate.residual:.1e} and duality gap {certificate.gap:.1e} above "
+        f"tol={tol:g}. Raise max_iter; where no vector explains b, give noise.",
+        ConvergenceWarning,
+    )
+
+
+def _check_weights(weights: Any, n: int) -> Array | None:
+    if weights is None:
+        return None
+    values = _as_numbers("weights", weights)
+    if values.shape != (n,) or not np.all((values > 0) & np.isfinite(values)):
+        raise ValueError(
+            f"The 'weights' parameter of basis_pursuit must hold {n} positive numbers, one for "
+            f"each column of A. Got {weights!r:.80}."
+        )
+    return values
+
+
+def _diagonal(values: Array) -> LinearOperator:
+    return aslinearoperator(sparse.diags_array(values))
 
 
 def _solve(
@@ -190,15 +253,13 @@ def squared_norm(A: Any) -> float:
 
 
 def _check_system(A: Any, b: Any) -> tuple[Any, Array]:
-    if np.iscomplexobj(b) or np.dtype(getattr(A, "dtype", None) or float).kind == "c":
-        raise ValueError(
-            "basis_pursuit works with real numbers: stack real and imaginary parts of the rows."
-        )
-    b = _as_numbers("b", b)
+    complex_system = np.iscomplexobj(b) or np.dtype(getattr(A, "dtype", None) or float).kind == "c"
+    kind = np.complex128 if complex_system or np.iscomplexobj(A) else np.float64
+    b = _as_numbers("b", b, kind)
     if isinstance(A, LinearOperator) or sparse.issparse(A):
         A = aslinearoperator(A)
     else:
-        A = _as_numbers("A", A)
+        A = _as_numbers("A", A, kind)
         if A.ndim != 2:
             raise ValueError(f"basis_pursuit needs a matrix A. Got an array of shape {A.shape}.")
         if not np.isfinite(A).all():
@@ -213,9 +274,9 @@ def _check_system(A: Any, b: Any) -> tuple[Any, Array]:
     return A, b
 
 
-def _as_numbers(name: str, value: Any) -> Array:
+def _as_numbers(name: str, value: Any, kind: Any = np.float64) -> Array:
     try:
-        return np.asarray(value, dtype=np.float64)
+        return np.asarray(value, dtype=kind)
     except (TypeError, ValueError) as error:
         raise TypeError(refusal("basis_pursuit", name, "an array of numbers", value)) from error
 

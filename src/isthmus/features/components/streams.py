@@ -47,6 +47,8 @@ class CandidPCA(LinearComponents):
     mean_ : ndarray of shape (n_features,)
     n_samples_seen_ : int
         With repetition.
+    n_iter_ : int
+        Passes over the rows.
 
     See Also
     --------
@@ -114,6 +116,7 @@ class CandidPCA(LinearComponents):
         self.patterns_ = np.linalg.pinv(self.components_).T
         self.explained_variance_ = np.where(used, lengths, 0.0)
         self._state = mean, V, counters
+        self.n_iter_ = n_passes
         self.mean_, self.n_samples_seen_ = mean, int(counters[0])
         return self
 
@@ -153,6 +156,8 @@ class MinorComponents(LinearComponents):
     mean_ : ndarray of shape (n_features,)
     n_samples_seen_ : int
         With repetition.
+    n_iter_ : int
+        Passes over the rows.
 
     See Also
     --------
@@ -219,7 +224,7 @@ class MinorComponents(LinearComponents):
         for _ in range(n_passes):
             minor_rows(X, *state, float(self.rate), 0.0)
         mean, w, average, top, counters = state
-        self._state = state
+        self._state, self.n_iter_ = state, n_passes
         Q = linalg.qr(average.T, mode="economic")[0]
         self.components_ = np.ascontiguousarray(fix_signs(Q).T)
         self.patterns_ = self.components_
