@@ -17,14 +17,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg, sparse
+from scipy.linalg import blas
 
 from isthmus.blocks.slices import block_slices
 from isthmus.kernels.expansion import Expansion
 from isthmus.kernels.landmarks import LandmarkFeatures
 from isthmus.kernels.objects import n_objects, take
-from isthmus.linalg.products import inner_products, product
+from isthmus.linalg.products import inner_products, mirror_lower, product
 from isthmus.regression.ridge.left_out import POWERS
 from isthmus.typing import Array, Objects
+
+# Kernel values in a block: 1.2 MB. Memory for larger ones goes back to the system each time, and
+# getting it again costs more than computing with it.
+BLOCK_VALUES = 150_000
 
 
 class RidgeSums(NamedTuple):
@@ -38,7 +43,7 @@ class RidgeSums(NamedTuple):
 
 
 def map_block(P: Array, Y: Any, weights: Array | None = None) -> RidgeSums:
-    """Sums over a block of rows with features ``P`` and outputs ``Y``."""
+    """Sums over a block of rows with features ``P``, which are overwritten, and outputs ``Y``."""
     w = np.ones(len(P)) if weights is None else weights
     if sparse.issparse(Y) and w.sum() > 0:
         return _map_sparse(P, Y, w)
@@ -48,10 +53,12 @@ def map_block(P: Array, Y: Any, weights: Array | None = None) -> RidgeSums:
         m, q = P.shape[1], Y.shape[1]
         return RidgeSums(0.0, np.zeros(m), np.zeros(q), np.zeros((m, m)), np.zeros((m, q)))
     mean, y_mean = w @ P / count, w @ Y / count
-    P, Y = P - mean, Y - y_mean
+    P -= mean
+    Y = Y - y_mean
     if weights is not None:
         root = np.sqrt(weights)[:, None]
-        P, Y = P * root, Y * root
+        P *= root
+        Y = Y * root
     return RidgeSums(count, mean, y_mean, inner_products(P), product(P.T, Y))
 
 
@@ -89,17 +96,67 @@ def landmark_sums(
     features: LandmarkFeatures, X: Objects, Y: Any, weights: Array | None = None
 ) -> RidgeSums:
     """The sums over rows in memory, block by block."""
+    if sparse.issparse(Y) or not len(features):
 
-    def sums(rows: slice) -> RidgeSums:
-        w = None if weights is None else weights[rows]
-        return map_block(features(take(X, rows)), Y[rows], w)
+        def sums(rows: slice) -> RidgeSums:
+            w = None if weights is None else weights[rows]
+            return map_block(features(take(X, rows)), Y[rows], w)
 
-    return reduce(merge, map(sums, row_slices(X, features)))
+        return reduce(merge, map(sums, row_slices(X, features)))
+    total = _RunningSums(len(features), Y.shape[1])
+    for rows in row_slices(X, features):
+        y = np.asarray(Y[rows], dtype=np.float64)
+        total.add(features(take(X, rows)), y, None if weights is None else weights[rows])
+    return total.finish()
+
+
+class _RunningSums:
+    """Sums to which blocks are added in place.
+
+    They are about the mean of the first block, which is near that of all, so that
+    what is put right in the end is small.
+    """
+
+    def __init__(self, m: int, q: int):
+        self._count, self._shift, self._y_shift = 0.0, np.zeros(m), np.zeros(q)
+        self._total, self._y_total = np.zeros(m), np.zeros(q)
+        self._scatter, self._across = np.zeros((m, m), order="F"), np.zeros((m, q))
+
+    def add(self, P: Array, Y: Array, weights: Array | None) -> None:
+        """Take in features ``P``, which are overwritten, and outputs ``Y``."""
+        if not self._shift.any():
+            self._shift, self._y_shift = P.mean(axis=0), Y.mean(axis=0)
+        P -= self._shift
+        Y = Y - self._y_shift
+        w = np.ones(len(P)) if weights is None else weights
+        self._count += float(w.sum())
+        self._total += w @ P
+        self._y_total += w @ Y
+        if weights is not None:
+            root = np.sqrt(weights)[:, None]
+            P *= root
+            Y *= root
+        F = P.T if P.flags.c_contiguous else np.asfortranarray(P.T)
+        self._scatter = blas.dsyrk(1.0, F, beta=1.0, c=self._scatter, lower=1, overwrite_c=1)
+        self._across += product(P.T, Y)
+
+    def finish(self) -> RidgeSums:
+        """The sums about the means."""
+        if not self._count > 0:
+            return RidgeSums(
+                0.0, self._total, self._y_total, np.zeros_like(self._scatter), self._across
+            )
+        mirror_lower(self._scatter)
+        off, y_off = self._total / self._count, self._y_total / self._count
+        scatter = np.asarray(self._scatter.T) - self._count * off[:, None] * off
+        across = self._across - self._count * off[:, None] * y_off
+        return RidgeSums(self._count, self._shift + off, self._y_shift + y_off, scatter, across)
 
 
 def row_slices(X: Objects, features: LandmarkFeatures) -> Iterator[slice]:
-    """Blocks of rows whose kernel values, features and their centred copy fit into one block."""
-    return block_slices(n_objects(X), 3 * max(len(features), 1))
+    """Blocks of rows whose kernel values and features are kept by the allocator and the cache."""
+    m = max(len(features), 1)
+    return block_slices(n_objects(X), m, block_size=max(512, BLOCK_VALUES // m))
 
 
 class LandmarkSystem:
