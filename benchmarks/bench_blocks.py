@@ -4,9 +4,11 @@ import atexit
 import shutil
 import tempfile
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
+from scipy import linalg
 from sklearn.decomposition import IncrementalPCA
 from sklearn.linear_model import LinearRegression
 
@@ -67,6 +69,10 @@ def _factors(X):
     return NonnegativeFactorization(5, tol=1e-3, random_state=0).fit(blocks).objective_
 
 
+def _relative(a, b):
+    return float(np.max(np.abs(np.asarray(a) - np.asarray(b))) / np.max(np.abs(b)))
+
+
 def _cut(X):
     return (X[i : i + 40_000] for i in range(0, len(X), 40_000))
 
@@ -84,10 +90,7 @@ def memory(name):
     X, Y, _ = _rows(100_000)
     fit, whole = _fits(X, Y)[name], np.array(X)
 
-    def difference(a, b):
-        return float(np.max(np.abs(np.asarray(a) - np.asarray(b))) / np.max(np.abs(b)))
-
-    return Contest(lambda: fit(X), lambda: fit(whole), difference=difference)
+    return Contest(lambda: fit(X), lambda: fit(whole), difference=_relative)
 
 
 @benchmark(
@@ -134,6 +137,50 @@ def moments(n):
     return Contest(ours, peer, difference=lambda a, b: float(np.abs(a - b).max()))
 
 
+def _collections(X, *others):
+    """Rows as Dask arrays that hold them in memory."""
+    try:
+        import dask.array as da
+    except ImportError as error:
+        raise Unavailable("dask is not installed") from error
+    return [da.from_array(np.array(A), chunks=(50_000, *A.shape[1:])) for A in (X, *others)]
+
+
+def _dask_ml(module, name):
+    """A class of dask-ml."""
+    try:
+        return getattr(import_module(f"dask_ml.{module}"), name)
+    except ImportError as error:
+        raise Unavailable("dask-ml is not installed") from error
+
+
+def _alone(work):
+    """Work that one thread does, as one worker would."""
+
+    def run():
+        import dask
+
+        with dask.config.set(scheduler="synchronous"):
+            return work()
+
+    return run
+
+
+@benchmark(
+    "blocks-one-worker",
+    work="a fit to 100 000 rows of 50 columns in two chunks of a Dask array, on one worker thread",
+    peer="the same fit to the rows in memory",
+    cases=("ReducedRankRegression", "BayesianLinearRegression", "SlowFeatureAnalysis"),
+    unit="estimator",
+    goal="at most 1.3 times the time",
+)
+def one_worker(name):
+    X, Y, _ = _rows(100_000)
+    fit, whole = _fits(X, Y)[name], np.array(X)
+    (blocks,) = _collections(X)
+    return Contest(_alone(lambda: fit(blocks)), lambda: fit(whole), difference=_relative)
+
+
 @benchmark(
     "blocks-dask-ml",
     work="linear regression of one output on 50 columns of a Dask array",
@@ -143,19 +190,12 @@ def moments(n):
     goal="equal",
 )
 def dask_ml(n):
-    try:
-        import dask.array as da
-    except ImportError as error:
-        raise Unavailable("dask is not installed") from error
     X, Y, F = _rows(n)
-    blocks, y = (da.from_array(np.array(A), chunks=(50_000, *A.shape[1:])) for A in (X, Y[:, 0]))
+    blocks, y = _collections(X, Y[:, 0])
 
     def peer():
-        try:
-            from dask_ml.linear_model import LinearRegression as Parallel
-        except ImportError as error:
-            raise Unavailable("dask-ml is not installed") from error
-        return Parallel(solver="lbfgs", penalty="l2", C=1e10).fit(blocks, y).coef_
+        parallel = _dask_ml("linear_model", "LinearRegression")
+        return parallel(solver="lbfgs", penalty="l2", C=1e10).fit(blocks, y).coef_
 
     def ours():
         return ReducedRankRegression(1, alpha=0.0).fit(blocks, y).coef_[0]
@@ -163,4 +203,55 @@ def dask_ml(n):
     def quality(coef):
         return {"error": float(np.linalg.norm(coef - F[0]) / np.linalg.norm(F[0]))}
 
-    return Contest(ours, peer, quality)
+    return Contest(_alone(ours), _alone(peer), quality)
+
+
+def _principal(X):
+    """Variances along the principal axes, and the axes, from moments of rows in blocks."""
+    found = fold(X, map_block, merge)
+    variances, axes = linalg.eigh(found.scatter / (found.count - 1))
+    return variances[::-1], axes[:, ::-1].T
+
+
+@benchmark(
+    "blocks-dask-ml-pca",
+    work="all principal components of 50 columns of a Dask array, from its moments",
+    peer="dask-ml PCA(svd_solver='tsqr')",
+    cases=(100_000, 300_000, 1_000_000),
+    quick=(20_000, 40_000, 80_000),
+    goal="equal",
+)
+def dask_ml_pca(n):
+    (blocks,) = _collections(_rows(n)[0])
+
+    def peer():
+        found = _dask_ml("decomposition", "PCA")(N_FEATURES, svd_solver="tsqr").fit(blocks)
+        return found.explained_variance_, found.components_
+
+    return Contest(
+        _alone(lambda: _principal(blocks)),
+        _alone(peer),
+        difference=lambda a, b: _relative(a[0], b[0]),
+    )
+
+
+@benchmark(
+    "blocks-dask-ml-incremental",
+    work="all principal components of 50 columns of a Dask array, from its moments",
+    peer="dask-ml IncrementalPCA, chunk by chunk",
+    cases=(100_000, 300_000),
+    quick=(20_000, 40_000),
+    goal="equal",
+)
+def dask_ml_incremental(n):
+    (blocks,) = _collections(_rows(n)[0])
+
+    def peer():
+        found = _dask_ml("decomposition", "IncrementalPCA")(N_FEATURES).fit(blocks)
+        return found.explained_variance_, found.components_
+
+    return Contest(
+        _alone(lambda: _principal(blocks)),
+        _alone(peer),
+        difference=lambda a, b: _relative(a[0], b[0]),
+    )

@@ -105,3 +105,32 @@ def test_a_cluster_without_workers_is_given_up(cluster, pair, expected, monkeypa
     with pytest.raises(RuntimeError, match=r"has had no workers for 0\.5 seconds"):
         model.fit(*pair)
     assert_array_equal(model.coef_, expected.coef_)
+
+
+class Waiting:
+    """A future that is done the moment after somebody has lost patience with it."""
+
+    status = "pending"
+
+    def done(self):
+        return self.status != "pending"
+
+    def result(self, timeout):
+        if self.done():
+            return "found"
+        self.status = "finished"
+        raise TimeoutError(f"timed out after {timeout} s.")
+
+    def cancel(self):
+        raise AssertionError("it was done")
+
+
+class Busy:
+    def scheduler_info(self, n_workers):
+        return {"workers": {"one": 1}}
+
+
+def test_a_result_that_comes_just_after_a_look_is_taken():
+    from isthmus.blocks import cluster as engine
+
+    assert engine._await(Busy(), Waiting(), "me") == "found"

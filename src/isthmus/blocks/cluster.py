@@ -44,7 +44,9 @@ def row_chunks(X: Any, owner: str) -> tuple[list[Any], list[float]]:
             raise ValueError(f"{owner} needs rows. Got a Dask array without dimensions.")
         if X.ndim > 1:  # a block has whole rows
             X = X.rechunk(dict.fromkeys(range(1, X.ndim), -1))
-        return list(X.to_delayed().ravel()), [float(n) for n in X.chunks[0]]
+        # As it stands: two collections that were optimised apart may give one name to two tasks.
+        nodes = X.to_delayed(optimize_graph=False).ravel()
+        return list(nodes), [float(n) for n in X.chunks[0]]
     if hasattr(X, "npartitions") and hasattr(X, "to_delayed"):
         nodes = list(X.to_delayed())
         return nodes, [float("nan")] * len(nodes)
@@ -247,9 +249,10 @@ def _await(client: Any, future: Any, owner: str) -> Any:
     try:
         while True:
             try:
-                return future.result(timeout=LOOK_EVERY)
+                # What is there already may still take a while to come over.
+                return future.result(timeout=PATIENCE if future.done() else LOOK_EVERY)
             except TimeoutError:
-                if future.done():
+                if future.status == "error":  # the task's own
                     raise
             if client.scheduler_info(n_workers=1).get("workers"):
                 deserted = None
