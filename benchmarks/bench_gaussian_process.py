@@ -145,7 +145,7 @@ def spectral(n):
             return GaussianProcessRegressor(kernel).fit(t[:first], y[:first])
 
     return Contest(
-        lambda: GaussianProcess(SpectralMixture(4), n_init=1, random_state=0).fit(
+        lambda: GaussianProcess(SpectralMixture(5), n_init=1, random_state=0).fit(
             t[:first], y[:first]
         ),
         theirs,

@@ -103,10 +103,11 @@ class SpectralMixture(Kernel):
             frequencies=_tuples(mu),
             deviations=_tuples(sigma),
         )
-        fixed._check_shapes(d)
+        fixed.check_shapes(d)
         return fixed
 
-    def _check_shapes(self, d: int) -> None:
+    def check_shapes(self, d: int) -> None:
+        """Refuse parameters that do not fit together, or ``d`` columns."""
         w, mu, sigma = self._arrays(np.float64)
         if mu.shape != sigma.shape or mu.shape != (len(w), d):
             raise ValueError(
