@@ -1,13 +1,21 @@
-"""Run peers' tests against ours and print passed, failed, and whose fault a failure is."""
+"""Run peers' tests against ours and print passed, failed, and whose fault a failure is.
+
+The page ``benchmarks/results/peers.md`` is written where all files were run.
+"""
 
 import argparse
 import os
 import sys
+from datetime import date
+from importlib import metadata
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
 from benchmarks.peers.suites import OURS, SUITES, Suite
+
+PAGE = Path(__file__).parents[1] / "results" / "peers.md"
 
 
 class Replacement:
@@ -19,7 +27,12 @@ class Replacement:
     def pytest_collection_modifyitems(self, items):
         for module in {item.module for item in items}:
             for name, make in self.suite.replaced.items():
-                setattr(module, name, make(getattr(module, name)))
+                original = getattr(module, name)
+                ours = make(original)
+                setattr(module, name, ours)
+                for item in items:  # a class that tests are given as a parameter
+                    given = item.callspec.params if hasattr(item, "callspec") else {}
+                    given.update({key: ours for key, value in given.items() if value is original})
 
     def pytest_collectreport(self, report):
         if report.failed:
@@ -66,20 +79,48 @@ def blame(suite: Suite, test: str) -> tuple[str, str]:
 def main() -> int:
     """Print one line per file and one per failure; 1 where a failure is ours."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", default="", help="files whose name holds this")
-    chosen = [s for s in SUITES if parser.parse_args().only in s.module]
-    total, faults = [0, 0], {}
-    for suite in chosen:
+    parser.add_argument("--only", default="", help="files whose name holds this; writes no page")
+    only = parser.parse_args().only
+    total, faults, rows = [0, 0], {}, []
+    for suite in (s for s in SUITES if only in s.module):
         found = run(suite)
         total = [total[0] + len(found.passed), total[1] + len(found.failed)]
         print(f"{suite.module}: {len(found.passed)} passed, {len(found.failed)} failed", flush=True)
+        reasons = {}
         for test, message in found.failed.items():
             whose, why = blame(suite, test)
             faults[whose] = faults.get(whose, 0) + 1
+            reasons[whose, why] = reasons.get((whose, why), 0) + 1
             print(f"    {test}: {whose}, {why} ({message})", flush=True)
+        rows.append((suite, found, reasons))
     counts = ", ".join(f"{n} {whose}" for whose, n in sorted(faults.items())) or "none"
     print(f"\n{total[0]} passed, {total[1]} failed; whose fault: {counts}")
+    if not only:
+        PAGE.write_text(page(rows, total, counts), encoding="utf-8")
     return int(OURS in faults)
+
+
+def page(rows, total, counts) -> str:
+    """What was run, in Markdown."""
+    lines = [
+        "# Peers' own tests against ours",
+        "",
+        f"Written on {date.today().isoformat()} by `make peers`: test files that peers install, "
+        "with their names bound to ours by the adapters in `benchmarks/peers`. tslearn, pymanopt, "
+        "roboticstoolbox and spgl1 install no tests. Tests that call a peer's own class by another "
+        "way, and so say nothing about ours, are left out.",
+        "",
+        f"{total[0]} passed, {total[1]} failed; whose fault: {counts}.",
+        "",
+        "| peer | file | passed | failed | why |",
+        "|---|---|---:|---:|---|",
+    ]
+    for suite, found, reasons in rows:
+        version = metadata.version(suite.peer)
+        why = "; ".join(f"{n} {whose}: {text}" for (whose, text), n in reasons.items())
+        cells = f"{suite.peer} {version}", f"`{suite.module}`", len(found.passed), len(found.failed)
+        lines.append("| " + " | ".join(map(str, (*cells, why))) + " |")
+    return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from benchmarks.peers import dependence, learning, series, smoothing
+from benchmarks.peers import dependence, factorization, learning, processes, series, smoothing
 
 OURS, THEIRS, CONVENTION = "ours", "the peer's", "convention"
 
@@ -70,6 +70,63 @@ SUITES = (
         },
     ),
     Suite(
+        "scikit-learn",
+        "sklearn.decomposition.tests.test_nmf",
+        {
+            "NMF": _as(factorization.NMF),
+            "non_negative_factorization": _as(factorization.non_negative_factorization),
+        },
+        {
+            "convergence_warning": (CONVENTION, "ours has converged in its one iteration"),
+            "parameter_checking": (CONVENTION, "another message"),
+            "true_reconstruction": (CONVENTION, "1e-16 where exactly 0 is expected"),
+            "sparse_input": (CONVENTION, "both fit exactly, by factors that differ by 1e-7"),
+            "factorization_checking": (CONVENTION, "another message"),
+            "factorization_consistency": (CONVENTION, "penalties of codes for given components"),
+            "multiplicative_update_sparse": (CONVENTION, "our divergences have beta in [0, 10]"),
+            "negative_beta": (CONVENTION, "our divergences have beta in [0, 10]"),
+            "decreasing[mu]": (CONVENTION, "our divergences have beta in [0, 10]"),
+            "decreasing[cd]": (THEIRS, "its sum counts squares twice; ours lowers the objective"),
+            "float32_float64": (CONVENTION, "both types meet the tolerance, after other counts"),
+            "custom_init": (CONVENTION, "another message"),
+            "n_components_auto": (CONVENTION, "a private attribute of the peer"),
+            "w_h_not_used": (CONVENTION, "our start and its use are one parameter"),
+        },
+        without="MiniBatch or minibatch or mbnmf or beta_divergence or special_sparse "
+        "or initialize",
+    ),
+    Suite(
+        "scikit-learn",
+        "sklearn.decomposition.tests.test_dict_learning",
+        {"sparse_encode": _as(factorization.sparse_encode)},
+        {
+            **dict.fromkeys(
+                ("threshold", "lars", "shapes", "encode_input"),
+                (CONVENTION, "we have no codes by least angles and by a threshold"),
+            ),
+            "dtype_match": (CONVENTION, "our functions return codes in double precision"),
+        },
+        without="not sparse_encode",
+    ),
+    Suite(
+        "scikit-learn",
+        "sklearn.gaussian_process.tests.test_gpr",
+        {"GaussianProcessRegressor": _as(processes.GaussianProcessRegressor)},
+        {
+            "multioutput": (CONVENTION, "samples are drawn by the peer's own numbers"),
+            "correct_error_message": (CONVENTION, "ours solves it"),
+            "no_fit": (CONVENTION, "we predict after a fit only; sample_prior is before it"),
+            "constant_target": (CONVENTION, "a private attribute of the peer"),
+            "non_invertible": (CONVENTION, "one noise for all rows, none inside the kernel"),
+            "fit_error": (CONVENTION, "one noise for all rows, none inside the kernel"),
+            "lml_error": (CONVENTION, "no derivatives by parameters of the peer's kernels"),
+            "predict_shapes": (CONVENTION, "a column of outputs is predicted as a column"),
+            "n_targets": (CONVENTION, "the number of outputs is that of the fit"),
+        },
+        without="improving or local_maximum or inside_bounds or random_starts or optimizer or "
+        "bounds or anisotropic or large_variance or prior or sample or gradient or bound_check",
+    ),
+    Suite(
         "scipy",
         "scipy.optimize.tests.test_nnls",
         {"nnls": _as(learning.nnls)},
@@ -97,6 +154,12 @@ SUITES = (
         "dcor.tests.test_dcor",
         {"dcor": dependence.dcor_module},
         {"decimal": NO_EXACT, "fractions": NO_EXACT, "ArrayAPI": NO_EXACT},
+    ),
+    Suite(
+        "dcor",
+        "dcor.tests.test_energy",
+        {"energy_distance": _as(dependence.energy_distance)},
+        {"ArrayAPI": NO_EXACT},
     ),
     Suite(
         "hyppo",
