@@ -16,6 +16,12 @@ import pytest
 from benchmarks.peers.suites import OURS, SUITES, Suite
 
 PAGE = Path(__file__).parents[1] / "results" / "peers.md"
+# Options of statsmodels.
+LATE_OPTIONS = tuple(
+    f"{verb}_{kind}"
+    for verb in ("skip", "only")
+    for kind in ("slow", "examples", "matplotlib", "smoke", "joblib", "high_memory")
+)
 
 
 class Replacement:
@@ -24,7 +30,10 @@ class Replacement:
     def __init__(self, suite: Suite):
         self.suite, self.passed, self.failed, self.skipped = suite, [], {}, []
 
-    def pytest_collection_modifyitems(self, items):
+    def pytest_collection_modifyitems(self, config, items):
+        for name in LATE_OPTIONS:  # of a conftest.py that is found after options were read
+            if not hasattr(config.option, name):
+                setattr(config.option, name, False)
         for module in {item.module for item in items}:
             for name, make in self.suite.replaced.items():
                 original = getattr(module, name)
