@@ -135,9 +135,21 @@ def serve(name: str) -> None:
     work()
     print("ready", flush=True)
     for _ in sys.stdin:
-        start = time.perf_counter()
+        busy, own, start = busy_seconds(), time.process_time(), time.perf_counter()
         work()
-        print(time.perf_counter() - start, flush=True)
+        wall = time.perf_counter() - start
+        others = busy_seconds() - busy - (time.process_time() - own)
+        print(wall, max(others, 0.0) / wall, flush=True)
+
+
+def busy_seconds() -> float:
+    """CPU seconds of all processes since the machine started; NaN where no system file tells."""
+    try:
+        numbers = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]
+    except OSError:
+        return float("nan")
+    user, nice, system, _idle, _waiting, *rest = map(int, numbers)
+    return (user + nice + system + sum(rest[:3])) / os.sysconf("SC_CLK_TCK")
 
 
 def _server(name: str, threads: int | None) -> subprocess.Popen:
@@ -153,46 +165,64 @@ def _server(name: str, threads: int | None) -> subprocess.Popen:
     )
 
 
-def measure(name: str, repeat: int) -> tuple[list[float], list[float]]:
-    """Seconds on one thread and on the default number, in turn."""
+Run = tuple[float, float]  # wall-clock seconds, and processors that other processes took
+
+
+def measure(name: str, repeat: int) -> tuple[list[Run], list[Run]]:
+    """Runs on one thread and on the default number, in turn."""
     servers = [_server(name, 1), _server(name, None)]
-    times: tuple[list[float], list[float]] = ([], [])
+    runs: tuple[list[Run], list[Run]] = ([], [])
     try:
         for server in servers:
             if server.stdout.readline().strip() != "ready":
                 raise RuntimeError(f"{name} failed.")
         for _ in range(repeat):
-            for server, seconds in zip(servers, times, strict=True):
+            for server, found in zip(servers, runs, strict=True):
                 print("once", file=server.stdin, flush=True)
-                seconds.append(float(server.stdout.readline()))
+                wall, others = map(float, server.stdout.readline().split())
+                found.append((wall, others))
     finally:
         for server in servers:
             server.stdin.close()
             server.wait()
-    return times
+    return runs
 
 
-def page(rows: dict[str, tuple[list[float], list[float]]], repeat: int) -> str:
+def line(name: str, one: list[Run], many: list[Run]) -> str:
+    """The row of a task: its fastest runs, and what other processes took in these."""
+    (first, others), (second, others_too) = min(one), min(many)
+    day, n = date.today().isoformat(), len(one)
+    return (
+        f"| {name} | {first:.3f} | {second:.3f} | {first / second:.2f} "
+        f"| {others:.2f} {others_too:.2f} | {n} | {day} |"
+    )
+
+
+def former_lines() -> dict[str, str]:
+    """Rows of the page as it is."""
+    if not PAGE.exists():
+        return {}
+    lines = [text for text in PAGE.read_text(encoding="utf-8").splitlines() if text[:2] == "| "]
+    return {text.split("|")[1].strip(): text for text in lines}
+
+
+def page(lines: dict[str, str]) -> str:
     """The table as Markdown."""
-    lines = [
+    head = [
         "# One thread and the default",
         "",
-        f"Written on {date.today().isoformat()} by `python -m benchmarks.threads "
-        f"--repeat {repeat}` on {os.cpu_count()} processors.",
+        f"Written by `python -m benchmarks.threads` on {os.cpu_count()} processors; `--only` with "
+        "words writes the rows",
+        "whose name has one of them.",
         "",
-        f"Least wall-clock seconds of {repeat} runs that take turns; *spread* is the median over",
-        "the least, for one thread and for the default: far above 1 the machine had other work.",
-        "A ratio above 1 is a gain by threads.",
+        "Least wall-clock seconds of runs that take turns. *Others* are processors that other",
+        "processes took during the two fastest runs: above 0.1 the machine was not quiet, and",
+        "what two threads would gain there cannot be seen. A ratio above 1 is a gain by threads.",
         "",
-        "| work | one thread | default | ratio | spread |",
-        "|---|---:|---:|---:|---:|",
+        "| work | one thread | default | ratio | others | runs | on |",
+        "|---|---:|---:|---:|---|---:|---|",
     ]
-    for name, (one, many) in rows.items():
-        spread = " ".join(f"{np.median(times) / min(times):.1f}" for times in (one, many))
-        lines.append(
-            f"| {name} | {min(one):.3f} | {min(many):.3f} | {min(one) / min(many):.2f} | {spread} |"
-        )
-    return "\n".join(lines) + "\n"
+    return "\n".join(head + [lines[name] for name in TASKS if name in lines]) + "\n"
 
 
 def main() -> int:
@@ -204,18 +234,12 @@ def main() -> int:
     if options.serve:
         serve(options.serve)
         return 0
-    words = options.only
-    rows = {}
+    words, lines = options.only, former_lines()
     for name in TASKS:
         if words is None or any(word in name for word in words):
-            rows[name] = measure(name, options.repeat)
-            one, many = (min(times) for times in rows[name])
-            print(
-                f"{name:55s} one {one:.3f}  default {many:.3f}  ratio {one / many:.2f}", flush=True
-            )
-    if words is None:
-        PAGE.write_text(page(rows, options.repeat), encoding="utf-8")
-        print(f"Wrote {PAGE.relative_to(PAGE.parent.parent.parent)}.")
+            lines[name] = line(name, *measure(name, options.repeat))
+            print(lines[name], flush=True)
+            PAGE.write_text(page(lines), encoding="utf-8")
     return 0
 
 

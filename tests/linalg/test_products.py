@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from isthmus.linalg import inner_products, product, subtract_product
+from isthmus.linalg import inner_products, product, subtract_product, symmetric_product
 
 ORDERS = ("rows", "columns", "neither")
 SHAPES = ((2, 3, 4), (60, 50, 40), (1, 400, 300), (300, 400, 1))
@@ -79,3 +79,14 @@ def test_a_product_in_place_allocates_nothing_of_its_size():
     finally:
         tracemalloc.stop()
     assert_allclose(out, 0, atol=1e-10)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=["double", "single"])
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("n", [3, 150])
+def test_product_with_a_symmetric_matrix(n, order, dtype):
+    A, B = matrices((n, n, 7), dtype)
+    K = A + A.T
+    found = symmetric_product(laid_out(K, order), laid_out(B, order))
+    assert found.dtype == dtype
+    assert_allclose(found, K @ B, rtol=0, atol=TOLERANCE[dtype] * 10)

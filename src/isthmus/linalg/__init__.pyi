@@ -2,6 +2,7 @@ from isthmus.linalg.centering import center_gram as center_gram
 from isthmus.linalg.products import inner_products as inner_products
 from isthmus.linalg.products import product as product
 from isthmus.linalg.products import subtract_product as subtract_product
+from isthmus.linalg.products import symmetric_product as symmetric_product
 from isthmus.linalg.ridge import RidgePath as RidgePath
 from isthmus.linalg.ridge import solve_positive as solve_positive
 from isthmus.linalg.signs import fix_signs as fix_signs

@@ -71,6 +71,25 @@ def subtract_product(out: Array, A: Array, B: Array) -> Array:
     return out
 
 
+def symmetric_product(K: Array, B: Array) -> Array:
+    """``K @ B`` for a symmetric ``K`` in row order, as BLAS does it best for few columns.
+
+    The result is in column order.
+
+    >>> import numpy as np
+    >>> symmetric_product(np.array([[1.0, 2.0], [2.0, 0.0]]), np.eye(2))
+    array([[1., 2.],
+           [2., 0.]])
+    """
+    if _common_type(K, B) is None or K.size * B.shape[1] < SMALL:
+        return np.asarray(K @ B)
+    # Read as its transpose, the matrix lies in column order and is packed without turning.
+    F, _ = _column_order(np.asarray(K))
+    B, turned = _column_order(np.asarray(B))
+    gemm = blas.get_blas_funcs("gemm", (F, B))
+    return np.asarray(gemm(1.0, F, B, trans_b=turned))
+
+
 def inner_products(A: Array) -> Array:
     """``A.T @ A``, half of it computed and the other half copied; exactly symmetric.
 

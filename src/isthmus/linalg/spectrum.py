@@ -6,7 +6,7 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import lapack
 
-from isthmus.linalg.products import product, subtract_product
+from isthmus.linalg.products import product, subtract_product, symmetric_product
 from isthmus.typing import Array
 
 # Eigenvalues below this share of the largest carry only rounding errors.
@@ -180,7 +180,7 @@ def _block_krylov(
     next_check = min(n_max, 2 * n_pairs + 2 * width)
     while True:
         basis = V[:, :m]
-        W = product(K, V[:, m - width : m])
+        W = symmetric_product(K, V[:, m - width : m])
         C = product(basis.T, W)
         S[:m, m - width : m] = C
         S[m - width : m, :m] = C.T
