@@ -104,10 +104,11 @@ def maximise(
     for columns, H in _curvatures(state, sums, Phi, free):
         W[:, columns] = state.beta * linalg.cho_solve(H, Phi.T @ sums.moments[:, columns])
         n_columns = W[:, columns].shape[1]
-        spread = linalg.cho_solve(H, np.eye(len(W))[:, :m])[:m]
-        well = m - state.alpha * float(np.trace(spread))
-        shrunk += n_columns * well
-        fitted += n_columns * (well + free)
+        if evidence and rules.asks_evidence:
+            spread = linalg.cho_solve(H, np.eye(len(W))[:, :m])[:m]
+            well = m - state.alpha * float(np.trace(spread))
+            shrunk += n_columns * well
+            fitted += n_columns * (well + free)
     lost = misfit(sums, Phi @ W)
     alpha = state.alpha
     size = float(np.vdot(W[:m], W[:m]))
