@@ -60,11 +60,11 @@ with style():
     figure, axes = plt.subplots(3, 5, figsize=(11, 6.2), layout="constrained")
     for ax in axes.flat:
         ax.axis("off")
-    axes.flat[0].scatter(X[:, 0], X[:, 2], c=truth[:, 0], s=5)
+    axes.flat[0].scatter(X[:, 0], X[:, 2], c=truth[:, 0], s=5, cmap="viridis")
     axes.flat[0].set_title("the data, from the side")
     for ax, (name, method) in zip(axes.flat[1:], METHODS.items(), strict=False):
         Z = method.fit_transform(X)
         Z = getattr(method, "embedding_", Z)
         print(f"{name:20s} {recovery(Z):.2f}")
-        ax.scatter(*Z.T, c=truth[:, 0], s=5)
+        ax.scatter(*Z.T, c=truth[:, 0], s=5, cmap="viridis")
         ax.set_title(f"{name}: {recovery(Z):.2f}")
