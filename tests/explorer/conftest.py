@@ -109,7 +109,6 @@ class Window:
         self.problems, self.requests = [], []
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))
         self.page.on("console", self._heard)
-        self.page.on("requestfailed", lambda request: self.problems.append(request.url))
         self.page.on("request", lambda request: self.requests.append(request.url))
 
     def _heard(self, message):
@@ -133,6 +132,9 @@ def window(browser):
     for one in opened:
         one.close()
         assert one.problems == []
+        # Nobody but this machine is asked for anything.
+        own = ("file:", "data:", "blob:", "about:", "http://127.0.0.1:")
+        assert [url for url in one.requests if not url.startswith(own)] == []
 
 
 @pytest.fixture

@@ -4,13 +4,17 @@ import json
 import re
 
 import numpy as np
-import pytest
+import pandas as pd
+from sklearn.linear_model import Ridge
 
 import isthmus
+from isthmus.explorer.answers import answers_of
 from isthmus.explorer.exploration import exploration_of
+from isthmus.explorer.export.asked import answers_text
 from isthmus.explorer.export.grid import make_grid
-from isthmus.explorer.export.writing import page_text
+from isthmus.explorer.export.walked import page_text
 from isthmus.explorer.rows import make_rows
+from isthmus.structured import ConformalSets
 
 TAG = "</script><script>window.stolen = 1</script>"
 
@@ -65,10 +69,41 @@ def test_pictures_are_fewer_where_they_are_large():
     assert content_of(text)["objects"]["bodies"][0].count("<path") == 2
 
 
-def test_a_model_that_is_asked_cannot_be_exported(tmp_path, digits):
-    from sklearn.linear_model import Ridge
+def test_answers_for_rows_are_exported(tmp_path):
+    X = np.linspace(0, 1, 40)[:, None]
+    Y = np.c_[np.sin(6 * X), np.cos(6 * X)]
+    model = isthmus.structured.DependencyEstimator().fit(X, Y)
+    path = tmp_path / "page.html"
+    isthmus.explore(model, X, Y, names=["angle"], title=TAG, export=path)
+    text = path.read_text()
+    assert TAG not in text
+    found = content_of(text)
+    assert [one["row"] for one in found] == list(range(40))
+    assert f"{model.predict(X[7:8])[0, 1]:.4g}" in found[7]["pictures"]
+    assert "row 7, weight" in found[7]["pairs"]
+    assert not re.findall(r'(?:src|href)="(?!data:)', text)
 
-    model = Ridge().fit(*digits)
-    with pytest.raises(ValueError, match="only a walk can be exported"):
-        isthmus.explore(model, *digits, export=tmp_path / "page.html")
-    assert not (tmp_path / "page.html").exists()
+
+def test_exported_answers_have_intervals_sets_and_words():
+    X = np.linspace(0, 1, 30)[:, None]
+    sets = ConformalSets(Ridge(), coverage=0.8).fit(X, X[:, 0])
+    one = content_of(answers_text(answers_of(sets, make_rows(X), X[:, 0]), "t"))[0]
+    assert "at least 0.8" in one["certain"]
+    frame = pd.DataFrame({"a": [1.0, 2.0], TAG: ["x", TAG]})
+
+    class ByKind:
+        def predict(self, X):
+            return np.c_[X["a"].to_numpy() + 10 * (X[TAG] == "x")]
+
+    text = answers_text(answers_of(ByKind(), make_rows(frame), None, frame=frame), "t")
+    assert TAG not in text
+    assert "&lt;script&gt;" in content_of(text)[1]["certain"]
+
+
+def test_exported_answers_are_bounded(monkeypatch):
+    X = np.linspace(0, 1, 60)[:, None]
+    answers = answers_of(Ridge().fit(X, X[:, 0]), make_rows(X), X[:, 0])
+    monkeypatch.setattr("isthmus.explorer.export.asked._BUDGET", 5000)
+    found = content_of(answers_text(answers, "t"))
+    assert found[0]["row"] == 0
+    assert 2 <= len(found) < 30

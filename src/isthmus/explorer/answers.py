@@ -64,6 +64,12 @@ class Answers:
         """Whether predictions are sets that cover the truth with a chosen probability."""
         return hasattr(self.model, "covers") and hasattr(self.model, "estimator_")
 
+    def input_of(self, index: int) -> Any:
+        """Return the input of a row, as :meth:`ask` takes it."""
+        if self.frame is not None:
+            return self.frame.iloc[index].tolist()
+        return take(self.rows.objects, [index])[0]
+
     def ask(self, x: Any) -> Answer:
         """Return what the model says of one input, a row or an object."""
         own = self._as_input(x)
@@ -176,9 +182,8 @@ def answers_of(
         frame,
         type(model).__name__,
     )
-    first = frame.iloc[0].tolist() if frame is not None else take(rows.objects, [0])[0]
     try:
-        output = made.ask(first).output
+        output = made.ask(made.input_of(0)).output
     except (TypeError, ValueError) as problem:
         raise DoesNotFit(f"the table does not fit the model: {problem}") from problem
     made.y_artist = _output_artist(output, outputs, kind, output_names)

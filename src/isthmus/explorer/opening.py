@@ -11,11 +11,14 @@ from typing import Any
 from isthmus._extras import load_extra
 from isthmus.explorer.answers import Answers, answers_of
 from isthmus.explorer.exploration import Exploration, exploration_of
-from isthmus.explorer.rows import DoesNotFit, Rows, make_rows
+from isthmus.explorer.rows import Rows, make_rows
 
 
 class Page:
-    """A page that is open; in a notebook it shows itself.
+    """A page that is open; in a notebook it shows itself, below the cell that ends with it.
+
+    In a notebook it stays until :meth:`close` or the end of the kernel; elsewhere it ends with its
+    last window.
 
     Attributes
     ----------
@@ -39,6 +42,10 @@ class Page:
 
     def __repr__(self) -> str:
         return f"Page({self.address!r})"
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        """Return what a notebook shows: the page itself, or its address where there is no HTML."""
+        return {"text/html": self._repr_html_(), "text/plain": repr(self)}
 
     def _repr_html_(self) -> str:
         return (
@@ -90,7 +97,8 @@ def explore(
         Whether a window is opened. None opens one unless this is a notebook, where the page
         shows itself.
     export : path, optional
-        Write the page to one file that needs neither Python nor a network, and open none.
+        Write the page to one file that needs neither Python nor a network, and open none: objects
+        on a grid of places, or the answers for rows of the table where the model predicts.
 
     Returns
     -------
@@ -157,13 +165,9 @@ def open_page(
     ``announce`` is told the address as soon as the first picture can be seen there.
     """
     if export is not None:
-        if exploration is None:
-            raise DoesNotFit("a model that is asked needs Python: only a walk can be exported")
-        from isthmus.explorer.export.writing import write_page
-
-        write_page(exploration, Path(export), title)
+        _write(exploration, answers, Path(export), title)
         return None
-    from isthmus.explorer.page.markup import first_html
+    from isthmus.explorer.page.answering import first_html
     from isthmus.explorer.page.server import LocalServer
 
     first, stay = first_html(exploration, answers), _in_notebook()
@@ -176,6 +180,21 @@ def open_page(
 
     server.show(session(exploration, answers, title))
     return Page(server)
+
+
+def _write(
+    exploration: Exploration | None, answers: Answers | None, path: Path, title: str
+) -> None:
+    from isthmus.explorer.export.filling import write_text
+
+    if exploration is not None:
+        from isthmus.explorer.export.walked import page_text  # loads Bokeh
+
+        write_text(path, lambda: page_text(exploration, title))
+    elif answers is not None:
+        from isthmus.explorer.export.asked import answers_text
+
+        write_text(path, lambda: answers_text(answers, title))
 
 
 def _in_notebook() -> bool:

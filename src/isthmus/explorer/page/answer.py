@@ -1,31 +1,20 @@
 """The tab in which a map from inputs to outputs is asked."""
 
-from html import escape
 from typing import Any
 
 import numpy as np
 import panel as pn
 
 from isthmus.explorer.answers import Answers
-from isthmus.explorer.kinds.picture import number
+from isthmus.explorer.page.answering import answer_html, certainty_html, pairs_html
 from isthmus.explorer.page.columns import (
     MOST_FIELDS,
     column_fields,
     first_columns,
     named_columns,
 )
-from isthmus.explorer.page.markup import (
-    answer_html,
-    csv_text,
-    output_svg,
-    problem,
-    side_by_side,
-    two_pictures,
-)
+from isthmus.explorer.page.markup import csv_text, problem, side_by_side, two_pictures
 from isthmus.explorer.page.parts import html_pane, save_button
-from isthmus.kernels.objects import take
-
-_MOST_LINES = 12
 
 
 class AnswerTab:
@@ -93,13 +82,11 @@ class AnswerTab:
         index = int(np.clip(self.row.value or 0, 0, len(a.rows) - 1))
         self._categories: dict[str, pn.widgets.Select] = {}
         self._fields, self._columns = [], []
+        self._base = a.input_of(index)
         if a.frame is not None:
-            self._base = a.frame.iloc[index].tolist()
             for name in a.frame.columns:
                 if a.frame[name].dtype.kind not in "fiub":
                     self._categories[name] = self._choice(name, index)
-        else:
-            self._base = take(a.rows.objects, [index])[0]
         if a.rows.is_table:
             names = a.rows.column_names()
             self._columns = named_columns(self.fielded.value, names)[:MOST_FIELDS]
@@ -146,41 +133,8 @@ class AnswerTab:
         self._x = x
         self.rivals.object = ""
         self.x.object, self.y.object = answer_html(self.answers, x, self._answer.output)
-        self.certain.object = self._certainty()
-        self.pairs.object = self._pairs()
-
-    def _certainty(self) -> str:
-        answer, names = self._answer, self.answers.output_names
-        told = f'<p class="small">{escape(answer.guarantee)}</p>' if answer.guarantee else ""
-        if answer.ends is not None:
-            low, high = (np.ravel(end) for end in answer.ends)
-            middle = np.ravel(np.asarray(answer.output, dtype=float))
-            lines = "".join(
-                f"<tr><td>{escape(names[i][:60] if i < len(names) else str(i))}</td>"
-                f"<td>{number(middle[i])}</td><td>{number(low[i])} … {number(high[i])}</td></tr>"
-                for i in range(min(len(low), _MOST_LINES))
-            )
-            head = "<tr><th>output</th><th>predicted</th><th>between</th></tr>"
-            return f'<table class="small">{head}{lines}</table>{told}'
-        if answer.members:
-            some = [
-                (f"{i + 1}.", output_svg(self.answers, m, "member"))
-                for i, m in enumerate(answer.members)
-            ]
-            return f"<p>The set has, best first:</p>{side_by_side(some)}{told}"
-        return told
-
-    def _pairs(self) -> str:
-        a = self.answers
-        if not self._answer.pairs:
-            return ""
-        some = []
-        for index, weight in self._answer.pairs:
-            inputs = a.x_artist.svg(take(a.rows.objects, [index])[0], f"input of row {index}")
-            if a.outputs is not None:
-                inputs += output_svg(a, take(a.outputs, [index])[0], f"output of row {index}")
-            some.append((f"row {index}, weight {weight:.3g}", inputs))
-        return f"<p>Training pairs that count most:</p>{side_by_side(some)}"
+        self.certain.object = certainty_html(self.answers, self._answer)
+        self.pairs.object = pairs_html(self.answers, self._answer)
 
     def _compare(self) -> None:
         try:

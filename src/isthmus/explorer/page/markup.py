@@ -9,10 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from isthmus.explorer.answers import Answers
 from isthmus.explorer.exploration import Exploration, Look
 from isthmus.explorer.kinds.picture import Picture, svg
-from isthmus.kernels.objects import take
 
 STYLE = (Path(__file__).parent / "style.css").read_text(encoding="utf-8")
 
@@ -60,32 +58,6 @@ def look_html(exploration: Exploration, look: Look, turn: float) -> dict[str, st
         known.append(f"its label {str(label[look.nearest])[:60]}")
     facts = f'<p class="small" aria-live="polite">{escape(" · ".join(known))}</p>'
     return {"here": here, "near": captioned(row, f"nearest row: {look.nearest}"), "facts": facts}
-
-
-def answer_html(answers: Answers, x: Any, output: Any) -> tuple[str, str]:
-    """Return an input and what is predicted of it."""
-    shown = [v for v in x if isinstance(v, (int, float))] if answers.frame is not None else x
-    left = captioned(answers.x_artist.svg(shown, "the input"), "input")
-    return left, captioned(output_svg(answers, output, "the output"), "predicted")
-
-
-def output_svg(answers: Answers, output: Any, label: str) -> str:
-    """Return an output as a picture."""
-    one = np.atleast_1d(output) if isinstance(output, (int, float, np.number)) else output
-    return answers.y_artist.svg(one, label)
-
-
-def first_html(exploration: Exploration | None, answers: Answers | None) -> str:
-    """Return the pictures that a page shows first."""
-    if exploration is not None:
-        found = look_html(exploration, exploration.look(exploration.middle()), 0.6)
-        return two_pictures(found["here"], found["near"]) + found["facts"]
-    if answers is None:
-        return ""
-    x = take(answers.rows.objects, [0])[0]
-    if answers.frame is not None:
-        x = answers.frame.iloc[0].tolist()
-    return two_pictures(*answer_html(answers, x, answers.ask(x).output))
 
 
 def csv_text(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:

@@ -115,8 +115,8 @@ class WalkTab:
         main = pn.Column(top, figure, self.legend, min_width=300, styles={"flex": "2 1 480px"})
         buttons = pn.FlexBox(self.mark, self.clear, self.steps, self.player, gap="8px")
         keep = pn.FlexBox(*self.saves, gap="8px")
-        drop = pn.Column(html_pane("New rows: choose or drop a table (csv, npz, parquet)."),
-                         self.table, self.news)  # fmt: skip
+        words = "New rows: drop a table (csv, npz, parquet) anywhere on the page, or choose one."
+        drop = pn.Column(html_pane(words), self.table, self.news)
         return pn.Column(
             pn.FlexBox(main, side, gap="16px", sizing_mode="stretch_width"),
             buttons,

@@ -1,8 +1,6 @@
 """Write a walk to one file that needs neither Python nor a network."""
 
-import json
 from html import escape
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,22 +9,13 @@ from bokeh.resources import INLINE
 
 from isthmus import __version__
 from isthmus.explorer.exploration import Exploration
+from isthmus.explorer.export.filling import HERE, as_json, filled
 from isthmus.explorer.export.grid import first_way, make_grid, shown_rows
 from isthmus.explorer.page.colors import PALETTE, SCALE, SIGNS, markers, point_codes
 from isthmus.explorer.page.figure import Plane
-from isthmus.files.atomic import replacing, writable_target
 
-_HERE = Path(__file__).parent
 _MOST_COLORS = 12
 _LABELS = 24
-
-
-def write_page(exploration: Exploration, path: Path, title: str) -> None:
-    """Write the page; a file that exists is replaced once the new one is complete."""
-    writable_target(path)
-    text = page_text(exploration, title)
-    with replacing(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
 
 
 def page_text(exploration: Exploration, title: str) -> str:
@@ -60,30 +49,19 @@ def page_text(exploration: Exploration, title: str) -> str:
         f"{len(exploration.places)} rows; objects were computed at {cells}.{others} Filling in "
         "columns and new tables need the live page: isthmus explore."
     )
-    return _filled(
+    return filled(
+        "walked.html",
         {
             "TITLE": escape(title),
             "NOTE": escape(note),
             "VERSION": escape(__version__),
             "BOKEH": INLINE.js_raw[0],
-            "STYLE": (_HERE / "page.css").read_text(encoding="utf-8"),
-            "SCRIPT": (_HERE / "page.js").read_text(encoding="utf-8"),
-            "PLOT": _json(json_item(plane.figure, "plane")),
-            "CONTENT": _json(content),
-        }
+            "STYLE": (HERE / "page.css").read_text(encoding="utf-8"),
+            "SCRIPT": (HERE / "walked.js").read_text(encoding="utf-8"),
+            "PLOT": as_json(json_item(plane.figure, "plane")),
+            "CONTENT": as_json(content),
+        },
     )
-
-
-def _filled(parts: dict[str, str]) -> str:
-    pieces = (_HERE / "page.html").read_text(encoding="utf-8").split("%%")
-    # Every second piece is a name, so that nothing within the parts is taken for one.
-    return "".join(parts[p] if i % 2 else p for i, p in enumerate(pieces))
-
-
-def _json(content: Any) -> str:
-    # A closing tag within a text would end the script that holds it.
-    text = json.dumps(content, allow_nan=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
 def _list(values: np.ndarray) -> list[float]:
