@@ -136,6 +136,7 @@ def test_a_way_is_drawn_by_dragging_and_played(window, live, screenshots):
     page = open_page(window(), live.address)
     box = canvas(page)
     page.get_by_title("draw a way").click()
+    page.locator(".bk-active[title='draw a way']").wait_for()
     page.mouse.move(box["x"] + 150, box["y"] + 300)
     page.mouse.down()
     for i in range(30):
@@ -152,6 +153,8 @@ def test_a_way_is_drawn_by_dragging_and_played(window, live, screenshots):
         seen = shown(page)
     page.locator("button.pause").click()
     keep(page, screenshots, "drawn")
+    again = open_page(window(), page.evaluate("location.href"))
+    again.locator(".strip svg svg").nth(8).wait_for()
 
 
 def test_files_are_saved(window, live):
@@ -223,8 +226,9 @@ def test_text_in_a_table_is_chosen_and_stays_text(window):
     live.close()
 
 
-def test_closing_the_page_ends_it(window, circle):
+def test_closing_the_page_ends_it(window, circle, monkeypatch):
     model, rows = circle
+    monkeypatch.setattr("isthmus.explorer.page.server._GRACE", 1.0)
     live = explore(model, rows, browser=False)
     one = window()
     open_page(one, live.address)

@@ -38,7 +38,7 @@ def test_the_file_holds_all_it_needs(plane, digits, tmp_path):
     assert len(content["grid"]["support"]) == n * n
     assert content["objects"]["sheet"].startswith("data:image/png")
     assert [c["name"] for c in content["colors"]] == ["label", "error", "density"]
-    assert "other 1 coordinates stay in the middle" in text
+    assert "The third coordinate stays in the middle" in text
 
 
 def test_objects_of_the_grid_are_those_of_the_model(circle):

@@ -44,7 +44,8 @@ def page_text(exploration: Exploration, title: str) -> str:
     n = len(grid.x)
     cells = f"{n} places" if plane.is_line else f"{n} × {n} places"
     left = exploration.n_coordinates - 2
-    others = f" The other {left} coordinates stay in the middle." if left > 0 else ""
+    others = f" The other {left} coordinates stay in the middle." if left > 1 else ""
+    others = " The third coordinate stays in the middle." if left == 1 else others
     note = (
         f"{len(exploration.places)} rows; objects were computed at {cells}.{others} Filling in "
         "columns and new tables need the live page: isthmus explore."

@@ -69,7 +69,7 @@ def shading(support: np.ndarray) -> np.ndarray:
     """Return grey pixels over places without support, (h, w) of 32-bit RGBA."""
     pixels = np.zeros((*support.shape, 4), dtype=np.uint8)
     pixels[..., :3] = 120
-    pixels[..., 3] = np.round(70 * np.clip(1 - 1.6 * support, 0, 1))
+    pixels[..., 3] = np.round(110 * np.clip(1 - 1.6 * support, 0, 1))
     return pixels.view(np.uint32)[..., 0]
 
 

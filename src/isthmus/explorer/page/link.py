@@ -6,7 +6,10 @@ from urllib.parse import urlencode
 import numpy as np
 from bokeh.models import ColumnDataSource, CustomJS
 
-_MOST_STOPS = 12
+from isthmus.explorer.ways import MOST_STOPS
+
+# Characters of a part of the address.
+_LONGEST = 10_000
 _INTO_THE_ADDRESS = "history.replaceState(null, '', `?${cb_obj.data.query[0]}`)"
 
 
@@ -18,7 +21,7 @@ class View:
 
     def __init__(self, arguments: dict[str, list[bytes]]):
         self._asked = {
-            name: values[0].decode("utf-8", "replace")[:2000]
+            name: values[0].decode("utf-8", "replace")[:_LONGEST]
             for name, values in arguments.items()
             if values
         }
@@ -52,7 +55,7 @@ class View:
             "axes": f"{axes[0] + 1}-{axes[1] + 1}",
             "color": color,
         }
-        if 0 < len(stops) <= _MOST_STOPS:
+        if len(stops) > 0 and len(_written(stops)) <= _LONGEST:
             asked["stops"] = _written(stops)
         if "theme" in self._asked:
             asked["theme"] = self.theme
@@ -60,7 +63,7 @@ class View:
 
     def _places(self, name: str, n_coordinates: int) -> np.ndarray:
         places = []
-        for part in self._asked.get(name, "").split("_")[:_MOST_STOPS]:
+        for part in self._asked.get(name, "").split("_")[:MOST_STOPS]:
             try:
                 place = [float(v) for v in part.split(",")]
             except ValueError:

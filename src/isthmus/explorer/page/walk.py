@@ -19,7 +19,7 @@ from isthmus.explorer.page.markup import csv_text, look_html, problem, strip_htm
 from isthmus.explorer.page.parts import POINTER, REPLY, html_pane, quick_pane, save_button
 from isthmus.explorer.rows import DoesNotFit
 from isthmus.explorer.tables import rows_of_file
-from isthmus.explorer.ways import MOST_STOPS
+from isthmus.explorer.ways import MOST_STOPS, way_between
 
 _MOST_SLIDERS = 12
 _REST = 120  # milliseconds for which the pointer rests before a slow object is computed
@@ -159,14 +159,19 @@ class WalkTab:
 
     def _pointed(self, data: Any) -> None:
         place = self.plane.place(float(data["x"][0]), float(data["y"][0]), self.place)
-        self._go(place, int(data["n"][0]))
+        self._see(place, int(data["n"][0]))
 
-    def _go(self, place: np.ndarray, number: int = 0) -> None:
+    def _go(self, place: np.ndarray) -> None:
+        """Look at a place and stay there: the cross and the sliders follow."""
+        self._see(place)
+        self.place = self.look.place
+        self.plane.show_place(self.place)
+        self._set_sliders()
+
+    def _see(self, place: np.ndarray, number: int = 0) -> None:
         """Look at a place; a slow object is refined once the pointer rests."""
         self._asked += 1
-        self.look = self.exploration.look(place)
-        self.place = self.look.place
-        self._show(self.look, number)
+        self._show(self.exploration.look(place), number)
         if not self.look.final and self.doc is not None:
             asked = self._asked
             self.doc.add_timeout_callback(lambda: self._refine_if_resting(asked), _REST)
@@ -177,7 +182,7 @@ class WalkTab:
 
     def _refinement(self, asked: int) -> Any:
         async def refine() -> None:
-            place, loop = self.place.copy(), asyncio.get_running_loop()
+            place, loop = self.look.place.copy(), asyncio.get_running_loop()
             look = await loop.run_in_executor(
                 None, lambda: self.exploration.look(place, final=True)
             )
@@ -187,11 +192,8 @@ class WalkTab:
         return refine
 
     def _tapped(self, event: Any) -> None:
-        place = self.plane.place(event.x, event.y, self.place)
-        self._go(place)
-        self.plane.show_place(self.place)
-        self._set_sliders()
-        self._add_stop(self.look.place)
+        self._go(self.plane.place(event.x, event.y, self.place))
+        self._add_stop(self.place)
 
     def _drawn(self, data: Any) -> None:
         if not data["xs"]:
@@ -199,8 +201,11 @@ class WalkTab:
         ways = list(zip(data["xs"][-1], data["ys"][-1], strict=True))
         self.plane.drawn.data = {"xs": [], "ys": []}
         if len(ways) > 1:
-            self.stops = np.array([self.plane.place(x, y, self.place) for x, y in ways])
+            drawn = np.array([self.plane.place(x, y, self.place) for x, y in ways])
+            # As many as the address of the page has room for.
+            self.stops = way_between(self.exploration.walk, drawn, min(len(drawn), MOST_STOPS))
             self._show_way()
+            self._remember()
 
     def _slid(self, event: Any) -> None:
         if self._quiet:
@@ -208,7 +213,6 @@ class WalkTab:
         place = self.place.copy()
         place[: len(self.sliders)] = [slider.value for slider in self.sliders]
         self._go(place)
-        self.plane.show_place(self.place)
         shown = self.plane.axes
         if any(slider is event.obj for i, slider in enumerate(self.sliders) if i not in shown):
             self.plane.show_support(self.place)
@@ -270,7 +274,6 @@ class WalkTab:
         Z = self._way[0]
         if step < len(Z):
             self._go(Z[step])
-            self.plane.show_place(Z[step])
 
     # Pictures -------------------------------------------------------------------------------
 
@@ -316,7 +319,7 @@ class WalkTab:
         self.news.object = f'<p class="small">{escape(words)}</p>' + strip_html(shown, "new rows")
 
     def _picture_file(self) -> str:
-        where = ", ".join(f"{v:.4g}" for v in self.place)
+        where = ", ".join(f"{v:.4g}" for v in self.look.place)
         return self.exploration.artist.svg(
             self.look.thing, f"object at {where}", turn=self.turn.value, standalone=True
         )
@@ -328,7 +331,7 @@ class WalkTab:
 
     def _rows_file(self) -> str:
         e = self.exploration
-        Z, things = self._way if len(self._way[0]) else (self.place[None], [self.look.thing])
+        Z, things = self._way if len(self._way[0]) else (self.look.place[None], [self.look.thing])
         head = [f"coordinate_{i + 1}" for i in range(e.n_coordinates)]
         if e.rows.is_table:
             head += e.rows.column_names()
