@@ -14,7 +14,15 @@ from isthmus.explorer.walks import walk_of
 from isthmus.explorer.ways import way_between
 from isthmus.features import KernelPCA, SlowFeatureAnalysis
 from isthmus.kernels import Spectrum
-from isthmus.manifold import SmoothPSOM, UnsupervisedKernelRegression
+from isthmus.manifold import (
+    CurvilinearComponents,
+    GenerativeTopographicMapping,
+    MaximumVarianceUnfolding,
+    PrincipalCurve,
+    SammonMapping,
+    SmoothPSOM,
+    UnsupervisedKernelRegression,
+)
 
 
 def test_a_feature_space_is_walked(plane, digits):
@@ -94,6 +102,29 @@ def test_objects_that_are_no_vectors_are_walked():
     assert e.artist.kind.name == "sequence"
     assert str(e.look(e.places[3]).thing) == "cccc"
     assert exploration_of(KernelPCA(2, kernel=Spectrum(2)).fit(words), None).rows.objects == words
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        GenerativeTopographicMapping(),
+        PrincipalCurve(),
+        SammonMapping(),
+        CurvilinearComponents(),
+        MaximumVarianceUnfolding(),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_topographic_maps_curves_and_embeddings_are_walked(model):
+    t = np.linspace(0, 2, 30)
+    X = np.c_[np.cos(t), np.sin(t), t] + 0.01 * np.random.default_rng(1).normal(size=(30, 3))
+    e = exploration_of(model.fit(X), make_rows(X, t))
+    look = e.look(e.places[9], final=True)
+    assert np.linalg.norm(look.thing - X[9]) < 0.5
+    assert np.isfinite(e.support(e.places)).all()
+    Z, things = e.strip(e.places[[2, 25]], 5)
+    assert np.shape(things) == (5, 3)
+    assert "density" in e.color_names()
 
 
 def test_slow_features_are_walked():

@@ -67,6 +67,30 @@ def test_postures_are_drawn_from_the_last_columns(chain):
     assert artist.svg(rows[0], "arm") != artist.svg(moved, "arm")
 
 
+def test_a_symbol_has_one_colour_in_all_pictures():
+    artist = artist_for(["ACGT", "GGT"])
+    first, second = (ET.fromstring(artist.svg(word, "word")) for word in ("ACGT", "GGT"))
+    assert first[2].get("fill") == second[0].get("fill") != first[3].get("fill")
+    ring = LabelledGraph("CCOCC", [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)])
+    drawn = ET.fromstring(artist_for([ring, LabelledGraph("NO", [(0, 1)])]).svg(ring, "ring"))
+    assert len({e.get("fill") for e in drawn.iter() if e.tag.endswith("circle")}) == 2
+    assert len([e for e in drawn.iter() if e.tag.endswith("path")]) == 5
+
+
+def test_words_in_a_strip_are_not_larger_than_alone():
+    artist = artist_for(NUMBERS, names=list("abcd"))
+    strip = artist.strip(NUMBERS[:9])
+    assert strip.width < 9 * 170
+    assert strip.height < 96
+
+
+def test_an_axis_has_room_for_its_numbers():
+    picture = artist_for(np.abs(SPECTRA) + 1.23456789e-8, kind="curve").picture(SPECTRA[0])
+    labels = [e.text for e in ET.fromstring(f"<g>{picture.body}</g>").iter("text")]
+    assert labels[1] == "0"
+    assert max(map(len, labels[:2])) <= 5
+
+
 def test_strokes_lift_the_pen():
     way = np.array([[0.0, 0, 1], [1, 1, 1], [2, 0, 0], [3, 1, 1], [4, 0, 1]])
     assert artist_for([way, way], kind="strokes").svg(way, "sign").count("<path") == 2

@@ -18,12 +18,13 @@ _SAMPLE = 500
 
 @dataclass(frozen=True)
 class Artist:
-    """What an object looks like: its kind, the names of its columns, the scale of all pictures."""
+    """What an object looks like: its kind, names of columns, the scale of all, their alphabet."""
 
     kind: Kind
     names: list[str] = field(default_factory=list)
     low: float = 0.0
     high: float = 1.0
+    alphabet: tuple[str, ...] = ()
 
     def picture(self, thing: Any, *, turn: float = 0.6) -> Picture:
         """Return the picture of one object; ``turn`` is from where a posture is seen."""
@@ -41,9 +42,9 @@ class Artist:
         if name == "strokes":
             return draw_strokes(thing)
         if name == "graph":
-            return draw_graph(thing)
+            return draw_graph(thing, self.alphabet)
         if name == "sequence":
-            return draw_sequence(thing)
+            return draw_sequence(thing, self.alphabet)
         return draw_numbers(thing, self.names)
 
     def svg(self, thing: Any, label: str, *, turn: float = 0.6, standalone: bool = False) -> str:
@@ -87,7 +88,16 @@ def artist_for(
     table = isinstance(objects, np.ndarray) and objects.ndim == 2
     found = found.check(objects.shape[1] if table else None)
     low, high = _ends(objects)
-    return Artist(found, list(names or []), low, high)
+    return Artist(found, list(names or []), low, high, _alphabet(found, objects))
+
+
+def _alphabet(kind: Kind, objects: Any) -> tuple[str, ...]:
+    """The symbols or labels that occur, so that each has one colour in all pictures."""
+    if kind.name not in ("sequence", "graph"):
+        return ()
+    some = objects[:_SAMPLE]
+    parts = (getattr(one, "labels", ()) if kind.name == "graph" else one for one in some)
+    return tuple(sorted({str(symbol) for part in parts for symbol in part})[:_SAMPLE])
 
 
 def _ends(objects: Any) -> tuple[float, float]:

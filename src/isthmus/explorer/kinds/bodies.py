@@ -1,9 +1,10 @@
 """Labelled graphs, and postures of a chain of joints seen from a side."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.sparse import coo_array
+from scipy.sparse import csr_array
 from scipy.sparse.csgraph import shortest_path
 
 from isthmus.explorer.kinds.lines import path
@@ -15,13 +16,14 @@ _MOST_NODES = 60
 _TILT = 0.35  # radians by which a chain is seen from above
 
 
-def draw_graph(graph: Any) -> Picture:
+def draw_graph(graph: Any, alphabet: Sequence[str] = ()) -> Picture:
     """Return nodes and edges of a labelled graph, nodes as far apart as their paths are long."""
     own = graph if isinstance(graph, LabelledGraph) else LabelledGraph.from_networkx(graph)
     n = min(own.n_nodes, _MOST_NODES)
     edges = [(a, b) for a, b in np.asarray(own.edges).tolist() if a < n and b < n]
     place = _spread(n, edges)
-    kinds = {label: i for i, label in enumerate(sorted({str(v) for v in own.labels}))}
+    known = alphabet or sorted({str(v) for v in own.labels})
+    kinds = {label: i for i, label in enumerate(known)}
     lines = [
         f'<path d="{path(place[[a, b], 0], place[[a, b], 1])}" stroke="{INK}" opacity="0.6" '
         'stroke-width="2"/>'
@@ -29,7 +31,7 @@ def draw_graph(graph: Any) -> Picture:
     ]
     nodes = []
     for (x, y), label in zip(place, own.labels, strict=False):
-        color = COLORS[kinds[str(label)] % len(COLORS)]
+        color = COLORS[kinds.get(str(label), -1) % len(COLORS)]
         nodes.append(
             f'<circle cx="{x:.1f}" cy="{y:.1f}" r="9" fill="{color}"/>'
             f'<text x="{x:.1f}" y="{y + 4:.1f}" font-size="11" text-anchor="middle" fill="#fff">'
@@ -45,7 +47,7 @@ def _spread(n: int, edges: list[tuple[int, int]]) -> np.ndarray:
     if n == 1:
         return np.full((1, 2), _SIZE / 2)
     ends = np.array(edges, dtype=int).reshape(-1, 2)
-    links = coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n, n))
+    links = csr_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n, n))
     far = shortest_path(links, directed=False, unweighted=True)
     far = np.where(np.isfinite(far), far, 1 + (far[np.isfinite(far)].max() if n else 1))
     centring = np.eye(n) - 1.0 / n

@@ -95,13 +95,16 @@ def _scaled(x: np.ndarray, ends: tuple[float, float], to: tuple[float, float]) -
 def _frame(y_ends: tuple[float, float], x_ends: tuple[float, float] | None) -> str:
     """An axis on the left and below, with a number at each end."""
     foot = _HEIGHT - _BOTTOM
+    span = abs(y_ends[1] - y_ends[0])
+    # Zero but for rounding, and few digits: there is little room.
+    bottom, top = (f"{0.0 if abs(v) < 1e-4 * span else v:.3g}" for v in y_ends)
     lines = (
         f'<path d="M{_LEFT} {_TOP}V{foot}H{_WIDTH - _RIGHT}" fill="none" stroke="{INK}" '
         'opacity="0.5"/>'
     )
     labels = [
-        _label(_LEFT - 3, _TOP + 6, number(y_ends[1]), "end"),
-        _label(_LEFT - 3, foot, number(y_ends[0]), "end"),
+        _label(_LEFT - 3, _TOP + 6, top, "end"),
+        _label(_LEFT - 3, foot, bottom, "end"),
     ]
     if x_ends is not None:
         labels.append(_label(_LEFT, _HEIGHT - 7, number(x_ends[0]), "start"))

@@ -33,17 +33,21 @@ def svg(picture: Picture, label: str, *, standalone: bool = False) -> str:
     return f'<svg {head}{size}{box} role="img" aria-label="{name}">{picture.body}</svg>'
 
 
-def in_a_row(pictures: Sequence[Picture], *, height: float = 96.0) -> Picture:
-    """Return pictures side by side, each brought to one height."""
-    parts, left = [], 0.0
+def in_a_row(
+    pictures: Sequence[Picture], *, height: float = 96.0, most_wide: float = 160.0
+) -> Picture:
+    """Return pictures side by side, as high as all may be unless that makes them too wide."""
+    parts, left, tallest = [], 0.0, 1.0
     for one in pictures:
-        width = one.width * height / one.height
+        scale = min(height / one.height, most_wide / one.width)
+        width, high = scale * one.width, scale * one.height
         parts.append(
-            f'<svg x="{left:g}" y="0" width="{width:g}" height="{height:g}" '
+            f'<svg x="{left:g}" y="0" width="{width:g}" height="{high:g}" '
             f'viewBox="0 0 {one.width:g} {one.height:g}">{one.body}</svg>'
         )
         left += width + _GAP
-    return Picture(max(left - _GAP, 1.0), height, "".join(parts))
+        tallest = max(tallest, high)
+    return Picture(max(left - _GAP, 1.0), tallest, "".join(parts))
 
 
 def text(words: object, limit: int = 60) -> str:

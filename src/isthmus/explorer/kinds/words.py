@@ -13,18 +13,18 @@ _PER_LINE = 22
 _MOST_LINES = 12
 
 
-def draw_sequence(symbols: Any) -> Picture:
-    """Return the symbols of a sequence, a colour for each kind of symbol."""
+def draw_sequence(symbols: Any, alphabet: Sequence[str] = ()) -> Picture:
+    """Return the symbols of a sequence, in colours where they are of a small alphabet."""
     items = [str(symbol) for symbol in symbols][: _PER_LINE * _MOST_LINES]
     single = all(len(item) == 1 for item in items)
     if not single:
         return _lines([text(item, 26) for item in items])
-    kinds = {symbol: i for i, symbol in enumerate(sorted(set(items)))}
+    colors = dict(zip(alphabet, COLORS, strict=False)) if len(alphabet) <= len(COLORS) else {}
     width = _WIDTH / _PER_LINE
     cells = []
     for i, symbol in enumerate(items):
         line, place = divmod(i, _PER_LINE)
-        color = COLORS[kinds[symbol] % len(COLORS)] if len(kinds) <= len(COLORS) else INK
+        color = colors.get(symbol, INK)
         cells.append(
             f'<text x="{(place + 0.5) * width:.1f}" y="{(line + 0.8) * _LINE:.1f}" '
             f'font-size="15" font-family="monospace" text-anchor="middle" fill="{color}">'

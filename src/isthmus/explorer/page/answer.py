@@ -14,7 +14,7 @@ from isthmus.explorer.page.columns import (
     named_columns,
 )
 from isthmus.explorer.page.markup import csv_text, problem, side_by_side, two_pictures
-from isthmus.explorer.page.parts import html_pane, save_button
+from isthmus.explorer.page.parts import ARROWS, html_pane, save_button
 
 
 class AnswerTab:
@@ -25,7 +25,12 @@ class AnswerTab:
         rows = answers.rows
         last = len(rows) - 1
         self.row = pn.widgets.IntInput(
-            name="Inputs of row", value=min(row, last), start=0, end=last, width=110
+            name="Inputs of row",
+            value=min(row, last),
+            start=0,
+            end=last,
+            width=110,
+            stylesheets=[ARROWS],
         )
         n = len(rows.column_names())
         self.fielded = pn.widgets.TextInput(
@@ -102,7 +107,9 @@ class AnswerTab:
     def _choice(self, name: str, index: int) -> pn.widgets.Select:
         column = self.answers.frame[name].astype(str)
         options = sorted(column.unique().tolist())[:300]
-        chosen = pn.widgets.Select(name=str(name)[:60], options=options, value=column.iloc[index])
+        chosen = pn.widgets.Select(
+            name=str(name)[:60], options=options, value=column.iloc[index], stylesheets=[ARROWS]
+        )
         chosen.param.watch(lambda event: self._ask(), "value")
         return chosen
 

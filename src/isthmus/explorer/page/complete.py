@@ -9,7 +9,7 @@ import panel as pn
 from isthmus.explorer.exploration import Exploration
 from isthmus.explorer.page.columns import MOST_FIELDS, column_fields, first_columns, named_columns
 from isthmus.explorer.page.markup import csv_text, problem, side_by_side
-from isthmus.explorer.page.parts import html_pane, save_button
+from isthmus.explorer.page.parts import ARROWS, html_pane, save_button
 
 _MOST_ANSWERS = 4
 # Answers that cost more than this share above the best are not shown as rivals.
@@ -24,10 +24,17 @@ class CompleteTab:
         names = exploration.rows.column_names()
         n = len(names)
         self.row = pn.widgets.IntInput(
-            name="Values of row", value=0, start=0, end=len(exploration.rows) - 1, width=110
+            name="Values of row",
+            value=0,
+            start=0,
+            end=len(exploration.rows) - 1,
+            width=110,
+            stylesheets=[ARROWS],
         )
         self.known = pn.widgets.TextInput(
-            name="Known columns (names, numbers, ranges)", value=f"1-{max(1, n // 2)}", width=300
+            name="Known columns (names, numbers, ranges)",
+            value=f"1-{n // 2}" if n > 3 else "1",
+            width=300,
         )
         self.fielded = pn.widgets.TextInput(
             name="Columns with a slider", value=first_columns(n), width=220, visible=n > MOST_FIELDS

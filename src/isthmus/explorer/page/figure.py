@@ -17,6 +17,7 @@ MOST_POINTS = 20_000
 # Shapes cost time; from here on all points are circles.
 MOST_SHAPES = 3000
 _CELLS = 56
+_JITTER = 8128  # not a seed that the rows themselves may have been drawn with
 _TOOLS = "pan,wheel_zoom,box_zoom,reset"
 
 
@@ -44,7 +45,7 @@ class Plane:
         self.drawn = ColumnDataSource({"xs": [], "ys": []})
         self.shade = ColumnDataSource({"image": [], "x": [], "y": [], "dw": [], "dh": []})
         self.mapper = LinearColorMapper(palette=["#0072B2"], low=0, high=1, nan_color="#8C8C8C")
-        self.jitter = np.random.default_rng(0).uniform(-0.4, 0.4, n)
+        self.jitter = np.random.default_rng(_JITTER).uniform(-0.4, 0.4, n)
         self._build()
         self.show_axes(self.axes)
 

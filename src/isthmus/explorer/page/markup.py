@@ -55,7 +55,9 @@ def look_html(exploration: Exploration, look: Look, turn: float) -> dict[str, st
     ]
     label = rows.beside.get("label")
     if label is not None:
-        known.append(f"its label {str(label[look.nearest])[:60]}")
+        own = label[look.nearest]
+        words = f"{own:.4g}" if isinstance(own, (float, np.floating)) else str(own)[:60]
+        known.append(f"its label {words}")
     facts = f'<p class="small" aria-live="polite">{escape(" · ".join(known))}</p>'
     return {"here": here, "near": captioned(row, f"nearest row: {look.nearest}"), "facts": facts}
 

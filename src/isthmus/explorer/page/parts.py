@@ -28,6 +28,14 @@ def quick_pane(**options: Any) -> Div:
     return Div(stylesheets=[STYLE], **options)
 
 
+# The library draws these arrows black, on dark pages too.
+ARROWS = """
+select.bk-input:not([multiple]) { appearance: auto; background-image: none; }
+.bk-spin-btn-up:before { border-bottom-color: currentColor !important; }
+.bk-spin-btn-down:before { border-top-color: currentColor !important; }
+"""
+
+
 def save_button(label: str, filename: str, content: Callable[[], str]) -> pn.widgets.FileDownload:
     """Return a button that saves what ``content`` returns at that moment."""
     return pn.widgets.FileDownload(

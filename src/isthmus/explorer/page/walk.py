@@ -16,7 +16,7 @@ from isthmus.explorer.page.colors import INKS, legend
 from isthmus.explorer.page.figure import Plane
 from isthmus.explorer.page.link import View
 from isthmus.explorer.page.markup import csv_text, look_html, problem, strip_html, two_pictures
-from isthmus.explorer.page.parts import POINTER, REPLY, html_pane, quick_pane, save_button
+from isthmus.explorer.page.parts import ARROWS, POINTER, REPLY, html_pane, quick_pane, save_button
 from isthmus.explorer.rows import DoesNotFit
 from isthmus.explorer.tables import rows_of_file
 from isthmus.explorer.ways import MOST_STOPS, way_between
@@ -64,11 +64,17 @@ class WalkTab:
         e = self.exploration
         names = e.color_names()
         chosen = self.view.color if self.view.color in names else names[0]
-        self.color = pn.widgets.Select(name="Colour by", options=names, value=chosen, width=170)
+        self.color = pn.widgets.Select(
+            name="Colour by", options=names, value=chosen, width=170, stylesheets=[ARROWS]
+        )
         numbers = list(range(1, e.n_coordinates + 1))
         a, b = self.plane.axes
-        self.across = pn.widgets.Select(name="Across", options=numbers, value=a + 1, width=80)
-        self.upwards = pn.widgets.Select(name="Upwards", options=numbers, value=b + 1, width=80)
+        self.across = pn.widgets.Select(
+            name="Across", options=numbers, value=a + 1, width=80, stylesheets=[ARROWS]
+        )
+        self.upwards = pn.widgets.Select(
+            name="Upwards", options=numbers, value=b + 1, width=80, stylesheets=[ARROWS]
+        )
         low, high = e.ends
         self.sliders = [
             pn.widgets.FloatSlider(
