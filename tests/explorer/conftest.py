@@ -54,6 +54,14 @@ class OneWay(BaseEstimator):
         return np.asarray(X)[:, :2]
 
 
+@pytest.fixture(scope="session", autouse=True)
+def patient():
+    """A busy machine makes no map slow: what is shown must not depend on it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("isthmus.explorer.exploration.SLOW", 60.0)
+        yield
+
+
 @pytest.fixture(scope="session")
 def digits():
     X, y = load_digits(return_X_y=True)

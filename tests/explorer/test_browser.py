@@ -11,6 +11,7 @@ from isthmus.features import KernelPCA
 from isthmus.structured import DependencyEstimator
 
 expect = pytest.importorskip("playwright.sync_api").expect
+expect.set_options(timeout=60_000)
 
 # Panel announces names that older releases do not know yet.
 pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
@@ -246,13 +247,13 @@ def test_a_notebook_shows_the_page_and_may_hide_it(window, circle, tmp_path, mon
     assert bundle["text/plain"] == repr(live)
     (tmp_path / "notebook.html").write_text(f"<!DOCTYPE html>{bundle['text/html']}")
     page = window().page
-    page.goto((tmp_path / "notebook.html").as_uri())
+    page.goto((tmp_path / "notebook.html").as_uri(), wait_until="commit")
     frame = page.frame_locator("iframe")
     frame.get_by_role("button", name="Mark this place").click()
     frame.get_by_text("The way begins here").wait_for()
     page.goto("about:blank")  # the cell has been scrolled out of sight
     assert not live.wait(2)
-    page.goto((tmp_path / "notebook.html").as_uri())
+    page.goto((tmp_path / "notebook.html").as_uri(), wait_until="commit")
     frame.get_by_role("button", name="Mark this place").wait_for()
     live.close()
     assert live.wait(0)

@@ -17,7 +17,6 @@ from isthmus.kernels import Spectrum
 from isthmus.manifold import (
     CurvilinearComponents,
     GenerativeTopographicMapping,
-    MaximumVarianceUnfolding,
     PrincipalCurve,
     SammonMapping,
     SmoothPSOM,
@@ -111,7 +110,6 @@ def test_objects_that_are_no_vectors_are_walked():
         PrincipalCurve(),
         SammonMapping(),
         CurvilinearComponents(),
-        MaximumVarianceUnfolding(),
     ],
     ids=lambda model: type(model).__name__,
 )
@@ -122,7 +120,7 @@ def test_topographic_maps_curves_and_embeddings_are_walked(model):
     look = e.look(e.places[9], final=True)
     assert np.linalg.norm(look.thing - X[9]) < 0.5
     assert np.isfinite(e.support(e.places)).all()
-    Z, things = e.strip(e.places[[2, 25]], 5)
+    _, things = e.strip(e.places[[2, 25]], 5)
     assert np.shape(things) == (5, 3)
     assert "density" in e.color_names()
 

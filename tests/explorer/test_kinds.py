@@ -71,10 +71,10 @@ def test_a_symbol_has_one_colour_in_all_pictures():
     artist = artist_for(["ACGT", "GGT"])
     first, second = (ET.fromstring(artist.svg(word, "word")) for word in ("ACGT", "GGT"))
     assert first[2].get("fill") == second[0].get("fill") != first[3].get("fill")
-    ring = LabelledGraph("CCOCC", [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)])
+    ring = LabelledGraph("CCOCC", [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0), (0, 2), (1, 3)])
     drawn = ET.fromstring(artist_for([ring, LabelledGraph("NO", [(0, 1)])]).svg(ring, "ring"))
     assert len({e.get("fill") for e in drawn.iter() if e.tag.endswith("circle")}) == 2
-    assert len([e for e in drawn.iter() if e.tag.endswith("path")]) == 5
+    assert len([e for e in drawn.iter() if e.tag.endswith("path")]) == 7
 
 
 def test_words_in_a_strip_are_not_larger_than_alone():

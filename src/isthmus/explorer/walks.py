@@ -216,15 +216,19 @@ def _embedding(walk: Walk, rows: Rows) -> np.ndarray | None:
 
 
 def seconds_per_object(walk: Walk, Z: np.ndarray) -> float:
-    """How long one object takes, after the first, which may compile."""
+    """How long one object takes at best, after the first, which may compile."""
     with warnings.catch_warnings():
         # A pre-image that is made now asks a map with named columns about rows without names.
         warnings.filterwarnings("ignore", "X does not have valid feature names")
         walk.objects(Z[:1])
-    middle = Z[n_objects(Z) // 2][None]
-    start = time.perf_counter()
-    walk.objects(middle)
-    return time.perf_counter() - start
+    middle, least = Z[n_objects(Z) // 2][None], np.inf
+    for _ in range(3):  # another program may come between
+        start = time.perf_counter()
+        walk.objects(middle)
+        least = min(least, time.perf_counter() - start)
+        if least < SLOW:
+            break
+    return float(least)
 
 
 def first_objects(objects: Any, n: int) -> Any:

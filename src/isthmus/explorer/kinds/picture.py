@@ -24,10 +24,11 @@ class Picture(NamedTuple):
     body: str
 
 
-def svg(picture: Picture, label: str, *, standalone: bool = False) -> str:
+def svg(picture: Picture, label: str, *, standalone: bool = False, sized: bool = False) -> str:
     """Return an ``<svg>`` element that a screen reader announces as ``label``."""
     head = 'xmlns="http://www.w3.org/2000/svg" ' if standalone else ""
-    size = f'width="{picture.width:g}" height="{picture.height:g}" ' if standalone else ""
+    size = f'width="{picture.width:g}" height="{picture.height:g}" '
+    size = size if standalone or sized else ""
     box = f'viewBox="0 0 {picture.width:g} {picture.height:g}"'
     name = text(label, 200)
     return f'<svg {head}{size}{box} role="img" aria-label="{name}">{picture.body}</svg>'

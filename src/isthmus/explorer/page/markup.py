@@ -38,7 +38,7 @@ def problem(words: object) -> str:
 
 def strip_html(picture: Picture, label: str) -> str:
     """Return a strip of pictures that scrolls sideways where it is too long."""
-    return f'<div class="strip" tabindex="0">{svg(picture, label)}</div>'
+    return f'<div class="strip" tabindex="0">{svg(picture, label, sized=True)}</div>'
 
 
 def look_html(exploration: Exploration, look: Look, turn: float) -> dict[str, str]:
