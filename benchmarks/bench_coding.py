@@ -2,9 +2,10 @@
 
 import numpy as np
 from sklearn.decomposition import MiniBatchDictionaryLearning, sparse_encode
+from sklearn.linear_model import orthogonal_mp_gram
 
 from benchmarks._harness import Contest, Unavailable, benchmark
-from isthmus.sparse import SparseDictionary, feature_sign_search
+from isthmus.sparse import SparseDictionary, feature_sign_search, gram_pursuit
 from isthmus.sparse.l1.feature_sign import optimality
 
 N_FEATURES, N_ATOMS, ALPHA = 64, 256, 0.1
@@ -269,3 +270,21 @@ def train_dl(passes):
 def _start(X):
     D = X[np.random.default_rng(1).permutation(len(X))[:N_ATOMS]]
     return D / np.linalg.norm(D, axis=1, keepdims=True)
+
+
+@benchmark(
+    "omp-gram",
+    work="pursuit of 5 atoms from inner products with its path, 256 atoms",
+    peer="sklearn orthogonal_mp_gram(return_path=True)",
+    cases=(1_000, 10_000, 100_000),
+    quick=(100, 300),
+    goal="faster, the same codes",
+)
+def omp_gram(n):
+    X, D = _signals(n)
+    G, B = D @ D.T, X @ D.T
+    return Contest(
+        lambda: gram_pursuit(G, B, n_nonzero=5).codes,
+        lambda: orthogonal_mp_gram(G, B.T, n_nonzero_coefs=5, return_path=True)[:, :, -1].T,
+        difference=lambda a, b: float(np.abs(a - b).max()),
+    )

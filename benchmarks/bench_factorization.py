@@ -285,3 +285,41 @@ def hull(n):
     return Contest(
         lambda: run("hull"), lambda: run("all"), lambda error: {"relative error": float(error)}
     )
+
+
+@benchmark(
+    "nmf-beta",
+    work="factorisation under the beta divergence 1.5, 10 components, 500 by 200 counts",
+    peer='sklearn NMF(solver="mu", beta_loss=1.5)',
+    cases=(50, 100, 200),
+    quick=(10, 20),
+    unit="iterations",
+    goal="a smaller objective after as many iterations",
+)
+def beta(n_iter):
+    X = _counts(500, 200, 10)
+    rng = np.random.default_rng(0)
+    W, H = rng.uniform(0.5, 1, size=(500, 10)), rng.uniform(0.5, 1, size=(10, 200))
+
+    def ours():
+        model = NonnegativeFactorization(10, divergence=1.5, init=(W, H), tol=0.0, max_iter=n_iter)
+        return model.fit_transform(X) @ model.components_
+
+    def theirs():
+        model = NMF(10, solver="mu", beta_loss=1.5, init="custom", tol=0.0, max_iter=n_iter)
+        return model.fit_transform(X, W=W.copy(), H=H.copy()) @ model.components_
+
+    def quality(Y):
+        Y = np.maximum(Y, 1e-12)
+        total = np.sum(X**1.5 + 0.5 * Y**1.5 - 1.5 * X * np.sqrt(Y)) / 0.75
+        return {"divergence": float(total)}
+
+    def quiet(fit):
+        def run():
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                return fit()
+
+        return run
+
+    return Contest(quiet(ours), quiet(theirs), quality)

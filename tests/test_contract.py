@@ -29,6 +29,7 @@ from isthmus.regression import (
     Inducing,
     KernelRidgeCV,
     LocalPolynomialRegression,
+    ParameterBounds,
     SupportFeatureMachine,
 )
 from isthmus.sparse import (
@@ -95,6 +96,11 @@ VARIANTS = [
     SlowFeatureAnalysis(graph="classes"),
     SlowFeatureAnalysis(graph="target", alpha=1e-3),
     SlowFeatureAnalysis(solver="online", max_iter=1, random_state=0),
+    DistanceCorrelationReduction(1, solver="semi"),
+    GaussianProcess(bounds=ParameterBounds(noise=(1e-3, 10.0)), n_init=1),
+    NonnegativeFactorization(2, divergence=1.5, tol=1e-2, random_state=0),
+    NonnegativeFactorization(2, solver="projected", tol=1e-2, random_state=0),
+    SparseDictionary(4, alpha=0.1, positive_atoms=True, max_iter=3, random_state=0),
     KernelRidgeCV(alpha=0.1, fit_intercept=False),
     LocalPolynomialRegression(0, bandwidth="loo-ard", density_kernel="student"),
     LocalPolynomialRegression(2, cross_terms=False, bandwidth=1.0),
