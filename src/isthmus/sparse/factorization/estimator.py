@@ -371,7 +371,8 @@ class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True
-        tags.input_tags.sparse = True
+        # Other divergences count what a sparse table does not store.
+        tags.input_tags.sparse = beta_of(self) in (1, 2)
         tags.input_tags.allow_nan = takes_gaps(self)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
