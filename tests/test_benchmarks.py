@@ -163,3 +163,14 @@ def test_both_sides_are_timed_on_the_default_number_of_threads_too():
     assert row.peer.default > 0
     shown = dict(zip(COLUMNS, cells(row, "cpu")[1:], strict=False))
     assert shown["ratio, default"] == f"{row.ratio('default'):.2f}"
+
+
+def test_cells_of_the_comparison_of_manifolds_are_kept_and_shown(tmp_path):
+    from benchmarks import manifolds
+
+    cells, page = tmp_path / "cells.jsonl", tmp_path / "page.md"
+    arguments = ["--sets", "half circle", "--methods", "PCA", "Isomap", "--draws", "1"]
+    for _ in range(2):  # the second time all cells are there
+        manifolds.main([*arguments, "--cells", str(cells), "--page", str(page)])
+    assert len(cells.read_text().splitlines()) == 2
+    assert "| PCA | " in page.read_text()
