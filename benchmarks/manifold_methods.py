@@ -79,13 +79,20 @@ def umap(q, seed, X):
 
     model = UMAP(n_components=q, random_state=seed, n_jobs=1)
     places = model.fit_transform(X)
-    return Fitted(places, model.transform, lambda Y: model.inverse_transform(model.transform(Y)))
+
+    def back(rows):
+        return model.inverse_transform(model.transform(rows))
+
+    # Its inverse needs two dimensions.
+    return Fitted(places, model.transform, back if q > 1 else None)
 
 
 def autoencoder(q, seed, X):
     """Units 64-q-64 of scikit-learn's network, in units of the data; tanh in the middle, too."""
     mean, spread = X.mean(axis=0), float(np.sqrt(np.mean(X.var(axis=0))))
-    net = MLPRegressor((64, q, 64), activation="tanh", max_iter=1000, random_state=seed)
+    net = MLPRegressor(
+        hidden_layer_sizes=(64, q, 64), activation="tanh", max_iter=1000, random_state=seed
+    )
     Y = (X - mean) / spread
     net.fit(Y, Y if Y.shape[1] > 1 else Y.ravel())
 

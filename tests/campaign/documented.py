@@ -27,6 +27,10 @@ DOCUMENTED: dict[str, dict[str, str]] = {
         "X": "the core set is drawn at random among points that rounding puts in another order"
     },
     "CoreVectorRanker": {"X": "the core set ends within its tolerance, not at the optimum"},
+    "LocalPCA": dict.fromkeys(
+        ("X times 1e8", "X times 1e-8"),
+        "a code is the number of a plane, which has no units, and coordinates in those of the data",
+    ),
     "MaximumVarianceUnfolding": {
         "X": "rows along a curve have no second coordinate: rounding makes one below the tolerance"
     },
