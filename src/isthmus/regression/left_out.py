@@ -37,3 +37,9 @@ def flat(Y: Array) -> Array:
     ((3,), (3, 2))
     """
     return Y[:, 0] if Y.ndim == 2 and Y.shape[1] == 1 else Y
+
+
+def targets_for(regressor: Any, targets: Array) -> Array:
+    """Targets as a regressor takes them: one that knows single outputs alone wants a vector."""
+    # Others give back what they get, so that a column stays a column.
+    return targets if "several_outputs" in provides(regressor) else flat(targets)

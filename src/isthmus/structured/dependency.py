@@ -17,7 +17,7 @@ from isthmus.kernels.resolve import as_kernel
 from isthmus.losses.tasks.base import Decoded
 from isthmus.losses.tasks.resolve import as_task_loss
 from isthmus.preimage.minimum_risk import MinimumRiskPreimage
-from isthmus.regression.left_out import flat
+from isthmus.regression.left_out import targets_for
 from isthmus.regression.selection import CRITERIA, as_selection
 from isthmus.structured.by_loss import fit_loss_map, mean_costs, refuse_slots
 from isthmus.structured.crossfit import (
@@ -231,7 +231,7 @@ class DependencyEstimator(
         regressor = for_outputs(regressor, targets.shape[1])
         given = given.take(rows)
         asked = given.arguments("regressor", regressor, required=True)
-        regressor = regressor.fit(inputs, self._for_regressor(regressor, targets[rows]), **asked)
+        regressor = regressor.fit(inputs, targets_for(regressor, targets[rows]), **asked)
         if preimage is not None:
             known = coordinates_to_invert(
                 preimage,
@@ -360,11 +360,6 @@ class DependencyEstimator(
         if self.crossfit is None:
             return None
         return self.crossfit if enough_rows(X, self.crossfit) else None
-
-    @staticmethod
-    def _for_regressor(regressor: Any, targets: np.ndarray) -> np.ndarray:
-        # One that knows single outputs alone wants a vector, others give back what they get.
-        return targets if "several_outputs" in provides(regressor) else flat(targets)
 
     # Checks -----------------------------------------------------------------------------
 

@@ -1,5 +1,6 @@
 """Episodes of a signal: a list of tables, or one table and the episode of each row."""
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -66,3 +67,19 @@ def join_episodes(episodes: list[Any]) -> Any:
 def last_rows(episode: Any, n: int) -> Any:
     """The last ``n`` rows, or all of them if there are fewer."""
     return take(episode, slice(max(0, n_objects(episode) - n), None))
+
+
+def slowness_of(features: Sequence[Array], lags: Sequence[int]) -> Array:
+    """Mean squared change of each feature over the lags, in units of its variance."""
+    changes = []
+    for lag in lags:
+        steps = [f[lag:] - f[:-lag] for f in features if len(f) > lag]
+        if not steps:
+            raise ValueError(
+                f"SlowFeatureAnalysis.slowness takes differences over lag = {lag} rows: "
+                f"expected an episode of at least {lag + 1} rows. Got none."
+            )
+        changes.append(np.mean(np.concatenate(steps) ** 2, axis=0))
+    variances = np.var(np.concatenate(features), axis=0)
+    ratio = np.full(len(variances), np.nan)
+    return np.divide(np.mean(changes, axis=0), variances, out=ratio, where=variances > 0)

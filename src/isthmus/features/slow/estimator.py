@@ -20,6 +20,7 @@ from isthmus.features.slow.episodes import (
     episodes_by_id,
     join_episodes,
     last_rows,
+    slowness_of,
 )
 from isthmus.features.slow.expander import expand, expand_blocks, fit_expander
 from isthmus.features.slow.formulas import Roots, SlowAxes, discount, map_block, merge
@@ -387,18 +388,7 @@ class SlowFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
         check_is_fitted(self)
         lags = check_settings(self).lags
         features = [self._features(p) for p in self._episodes(X, episodes, reset=False)]
-        changes = []
-        for lag in lags:
-            steps = [f[lag:] - f[:-lag] for f in features if len(f) > lag]
-            if not steps:
-                raise ValueError(
-                    f"SlowFeatureAnalysis.slowness takes differences over lag = {lag} rows: "
-                    f"expected an episode of at least {lag + 1} rows. Got none."
-                )
-            changes.append(np.mean(np.concatenate(steps) ** 2, axis=0))
-        variances = np.var(np.concatenate(features), axis=0)
-        ratio = np.full(len(variances), np.nan)
-        return np.divide(np.mean(changes, axis=0), variances, out=ratio, where=variances > 0)
+        return slowness_of(features, lags)
 
     def score(self, X: Any, y: Any = None, *, episodes: Any = None) -> float:
         """Return the negative mean :meth:`slowness`, so that larger is better."""
