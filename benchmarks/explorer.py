@@ -241,16 +241,16 @@ def main() -> None:
     if path is None:
         sys.exit("there is no chromium on this machine")
     size = Size(1000, 40, 1, 10_000) if told.quick else Size()
-    lines = {} if told.quick else written(PAGE)
-    head = "| what | measured | goal | processes running on processors |"
-    lines.pop("what", None)
+    head, new = "| what | measured | goal | processes running on processors |", {}
     with sync_playwright() as running:
         browser = running.chromium.launch(executable_path=path, args=FLAGS)
         for name, part in PARTS.items():
             if told.only in (None, name):
                 for what, found, goal in part(browser, size):
-                    lines[what] = f"| {what} | {found} | {goal} | {busy()} |"
+                    new[what] = f"| {what} | {found} | {goal} | {busy()} |"
         browser.close()
+    lines = new if told.quick else written(PAGE) | new
+    lines.pop("what", None)
     table = [head, "|---|---|---|---|", *lines.values()]
     print("\n".join(table))
     if not told.quick:
