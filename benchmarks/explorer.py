@@ -50,7 +50,7 @@ HEAD = [
     "# The explorer in the browser",
     "",
     "Written by `python -m benchmarks.explorer`, in Chromium without a graphics card. The last",
-    "column is the load of the machine at that moment: it makes every time longer.",
+    "column is the machine's load average over the minute before, other programs included.",
     "",
 ]
 Rows = list[tuple[str, str, str]]
@@ -241,7 +241,7 @@ def main() -> None:
     if path is None:
         sys.exit("there is no chromium on this machine")
     size = Size(1000, 40, 1, 10_000) if told.quick else Size()
-    head, new = "| what | measured | goal | processes running on processors |", {}
+    head, new = "| what | measured | goal | load on processors |", {}
     with sync_playwright() as running:
         browser = running.chromium.launch(executable_path=path, args=FLAGS)
         for name, part in PARTS.items():
