@@ -1,15 +1,15 @@
 """``python -m benchmarks.workers``: the same folds here, on one worker process and on two.
 
-Rows are read from a file, chunk by chunk. For each fold: wall-clock seconds in this process, on a
-cluster of one worker and on one of two, each with one thread; what the model of *How far it goes*
-says; and the peak memory of a worker. How fast two processes read memory at once, against one,
-tells where the memory and not the processors is the limit. Needs a quiet machine.
+Rows are read from a file, chunk by chunk. For each fold: CPU and wall-clock seconds here, on
+a cluster of one worker and on one of two, each with one thread, and the peak memory of a worker.
+CPU seconds are those of the busiest worker: where nothing else runs and memory is fast enough, they
+are what one waits for. How fast two processes read memory at once, against one, tells where the
+memory and not the processors is the limit. Wall-clock seconds need a quiet machine.
 """
 
 import argparse
 import multiprocessing
 import os
-import pickle
 import resource
 import sys
 import tempfile
@@ -19,8 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.how_far import N_FEATURES, cluster_constants, least, modelled, run_fold
-from benchmarks.how_far import statistics_of as of_block
+from benchmarks.how_far import N_FEATURES, run_fold
 
 PAGE = Path(__file__).parent / "results" / "workers.md"
 CHUNK = 50_000
@@ -61,15 +60,16 @@ def array_of(path, n):
     return da.concatenate(parts)
 
 
-def timed(name, X, few, repeat=2):
-    """Least wall-clock seconds of a fold; a first call on a few rows is not counted."""
+def timed(name, X, few, clocks):
+    """CPU and wall-clock seconds of a fold; a first call on a few rows is not counted.
+
+    ``clocks`` returns the CPU seconds that each process has had.
+    """
     fit(name, few)
-    times = []
-    for _ in range(repeat):
-        start = time.perf_counter()
-        fit(name, X)
-        times.append(time.perf_counter() - start)
-    return min(times)
+    before, start = clocks(), time.perf_counter()
+    fit(name, X)
+    wall, after = time.perf_counter() - start, clocks()
+    return max(after[k] - before[k] for k in before), wall
 
 
 def fit(name, X):
@@ -106,7 +106,10 @@ def on_workers(n_workers, path, n):
         distributed.Client(local) as client,
     ):
         X = array_of(path, n)
-        seconds = {name: timed(name, X, array_of(path, 2 * CHUNK)) for name in FOLDS}
+        few = array_of(path, 2 * CHUNK)
+        seconds = {
+            name: timed(name, X, few, lambda: client.run(time.process_time)) for name in FOLDS
+        }
         return seconds, max(client.run(peak).values())
 
 
@@ -137,10 +140,8 @@ def bandwidth(n_processes):
     return total
 
 
-def page(n, here, runs, rates, constants):
+def page(n, here, runs, rates):
     """The results as Markdown."""
-    task, byte = constants
-    n_chunks = n // CHUNK
     lines = [
         "# One worker and two",
         "",
@@ -148,32 +149,20 @@ def page(n, here, runs, rates, constants):
         f"{os.getloadavg()[0]:.1f} on {os.cpu_count()} processors.",
         "",
         f"{n} rows of {N_FEATURES} doubles in a file ({8 * n * N_FEATURES / 1e6:.0f} MB), in "
-        f"{n_chunks} chunks; least wall-clock seconds of two runs. Here is this process, without "
-        "Dask. A worker is a process of one thread with a limit of 1 GiB. Overhead is one worker "
-        "over here, gain one worker over two; in brackets what the model of *How far it goes* "
-        f"says, with {task:.1e} s for a task and {byte:.1e} s for a byte.",
+        f"{n // CHUNK} chunks: CPU seconds, and in brackets wall-clock seconds. Here is this "
+        "process, without Dask. A worker is a process of one thread with a limit of 1 GiB; of "
+        "two the busier counts. Overhead is one worker over here and gain one worker over two, "
+        "both in CPU seconds, and in brackets by the clock on the wall.",
         "",
         "| fold | here | one worker | two workers | overhead | gain |",
         "|---|---:|---:|---:|---:|---:|",
     ]
-    block = np.random.default_rng(0).normal(size=(CHUNK, N_FEATURES))
     for name in FOLDS:
-        cells = [f"{here[name]:.2f}"]
-        for workers, (seconds, _) in runs.items():
-            shown = f"{seconds[name]:.2f}"
-            if name != "KernelRidgeCV":
-                statistics, merge = of_block(name, block)
-                costs = {
-                    "leaf": here[name] / n_chunks,
-                    "merge": least(lambda s=statistics, m=merge: m(s, s)),
-                    "n_bytes": len(pickle.dumps(statistics)),
-                    "task": task,
-                    "byte": byte,
-                }
-                shown += f" ({modelled(n_chunks, workers, **costs):.2f})"
-            cells.append(shown)
-        one, two = (runs[k][0][name] for k in (1, 2))
-        cells += [f"{one / here[name]:.2f}", f"{one / two:.2f}"]
+        sides = [here[name], runs[1][0][name], runs[2][0][name]]
+        cells = [f"{cpu:.2f} ({wall:.2f})" for cpu, wall in sides]
+        for over, under in ((1, 0), (1, 2)):
+            ratios = [a / b for a, b in zip(sides[over], sides[under], strict=True)]
+            cells.append(f"{ratios[0]:.2f} ({ratios[1]:.2f})")
         lines.append(f"| {name} | {' | '.join(cells)} |")
     lines += [
         "",
@@ -198,10 +187,13 @@ def main(arguments=None):
             for _ in range(n // CHUNK):
                 rng.normal(size=(CHUNK, N_FEATURES)).tofile(file)
         few = stream_of(path, 2 * CHUNK)
-        here = {name: timed(name, stream_of(path, n), few) for name in FOLDS}
+        here = {
+            name: timed(name, stream_of(path, n), few, lambda: {"here": time.process_time()})
+            for name in FOLDS
+        }
         runs = {k: on_workers(k, path, n) for k in (1, 2)}
     rates = {k: bandwidth(k) for k in (1, 2)}
-    text = page(n, here, runs, rates, cluster_constants())
+    text = page(n, here, runs, rates)
     print(text)
     PAGE.write_text(text, encoding="utf-8")
     return 0

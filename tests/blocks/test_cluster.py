@@ -5,13 +5,16 @@ import signal
 import threading
 import time
 
+import joblib
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from isthmus.blocks import fold, map_block, merge
+from isthmus.dependence import independence_test
 from isthmus.features import SlowFeatureAnalysis
-from isthmus.regression import ReducedRankRegression
+from isthmus.regression import GaussianProcess, ReducedRankRegression
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -83,6 +86,31 @@ def _peak_memory():
     import resource
 
     return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def _searched(X, Y):
+    """A search, cross-validation, restarts and a permutation test, as numbers."""
+    grid = {"rank": [1, 2], "alpha": [0.1, 10.0]}
+    search = GridSearchCV(ReducedRankRegression(), grid, cv=2).fit(X, Y)
+    process = GaussianProcess(n_init=2, max_iter=5, random_state=0)
+    test = independence_test(X, Y[:, 0], n_permutations=20, random_state=0)
+    return (
+        search.cv_results_["mean_test_score"],
+        cross_val_score(search.best_estimator_, X, Y, cv=2),
+        process.fit(X, Y[:, 0]).predict(X),
+        (test.statistic, test.pvalue),
+    )
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_searches_restarts_and_permutations_on_the_cluster_are_those_here(cluster, pair):
+    X, Y = (A[:100].compute(scheduler="threads") for A in pair)
+    expected = _searched(X, Y)
+    with joblib.parallel_config(backend="dask"):
+        assert joblib.effective_n_jobs() == 2
+        found = _searched(X, Y)
+    for a, b in zip(found, expected, strict=True):
+        assert_allclose(a, b, rtol=1e-10)
 
 
 def test_workers_without_the_library_are_refused(cluster, pair, monkeypatch):

@@ -118,6 +118,19 @@ def test_a_pyarrow_data_set_is_read_batch_by_batch(rows, tmp_path):
     assert model.feature_names_in_.tolist() == ["a", "b"]
 
 
+def test_columns_of_one_folder_of_small_files_go_together(rows, tmp_path):
+    import dask.dataframe as dd
+    import pandas as pd
+
+    table = pd.DataFrame(np.c_[rows, rows @ [1.0, 2.0, 3.0]], columns=["a", "b", "c", "y"])
+    for i in range(4):  # Dask reads several small files as one partition
+        table.iloc[25 * i : 25 * (i + 1)].to_parquet(tmp_path / f"part-{i}.parquet")
+    read = dd.read_parquet(tmp_path / "part-*.parquet")
+    model = BayesianLinearRegression(noise=0.1).fit(read[["a", "b", "c"]], read["y"])
+    expected = BayesianLinearRegression(noise=0.1).fit(rows, table["y"].to_numpy())
+    assert_allclose(model.coef_, expected.coef_, rtol=1e-10)
+
+
 def test_the_tree_of_a_stream_is_the_tree_of_known_leaves():
     for n in (1, 2, 7, 8, 9, 64, 65, 100, 513):
         names = [str(i) for i in range(n)]

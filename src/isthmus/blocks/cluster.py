@@ -49,6 +49,10 @@ def row_chunks(X: Any, owner: str) -> tuple[list[Any], list[float]]:
         return list(nodes), [float(n) for n in X.chunks[0]]
     if hasattr(X, "npartitions") and hasattr(X, "to_delayed"):
         nodes = list(X.to_delayed())
+        if len(nodes) != X.npartitions:
+            # Small files were put together, fewer or more by the columns that are read: columns
+            # of one table would no longer go together.
+            nodes = list(X.to_delayed(optimize_graph=False))
         return nodes, [float("nan")] * len(nodes)
     raise TypeError(
         f"{owner} takes a Dask array, dataframe or bag. Got {type(X).__name__}; make a collection "

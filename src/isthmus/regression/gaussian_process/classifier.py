@@ -3,7 +3,7 @@
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 from scipy import linalg
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
@@ -219,7 +219,7 @@ class GaussianProcessClassifier(ClassifierMixin, Estimator):
         random = check_seed(self.random_state, "random_state", self)
         tasks = [(t, int(random.randint(2**31 - 1))) for t in marks.T]
         with ProgressLine(type(self).__name__, verbose=self.verbose) as line:
-            if self.n_jobs in (None, 1) or len(tasks) == 1:
+            if effective_n_jobs(self.n_jobs) == 1 or len(tasks) == 1:
                 found = []
                 for t, s in tasks:
                     found.append(self._learn(kernel.resolve(X), X, t, s, line))

@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 from scipy import linalg
 
 from isthmus.kernels.base import Kernel
@@ -171,7 +171,7 @@ def search(
     if not at.start:
         return SearchResult(np.empty(0), np.nan, 0, True)
     starts = [np.array(at.start)] + [at.random_start(rng) for _ in range(n_init - 1)]
-    if n_init > 1 and n_jobs not in (None, 1):
+    if n_init > 1 and effective_n_jobs(n_jobs) > 1:
         ends = Parallel(n_jobs=n_jobs)(
             delayed(_descent)(levels[0], at, s, max_iter) for s in starts
         )
