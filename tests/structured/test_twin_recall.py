@@ -37,3 +37,16 @@ def test_only_the_newest_are_kept():
     for key in (1, 2, 1, 3, 1, 2):
         recall("square", key, lambda key=key: calls.append(key))
     assert calls == [1, 2, 3, 2]
+
+
+@pytest.mark.parametrize("criterion", ["kl", "inverse_kl"])
+def test_kept_forms_of_tried_outputs_change_no_prediction(monkeypatch, criterion):
+    from isthmus.structured.twin.bridge import ExactBridge
+
+    X, Y = pairs()
+    model = TwinGaussianProcess(criterion=criterion, tune=None).fit(X, Y)
+    kept = model.predict(X[:7])
+    np.testing.assert_array_equal(kept, model.predict(X[:7]))
+    monkeypatch.setattr(ExactBridge, "tried_forms", None)
+    computed = TwinGaussianProcess(criterion=criterion, tune=None).fit(X, Y)
+    np.testing.assert_allclose(kept, computed.predict(X[:7]), atol=1e-8)

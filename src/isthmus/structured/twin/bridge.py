@@ -8,8 +8,8 @@ grows with the number of training pairs, and fitting is a sum over their rows.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import reduce
-from typing import Any, NamedTuple
+from functools import cached_property, reduce
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import linalg
@@ -33,6 +33,7 @@ from isthmus.structured.twin.formulas import (
     inverse_kl_table,
     kl_criterion,
     kl_table,
+    quadratic_forms,
 )
 from isthmus.typing import Array, IntArray, Objects
 
@@ -45,6 +46,17 @@ class TwinQuery(NamedTuple):
     start: Array | None  # kernel ridge regression, where outputs are vectors
     input_variance: Array  # η: what the training inputs leave unknown of the new ones
     to_nats: Callable[[Array], Array]  # values of the criterion in their final unit
+
+
+# Quadratic forms of trial outputs that are the same for all queries.
+Forms = tuple[Array, ...] | None
+# Maximum number of outputs that are tried as starts.
+MAX_TRIED = 500
+
+
+def tried_outputs(outputs: Array) -> Array:
+    """Reference outputs that are tried as starts."""
+    return outputs[:: -(-len(outputs) // MAX_TRIED)]
 
 
 class TwinSides(NamedTuple):
@@ -67,6 +79,12 @@ class ExactBridge:
     factor: Any  # Cholesky of K
     Q: Array  # G⁻¹
     M: Array | None  # G⁻¹KG⁻¹, of the inverse criterion
+
+    @cached_property
+    def tried_forms(self) -> Forms:
+        """Of the outputs that are tried as starts, kept from one prediction to the next."""
+        g = self.sides.y_kernel.gram(tried_outputs(self.outputs), self.outputs)
+        return quadratic_forms(g, (self.Q,) if self.M is None else (self.Q, self.M))
 
     def query(self, X: Objects) -> TwinQuery:
         x_kernel, y_kernel, x_noise, y_noise = self.sides
@@ -140,6 +158,7 @@ class HsicBridge:
     inputs: Objects
     outputs: Objects
     row_sums: Array
+    tried_forms: ClassVar[Forms] = None
 
     def query(self, X: Objects) -> TwinQuery:
         k_x = self.sides.x_kernel.gram(X, self.inputs)
@@ -165,7 +184,7 @@ def hsic_query(b: Array, c: Array, k_x: Array, k_xx: Array, Y: Array | None) -> 
     def judge(g: Array, g_yy: Array, rows: IntArray) -> CriterionValues:
         return hsic_criterion(g, g_yy, b[rows], c[rows])
 
-    def table(g: Array, g_yy: Array) -> Array:
+    def table(g: Array, g_yy: Array, forms: None = None) -> Array:
         return hsic_table(g, g_yy, b, c)
 
     return TwinQuery(judge, table, start, k_xx, lambda values: values / (n + 1) ** 2)
@@ -186,6 +205,7 @@ class LandmarkBridge:
     M: Array  # of the inverse criterion; G for u'Gu of the other
     ridge: Array | None  # start from ψ(x), less the mean output
     mean: Array | None  # of the outputs, where these are vectors
+    tried_forms: ClassVar[Forms] = None  # landmarks are few
 
     def query(self, X: Objects) -> TwinQuery:
         x_kernel, _, x_noise, y_noise = self.sides
@@ -269,8 +289,8 @@ def shared_kl(Q: Array, u: Array, eta: Array, floor: float) -> tuple[RowCriterio
     def judge(g: Array, g_yy: Array, rows: IntArray) -> CriterionValues:
         return kl_criterion(g, g_yy, product(g, Q), u[rows], eta[rows], floor)
 
-    def table(g: Array, g_yy: Array) -> Array:
-        return kl_table(g, g_yy, product(g, Q), u, eta, floor)
+    def table(g: Array, g_yy: Array, forms: Forms = None) -> Array:
+        return kl_table(g, g_yy, *(forms or quadratic_forms(g, (Q,))), u, eta, floor)
 
     return judge, table
 
@@ -285,8 +305,8 @@ def shared_inverse_kl(
             g, g_yy, product(g, Q), product(g, M), v[rows], k_xx[rows], floor
         )
 
-    def table(g: Array, g_yy: Array) -> Array:
-        return inverse_kl_table(g, g_yy, product(g, Q), product(g, M), v, k_xx, floor)
+    def table(g: Array, g_yy: Array, forms: Forms = None) -> Array:
+        return inverse_kl_table(g, g_yy, *(forms or quadratic_forms(g, (Q, M))), v, k_xx, floor)
 
     return judge, table
 

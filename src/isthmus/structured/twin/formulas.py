@@ -7,7 +7,7 @@ bordered by these agree. Every function here takes rows of trial outputs and ret
 the derivative with respect to :math:`g` and that with respect to :math:`g_{yy}`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -26,8 +26,9 @@ class CriterionValues(NamedTuple):
 
 # values of g, g_yy and the numbers of the queries they belong to -> CriterionValues
 RowCriterion = Callable[[Array, Array, IntArray], CriterionValues]
-# g (C, m) and g_yy (C,) of trial outputs that all queries share -> values (B, C)
-CriterionTable = Callable[[Array, Array], Array]
+# g (C, m) and g_yy (C,) of trial outputs that all queries share, and their quadratic forms where
+# these are known -> values (B, C)
+CriterionTable = Callable[..., Array]
 
 
 def kl_criterion(
@@ -115,18 +116,23 @@ def inverse_added_divergence(values: Array, eta: Array) -> Array:
 # The same criteria of the same trial outputs for all queries: g is (C, m), the result (B, C).
 
 
-def kl_table(g: Array, g_yy: Array, Qg: Array, u: Array, eta: Array, floor: float) -> Array:
+def quadratic_forms(g: Array, matrices: Sequence[Array]) -> tuple[Array, ...]:
+    r""":math:`g^\top Ag` of each row and each matrix, which no query has a part in."""
+    return tuple(np.einsum("ij,ij->i", g, product(g, A)) for A in matrices)
+
+
+def kl_table(g: Array, g_yy: Array, gQg: Array, u: Array, eta: Array, floor: float) -> Array:
     """Values of :func:`kl_criterion` for all pairs of query and trial output."""
-    s = np.maximum(g_yy - np.einsum("ij,ij->i", g, Qg), floor)
+    s = np.maximum(g_yy - gQg, floor)
     return np.asarray(g_yy - 2 * product(u, g.T) - eta[:, None] * np.log(s))
 
 
 def inverse_kl_table(
-    g: Array, g_yy: Array, Qg: Array, Mg: Array, v: Array, k_xx: Array, floor: float
+    g: Array, g_yy: Array, gQg: Array, gMg: Array, v: Array, k_xx: Array, floor: float
 ) -> Array:
     """Values of :func:`inverse_kl_criterion` for all pairs of query and trial output."""
-    s = np.maximum(g_yy - np.einsum("ij,ij->i", g, Qg), floor)
-    fit = k_xx[:, None] - 2 * product(v, g.T) + np.einsum("ij,ij->i", g, Mg)
+    s = np.maximum(g_yy - gQg, floor)
+    fit = k_xx[:, None] - 2 * product(v, g.T) + gMg
     return np.asarray(np.log(s) + fit / s)
 
 

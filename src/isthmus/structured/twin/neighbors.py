@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 from scipy import linalg
@@ -24,6 +25,7 @@ from isthmus.structured.twin.formulas import (
     inverse_kl_table,
     kl_criterion,
     kl_table,
+    quadratic_forms,
 )
 from isthmus.typing import Array, IntArray, Objects
 
@@ -40,6 +42,7 @@ class NeighborBridge:
     inputs: Objects
     outputs: Objects
     n_neighbors: int
+    tried_forms: ClassVar[None] = None  # every query has its own
 
     def query(self, X: Objects) -> TwinQuery:
         x_kernel, y_kernel, x_noise, y_noise = self.sides
@@ -85,16 +88,16 @@ class NeighborBridge:
                 found = kl_criterion(g, g_yy, Qg, linear[rows], eta[rows], y_noise)
             return _scatter(found, near[rows], n)
 
-        def table(g_all: Array, g_yy: Array) -> Array:
+        def table(g_all: Array, g_yy: Array, forms: None = None) -> Array:
             return np.array([row(i, g_all[:, near[i]], g_yy) for i in range(len(near))])
 
         def row(i: int, g: Array, g_yy: Array) -> Array:
             one = slice(i, i + 1)
-            Qg = g @ inverses[i]
             if self.kind == "inverse_kl":
-                Mg = g @ others[i]
-                return inverse_kl_table(g, g_yy, Qg, Mg, linear[one], k_xx[one], y_noise)[0]
-            return kl_table(g, g_yy, Qg, linear[one], eta[one], y_noise)[0]
+                forms = quadratic_forms(g, (inverses[i], others[i]))
+                return inverse_kl_table(g, g_yy, *forms, linear[one], k_xx[one], y_noise)[0]
+            forms = quadratic_forms(g, (inverses[i],))
+            return kl_table(g, g_yy, *forms, linear[one], eta[one], y_noise)[0]
 
         to_nats = partial(added_divergence, uGu=uGu, eta=eta)
         if self.kind == "inverse_kl":

@@ -10,13 +10,11 @@ from isthmus._piece import Piece
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.objects import object_array, take
 from isthmus.optimize.batched_lbfgs import minimize_rows
-from isthmus.structured.twin.bridge import TwinQuery
+from isthmus.structured.twin.bridge import Forms, TwinQuery, tried_outputs
 from isthmus.typing import Array, BoolArray, IntArray, Objects
 
 # Starts of one query must differ: outputs this similar count as one.
 SIMILAR = 0.5
-# Maximum number of outputs that are tried as starts.
-MAX_TRIED = 500
 
 
 @dataclass(kw_only=True)
@@ -101,7 +99,10 @@ def best_outputs(
     """The best vectors in the box; without one, the best of the candidates."""
     kernel, noise = bridge.sides.y_kernel, bridge.sides.y_noise
     if box is not None:
-        return search_outputs(query, kernel, bridge.outputs, noise, box, search, verbose=verbose)
+        forms = bridge.tried_forms if search.n_init > 1 else None
+        return search_outputs(
+            query, kernel, bridge.outputs, noise, box, search, forms=forms, verbose=verbose
+        )
     table = query.table(kernel.gram(candidates, bridge.outputs), kernel.diag(candidates) + noise)
     best = table.argmin(axis=1)
     chosen = take(candidates, best)
@@ -117,12 +118,13 @@ def search_outputs(
     box: OutputBox,
     search: TwinSearch,
     *,
+    forms: Forms = None,
     verbose: int = 0,
 ) -> FoundOutputs:
     """Minimise the criterion of all queries together, from one start or several."""
     starts = [np.asarray(query.start)]
     if search.n_init > 1:
-        starts += _distinct_starts(query, kernel, reference, noise, search.n_init - 1)
+        starts += _distinct_starts(query, kernel, reference, noise, search.n_init - 1, forms)
     middle = (box.low + box.high) / 2
     bounds = cast(Any, ((box.low - middle) / box.unit, (box.high - middle) / box.unit))
 
@@ -162,12 +164,12 @@ def _better(one: FoundOutputs, other: FoundOutputs) -> FoundOutputs:
 
 
 def _distinct_starts(
-    query: TwinQuery, kernel: Kernel, reference: Array, noise: float, n_starts: int
+    query: TwinQuery, kernel: Kernel, reference: Array, noise: float, n_starts: int, forms: Forms
 ) -> list[Array]:
     """The best of some reference outputs for each query, each different from those before it."""
-    tried = reference[:: -(-len(reference) // MAX_TRIED)]
+    tried = tried_outputs(reference)
     scale = kernel.diag(tried)
-    table = query.table(kernel.gram(tried, reference), scale + noise)
+    table = query.table(kernel.gram(tried, reference), scale + noise, forms)
     starts = []
     for _ in range(n_starts):
         points = tried[table.argmin(axis=1)]
