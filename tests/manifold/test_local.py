@@ -104,6 +104,12 @@ def test_planes_of_a_flat_sheet_are_aligned_without_error(rng):
     assert_allclose(gaps, np.linalg.norm(flat[:, None] - flat, axis=2), atol=1e-4)
 
 
+def test_a_plane_without_rows_does_not_matter(rng):
+    Z = rng.normal(size=(50, 3, 2))
+    R = np.column_stack([rng.dirichlet(np.ones(2), size=50), np.zeros(50)])
+    assert np.isfinite(align(np.tile(np.eye(2), (3, 1, 1)), Z, R)).all()
+
+
 @pytest.mark.parametrize(
     ("make", "n_models"), [(make_half_circle, 6), (make_noisy_spiral, 16)], ids=["half", "spiral"]
 )

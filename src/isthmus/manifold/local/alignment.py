@@ -49,7 +49,8 @@ def turns(axes: Array, W: Array) -> Array:
     ``W`` (K, K) says how much two planes have to do with each other.
     """
     K, q = axes.shape[:2]
-    degree = np.sqrt(W.sum(axis=1))
+    # A plane to which no row belongs has no say.
+    degree = np.sqrt(np.maximum(W.sum(axis=1), 1e-12))
     S = np.empty((K, q, K, q))
     for k in range(K):
         for m in range(k + 1):
