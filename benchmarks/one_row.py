@@ -265,7 +265,7 @@ def page(rows: list[tuple[OneRow, float, float]]) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.one_row", description=__doc__)
-    parser.add_argument("--repeat", type=int, default=60, metavar="N")
+    parser.add_argument("--repeat", type=int, default=30, metavar="N")
     repeat = parser.parse_args().repeat
     warnings.simplefilter("ignore")
     new, found = np.random.default_rng(1).normal(size=(repeat + 3, 8)), []

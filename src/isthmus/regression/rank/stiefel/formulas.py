@@ -14,6 +14,7 @@ import numpy as np
 from scipy import linalg
 
 from isthmus.blocks.slices import block_slices
+from isthmus.linalg.products import inner_products, product
 from isthmus.linalg.threads import threads_for
 from isthmus.losses.base import Loss
 from isthmus.losses.spread import robust_spread, row_lengths
@@ -59,16 +60,16 @@ def whiten(
     root = np.sqrt(row_weights)[:, None]
     Xw = Xc * root
     if d <= n:
-        eigenvalues, T = linalg.eigh(Xw.T @ Xw, check_finite=False)
+        eigenvalues, T = linalg.eigh(inner_products(Xw), check_finite=False)
     else:
-        eigenvalues, U = linalg.eigh(Xw @ Xw.T, check_finite=False)
+        eigenvalues, U = linalg.eigh(inner_products(Xw.T), check_finite=False)
     keep = eigenvalues > len(eigenvalues) * np.finfo(float).eps * eigenvalues[-1]
     keep[-1] = True  # constant inputs: one coordinate that is zero
     eigenvalues = np.maximum(eigenvalues[keep], np.finfo(float).tiny)
     T = T[:, keep] if d <= n else Xw.T @ (U[:, keep] / np.sqrt(eigenvalues))
     size = np.sqrt(eigenvalues + alpha)
     return StiefelProblem(
-        Z=Xc @ (T / size),
+        Z=product(Xc, T / size),
         Y=Y,
         weights=weights,
         damp=alpha / size**2,
@@ -163,7 +164,7 @@ def closed_form_start(problem: StiefelProblem, loss: Loss, rank: int) -> FixedRa
     weights = weights.max(axis=1)
     working = loss.working_outputs(filled, weights)
     mean = weights @ working / weights.sum() if unit else np.zeros(working.shape[1])
-    C = ((working - mean) * weights[:, None]).T @ Z
+    C = product(((working - mean) * weights[:, None]).T, Z)
     b = mean / unit if unit else mean
     return FixedRank(*truncate(C, rank), b)
 
