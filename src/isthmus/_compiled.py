@@ -28,6 +28,8 @@ PATIENCE = 1.0  # seconds of compiling before it is worth a line
 def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """numba's ``njit`` with ``cache=True`` wherever the result can be kept.
 
+    A loop whose name begins with an underscore can be called from other loops alone.
+
     >>> @njit
     ... def twice(x):
     ...     return 2 * x
@@ -38,6 +40,9 @@ def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
         return lambda function: njit(function, **options)
     # No loop here is called through a C pointer: the wrapper for it would only cost compile time.
     options = {"no_cfunc_wrapper": True, **options}
+    if function.__name__.startswith("_") and not options.get("parallel"):
+        # Only other loops call it: the way in from Python would take a good part of its compiling.
+        options = {"no_cpython_wrapper": True, **options}
     try:
         loop = numba.njit(cache=True, **options)(function)
     except RuntimeError:  # no folder beside the source, none of the user

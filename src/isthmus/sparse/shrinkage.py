@@ -7,6 +7,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from scipy.fft import dct
 from scipy.ndimage import correlate
 
+from isthmus.linalg.threads import threads_for
 from isthmus.typing import Array
 
 # Weights of the pixels around one, itself left out.
@@ -29,8 +30,10 @@ def fill_by_shrinkage(image: Array, *, patch_size: int, n_rounds: int) -> Array:
     rough = roughness(image)
     if not rough > 0:
         return filled
-    for i, threshold in enumerate(rough * np.geomspace(COARSE, FINE, n_rounds)):
-        filled = np.where(gaps, shrink_patches(filled, patch_size, threshold, shift=i), image)
+    products = 4.0 * STRIP * image.shape[1] * patch_size**3  # operations of one
+    with threads_for(products):
+        for i, threshold in enumerate(rough * np.geomspace(COARSE, FINE, n_rounds)):
+            filled = np.where(gaps, shrink_patches(filled, patch_size, threshold, shift=i), image)
     return filled
 
 

@@ -52,7 +52,7 @@ def fill_frames(cosines, sines, offsets, table, modified, base, last_only, frame
 
 
 @njit(nogil=True)
-def fill_column(hinge, motion, u, v, w, column):
+def _fill_column(hinge, motion, u, v, w, column):
     """Velocity of a point at (u, v, w) from a joint, for one unit of its value.
 
     ``motion`` is how far the joint turns about, and how far it slides along, the z axis of
@@ -80,7 +80,7 @@ def fill_position_jacobians(frames, modified, base, motions, jacobians):
                 u = frames[i, k, 0, 3] - hinge[0, 3]
                 v = frames[i, k, 1, 3] - hinge[1, 3]
                 w = frames[i, k, 2, 3] - hinge[2, 3]
-                fill_column(hinge, motions[j], u, v, w, jacobians[i, k, :, j])
+                _fill_column(hinge, motions[j], u, v, w, jacobians[i, k, :, j])
 
 
 @njit(nogil=True)
@@ -108,6 +108,6 @@ def fill_jacobians(frames, modified, base, motions, tool, jacobians):
                 u += end[0, k] * tool[k, 3]
                 v += end[1, k] * tool[k, 3]
                 w += end[2, k] * tool[k, 3]
-            fill_column(hinge, motions[j], u, v, w, jacobians[i, :, j])
+            _fill_column(hinge, motions[j], u, v, w, jacobians[i, :, j])
             for r in range(3):
                 jacobians[i, 3 + r, j] = motions[j, 0] * hinge[r, 2]

@@ -44,7 +44,7 @@ def rotation_log(A, B, out):
 
 
 @njit(nogil=True)
-def look(q, chain, target, work):
+def _look(q, chain, target, work):
     """Fill error (m,) and Jacobian (m, n) of one posture; return the squared error.
 
     The position counts in units of ``scale``, the orientation in radians; m is 3 without it.
@@ -75,7 +75,7 @@ def look(q, chain, target, work):
 
 
 @njit(nogil=True)
-def step_towards(q, wish, damping, limits, work, step):
+def _step_towards(q, wish, damping, limits, work, step):
     """The step of the free joints that is closest to ``wish`` and cancels the error.
 
     dq = d + J' (J J' + damping I)^-1 (e - J d), with d the wish. A joint at its limit whose step
@@ -119,7 +119,7 @@ def step_towards(q, wish, damping, limits, work, step):
 
 
 @njit(nogil=True)
-def clipped_sum(q, step, length, limits, out):
+def _clipped_sum(q, step, length, limits, out):
     """Write ``q + length * step``, kept within the limits, into ``out``."""
     lower, upper = limits
     for j in range(len(q)):
@@ -127,7 +127,7 @@ def clipped_sum(q, step, length, limits, out):
 
 
 @njit(nogil=True)
-def keep(q, e, J, q_kept, e_kept, J_kept):
+def _keep(q, e, J, q_kept, e_kept, J_kept):
     """Copy a posture, its error and its Jacobian (in loops, which compile faster than slices)."""
     for j in range(len(q)):
         q_kept[j] = q[j]
@@ -138,7 +138,7 @@ def keep(q, e, J, q_kept, e_kept, J_kept):
 
 
 @njit(nogil=True)
-def distance(a, b):
+def _distance(a, b):
     """Squared distance of two postures."""
     total = 0.0
     for j in range(len(a)):
@@ -147,7 +147,7 @@ def distance(a, b):
 
 
 @njit(nogil=True)
-def close_enough(e, tol_squared):
+def _close_enough(e, tol_squared):
     """Whether position and orientation are each within tolerance."""
     position = e[0] * e[0] + e[1] * e[1] + e[2] * e[2]
     turn = 0.0
@@ -157,7 +157,7 @@ def close_enough(e, tol_squared):
 
 
 @njit(nogil=True)
-def approach(q, chain, target, limits, tol_squared, max_iter, patience, work):
+def _approach(q, chain, target, limits, tol_squared, max_iter, patience, work):
     """Move ``q`` to the target by damped least squares; return squared error, steps, success.
 
     Damping is in proportion to the squared error: heavy far away, none at the target. After
@@ -169,26 +169,26 @@ def approach(q, chain, target, limits, tol_squared, max_iter, patience, work):
         trial[j], wish[j] = q[j], 0.0
     error, factor, dull = np.inf, 0.03, -1
     for n_iter in range(max_iter + 1):
-        new = look(trial, chain, target, work)
+        new = _look(trial, chain, target, work)
         if new < error:
             dull = dull + 1 if new > (1 - HARDLY) * error else 0
             error = new
-            keep(trial, e, J, q, e_here, J_here)
+            _keep(trial, e, J, q, e_here, J_here)
             factor = max(0.3 * factor, 1e-6)
-            if close_enough(e, tol_squared):
+            if _close_enough(e, tol_squared):
                 return error, n_iter, True
         else:
             dull += 1
             factor *= 6.0
-            keep(q, e_here, J_here, q, e, J)
-        if dull >= patience or not step_towards(q, wish, factor * error, limits, work, step):
+            _keep(q, e_here, J_here, q, e, J)
+        if dull >= patience or not _step_towards(q, wish, factor * error, limits, work, step):
             break
-        clipped_sum(q, step, 1.0, limits, trial)
+        _clipped_sum(q, step, 1.0, limits, trial)
     return error, n_iter, False
 
 
 @njit(nogil=True)
-def wander(q, chain, target, limits, tol_squared, max_iter, work):
+def _wander(q, chain, target, limits, tol_squared, max_iter, work):
     """Move ``q`` as if there were no limits and every step helped, and bring it back within them.
 
     A step that is only taken where the error falls ends in the nearest valley, and a wall on the
@@ -201,8 +201,8 @@ def wander(q, chain, target, limits, tol_squared, max_iter, work):
         wish[j] = 0.0
     nowhere, n_iter = work[14], 0
     for _ in range(max_iter):
-        error = look(q, chain, target, work)
-        if close_enough(work[4], tol_squared) or not step_towards(
+        error = _look(q, chain, target, work)
+        if _close_enough(work[4], tol_squared) or not _step_towards(
             q, wish, 0.5 * error, nowhere, work, step
         ):
             break
@@ -221,7 +221,7 @@ def wander(q, chain, target, limits, tol_squared, max_iter, work):
 
 
 @njit(nogil=True)
-def settle(q, chain, target, preferred, limits, max_iter, work):
+def _settle(q, chain, target, preferred, limits, max_iter, work):
     """Slide ``q``, which reaches the target, along the postures that do, to ``preferred``.
 
     Minimises |q - preferred|² with an exact penalty for the error, large enough for every step to
@@ -230,21 +230,21 @@ def settle(q, chain, target, preferred, limits, max_iter, work):
     step, trial, wish, e_here, J_here = work[9:14]
     e, J = work[4:6]
     n = len(q)
-    keep(q, e, J, trial, e_here, J_here)
+    _keep(q, e, J, trial, e_here, J_here)
     merit, weight, length, slope, first = np.inf, 0.0, 1.0, 0.0, True
     far = error = 0.0
     for _ in range(3 * max_iter):
-        new, near = np.sqrt(look(trial, chain, target, work)), distance(trial, preferred)
+        new, near = np.sqrt(_look(trial, chain, target, work)), _distance(trial, preferred)
         if first or near + weight * new < merit - 1e-4 * length * slope:
             first = False
-            keep(trial, e, J, q, e_here, J_here)
+            _keep(trial, e, J, q, e_here, J_here)
             far, error, length = near, new, 1.0
             trace = 0.0
             for j in range(n):
                 wish[j] = preferred[j] - q[j]
                 for r in range(len(e)):
                     trace += J[r, j] ** 2
-            if not step_towards(q, wish, 1e-12 * trace, limits, work, step):
+            if not _step_towards(q, wish, 1e-12 * trace, limits, work, step):
                 return
             change = slope = 0.0
             for j in range(n):
@@ -259,11 +259,11 @@ def settle(q, chain, target, preferred, limits, max_iter, work):
             length *= 0.5
             if length < 1e-3:
                 return
-        clipped_sum(q, step, length, limits, trial)
+        _clipped_sum(q, step, length, limits, trial)
 
 
 @njit(nogil=True)
-def workspace(m, n_joints):
+def _workspace(m, n_joints):
     """Arrays that the steps for one target after the other share."""
     return (
         np.empty((1, n_joints)),  # cosines
@@ -298,7 +298,7 @@ def solve_targets(targets, with_rotation, chain, limits, starts, others, preferr
     tol, max_iter, wanted = options
     Q, errors, reached, steps = out
     m, n_joints = (6 if with_rotation else 3), starts.shape[1]
-    work = workspace(m, n_joints)
+    work = _workspace(m, n_joints)
     q, q2 = np.empty(n_joints), np.empty(n_joints)
     share, n_starts = 0.0, 1 + len(others)
     for i in range(len(targets)):
@@ -307,13 +307,13 @@ def solve_targets(targets, with_rotation, chain, limits, starts, others, preferr
         while k <= n_starts:
             last = k == n_starts
             if last and (wanted or not reached[i]):
-                clipped_sum(Q[i], q, 0.0, limits, q)
+                _clipped_sum(Q[i], q, 0.0, limits, q)
                 for j in range(n_joints):  # a joint that may turn is brought near by whole turns
                     if np.isinf(limits[0][j]) and np.isinf(limits[1][j]):
                         q[j] -= 2 * np.pi * np.round((q[j] - preferred[i, j]) / (2 * np.pi))
                 if reached[i]:
-                    far = distance(q, preferred[i])
-                    settle(q, chain, targets[i], preferred[i], limits, max_iter, work)
+                    far = _distance(q, preferred[i])
+                    _settle(q, chain, targets[i], preferred[i], limits, max_iter, work)
             elif last:
                 break
             else:
@@ -321,9 +321,9 @@ def solve_targets(targets, with_rotation, chain, limits, starts, others, preferr
                 for j in range(n_joints):
                     other = others[k - 1, j] if k > 0 else 0.0
                     q[j] = (1 - share) * starts[i, j] + share * other
-                clipped_sum(q, q, 0.0, limits, q)
+                _clipped_sum(q, q, 0.0, limits, q)
             many, patience = (10 * max_iter, 10 * max_iter) if last else (max_iter, PATIENCE)
-            error, n_iter, done = approach(
+            error, n_iter, done = _approach(
                 q, chain, targets[i], limits, tol**2, many, patience, work
             )
             steps[i] += n_iter
@@ -332,21 +332,23 @@ def solve_targets(targets, with_rotation, chain, limits, starts, others, preferr
                 for j in range(n_joints):
                     other = others[k - 1, j] if k > 0 else 0.0
                     q2[j] = (1 - share) * starts[i, j] + share * other
-                steps[i] += wander(q2, chain, targets[i], limits, tol**2, max_iter, work)
-                again, n_iter, done = approach(
+                steps[i] += _wander(q2, chain, targets[i], limits, tol**2, max_iter, work)
+                again, n_iter, done = _approach(
                     q2, chain, targets[i], limits, tol**2, many, patience, work
                 )
                 steps[i] += n_iter
                 if done or again < error:
                     error = again
-                    clipped_sum(q2, q2, 0.0, limits, q)
+                    _clipped_sum(q2, q2, 0.0, limits, q)
             better = (
-                (done and distance(q, preferred[i]) < far) if reached[i] else (done or error < best)
+                (done and _distance(q, preferred[i]) < far)
+                if reached[i]
+                else (done or error < best)
             )
             if better:
                 best = error
-                clipped_sum(q, q, 0.0, limits, Q[i])
-                look(q, chain, targets[i], work)
+                _clipped_sum(q, q, 0.0, limits, Q[i])
+                _look(q, chain, targets[i], work)
                 e = work[4]
                 errors[i, 0] = np.sqrt(e[0] ** 2 + e[1] ** 2 + e[2] ** 2) * chain[4]
                 if with_rotation:
