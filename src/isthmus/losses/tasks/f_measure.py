@@ -80,15 +80,18 @@ class F1(OverlapLoss):
     def decode_columns(self, values: Array, prepared: Any) -> Decoded:
         from isthmus.losses.tasks.f_measure_loops import best_label_sets
 
-        values = np.ascontiguousarray(values, dtype=np.float64)
         n = len(values)
-        H, best = np.zeros((n, prepared.n_labels), dtype=bool), values[:, -1].copy()
-        if len(prepared.labels):
-            # Compiled code cannot be interrupted; between two blocks of rows a program can.
-            for rows in block_slices(n, 16 * values.shape[1]):
-                best_label_sets(values[rows], prepared.labels, prepared.sizes, H[rows], best[rows])
+        H, best = np.zeros((n, prepared.n_labels), dtype=bool), np.array(values[:, -1], dtype=float)
         # The weights of all outputs: a set of size s is counted s times.
-        risk = values[:, :-1] @ (1 / np.maximum(prepared.sizes, 1)) + values[:, -1] - best
+        shares, risk = np.append(1 / np.maximum(prepared.sizes, 1), 1.0), np.empty(n)
+        # Compiled code cannot be interrupted; between two blocks of rows a program can. Columns
+        # are often laid out one after the other: few rows at a time are copied.
+        for rows in block_slices(n, 16 * values.shape[1]):
+            block = np.ascontiguousarray(values[rows], dtype=np.float64)
+            risk[rows] = block @ shares
+            if len(prepared.labels):
+                best_label_sets(block, prepared.labels, prepared.sizes, H[rows], best[rows])
+        risk -= best
         return Decoded(like_given(H, prepared.template), risk, np.ones(n, dtype=bool))
 
 

@@ -33,6 +33,7 @@ from isthmus.losses.tasks.size_bounds import (
     node_sizes,
     total_extra,
 )
+from isthmus.typing import Array, IntArray
 
 # Sums of so many sizes are kept; beyond, the sizes whose bound is open are tried one by one.
 MOST_KEPT = 64
@@ -291,10 +292,10 @@ def fill_answers(values, labels, sizes, nodes, H, best):
     return total
 
 
-def best_label_sets(values, labels, sizes, H, best):
+def best_label_sets(values: Array, labels: IntArray, sizes: IntArray, H: Array, best: Array) -> int:
     """Mark in ``H`` (n, m) the answers, put their values into ``best``; returns sizes tried.
 
     ``values`` (n, n_pairs + 1) are the weights of pairs of a label and a size, in order of their
     sizes; the last column is that of the empty set.
     """
-    return fill_answers(values, labels, sizes, node_sizes(H.shape[1]), H, best)
+    return int(fill_answers(values, labels, sizes, node_sizes(H.shape[1]), H, best))

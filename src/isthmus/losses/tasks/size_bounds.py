@@ -6,12 +6,13 @@ The formulas are those of :mod:`isthmus.losses.tasks.f_measure_loops`.
 import numpy as np
 
 from isthmus._compiled import njit
+from isthmus.typing import IntArray
 
 # Sizes that the first pass over the weights tries together.
 N_NODES = 8
 
 
-def node_sizes(m):
+def node_sizes(m: int) -> IntArray:
     """The sizes 1 to ``m`` in geometric progression, all of them where there are few."""
     if m <= N_NODES:
         return np.minimum(np.arange(1, N_NODES + 1), m)
