@@ -340,11 +340,9 @@ def solve_targets(targets, with_rotation, chain, limits, starts, others, preferr
                 if done or again < error:
                     error = again
                     _clipped_sum(q2, q2, 0.0, limits, q)
-            better = (
-                (done and _distance(q, preferred[i]) < far)
-                if reached[i]
-                else (done or error < best)
-            )
+            better = done or error < best
+            if reached[i]:
+                better = done and _distance(q, preferred[i]) < far
             if better:
                 best = error
                 _clipped_sum(q, q, 0.0, limits, Q[i])
