@@ -104,8 +104,9 @@ def partial_independence_test(
     Notes
     -----
     The level holds where residuals have the same distribution at every z and the regressions find
-    :math:`E[x\mid z]` and :math:`E[y\mid z]`: few rows of rough functions, or a spread that depends
-    on z, break it. ``python -m benchmarks.partial_tests`` prints levels and powers. O(n³ + n²B).
+    :math:`E[x\mid z]` and :math:`E[y\mid z]`; few rows of rough functions, or a spread that depends
+    on z, may break it. ``python -m benchmarks.partial_tests`` prints levels and powers.
+    O(n³ + n²B).
 
     Examples
     --------
