@@ -120,7 +120,7 @@ def test_colors_and_dark_pages(window, live, screenshots):
 
 
 def test_a_table_is_dropped_and_one_that_does_not_fit_says_why(
-    window, live, digits, tmp_path, screenshots
+    window, live, digits, tmp_path, screenshots, monkeypatch
 ):
     page = open_page(window(), live.address)
     pd.DataFrame(digits[0][:4] + 1).to_csv(tmp_path / "new.csv", index=False)
@@ -130,6 +130,9 @@ def test_a_table_is_dropped_and_one_that_does_not_fit_says_why(
     pd.DataFrame({TAG: [1.0]}).to_csv(tmp_path / "bad.csv", index=False)
     page.locator("input[type=file]").set_input_files(tmp_path / "bad.csv")
     page.get_by_text("it has 1 columns of numbers, expected 64").wait_for()
+    monkeypatch.setattr("isthmus.explorer.tables.MOST_BYTES", 100)
+    drop(page, tmp_path / "new.csv")
+    page.get_by_text("a page takes 100").wait_for()
     assert page.evaluate("window.stolen") is None
 
 

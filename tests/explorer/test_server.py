@@ -6,6 +6,7 @@ import socket
 import pytest
 
 from isthmus.explorer.exploration import exploration_of
+from isthmus.explorer.page.answering import first_html
 from isthmus.explorer.page.app import session
 from isthmus.explorer.page.server import LocalServer, PortTaken
 from isthmus.explorer.rows import make_rows
@@ -70,3 +71,19 @@ def test_the_socket_checks_where_a_page_is_from(server, origin, status):
 def test_a_port_that_is_taken_is_told(server):
     with pytest.raises(PortTaken, match=rf"port {server.port} is taken .* --port"):
         LocalServer(port=server.port)
+
+
+def test_the_first_picture_is_there_before_the_page(plane, digits):
+    e = exploration_of(plane, make_rows(*digits))
+    tag = "<script>stolen = 1</script>"
+    server = LocalServer(title=tag, first=first_html(e, None)).start()
+    status, body = answer(server, f"/{server.token}")
+    assert status == 200
+    assert b'aria-label="object at' in body
+    assert tag.encode() not in body
+    assert answer(server, "/")[0] == 404
+    assert answer(server, f"/{server.token}/ws")[0] == 404
+    server.show(session(e, None, "t"))
+    assert b"bokeh.min.js" in answer(server, f"/{server.token}")[1]
+    server.close()
+    assert server.wait(0)

@@ -16,6 +16,7 @@ from tornado.ioloop import IOLoop
 from tornado.web import Application, RequestHandler
 
 from isthmus.explorer.page.markup import STYLE
+from isthmus.explorer.tables import MOST_BYTES
 
 ADDRESS = "127.0.0.1"
 # Seconds without any page after which the server ends; a page that is loaded anew is quicker.
@@ -194,6 +195,8 @@ class LocalServer:
             extra_websocket_origins=[f"{ADDRESS}:{self.port}", f"localhost:{self.port}"],
             # A list of pages, or a redirection to the only one, would tell the secret.
             use_index=False,
+            # A table that is too large is told so; a socket that breaks off would say nothing.
+            websocket_max_message_size_bytes=5 * MOST_BYTES,
             redirect_root=False,
             check_unused_sessions_milliseconds=1000,
             # A slow browser comes back for what it was promised; a session made anew then would
