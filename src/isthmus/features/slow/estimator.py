@@ -150,6 +150,9 @@ class SlowFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
     patterns_ = Deferred()
     n_components_ = Deferred()
     _steps_in_place = False  # partial_fit makes new arrays
+    _roots: Roots | None
+    _state: OnlineState | None
+    _pending: tuple[SlowSettings, int | None] | None
 
     def __init__(
         self,
@@ -284,7 +287,7 @@ class SlowFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
             state.update(Phi[len(tail) :], starts, rate=self.learning_rate, rcond=settings.rcond)
         if roots is not None and self.forgetting == 1 and has_enough_rows(roots):
             for name in DEFERRED:
-                vars(self).pop(name, None)
+                self.__dict__.pop(name, None)
             self._roots, self._pending = roots, (settings, self.n_components)
         else:
             self._store(self.expander_, roots, state, settings)
@@ -293,6 +296,7 @@ class SlowFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
 
     def _settle(self) -> None:
         """Find the axes of the sums of a stream."""
+        assert self._pending is not None  # or nobody asks
         settings, n_components = self._pending
         found = slow_axes(self._roots, None, settings)
         n = count_components(self, found, n_components, exact=True)

@@ -19,6 +19,7 @@ from isthmus.sparse.factorization.starts import (
     svd_start,
 )
 from isthmus.sparse.factorization.tables import FactorizationTable
+from isthmus.typing import Array
 
 DIVERGENCES = ("euclidean", "kullback-leibler", "itakura-saito")
 BETAS = dict(zip(DIVERGENCES, (2.0, 1.0, 0.0), strict=True))
@@ -178,7 +179,10 @@ def _raw_starts(
         if solver == "hals" and table.mask is None and is_short(sketch, table.n_stored):
             first = descend_on_sketch(sketch, balance(first, penalties), penalties)
         return [first, *others]
-    W, H = (None if F is None else np.array(F, dtype=np.float64) for F in owner.init)
+    given = (None if F is None else np.array(F, dtype=np.float64) for F in owner.init)
+    W: Array | None
+    H: Array | None
+    W, H = given
     free = random_start(table.mean, shape, k, rng)
     if owner.fixed == "components" and W is None:
         W = free.W

@@ -290,7 +290,8 @@ def shared_kl(Q: Array, u: Array, eta: Array, floor: float) -> tuple[RowCriterio
         return kl_criterion(g, g_yy, product(g, Q), u[rows], eta[rows], floor)
 
     def table(g: Array, g_yy: Array, forms: Forms = None) -> Array:
-        return kl_table(g, g_yy, *(forms or quadratic_forms(g, (Q,))), u, eta, floor)
+        (gQg,) = forms or quadratic_forms(g, (Q,))
+        return kl_table(g, g_yy, gQg, u, eta, floor)
 
     return judge, table
 
@@ -306,7 +307,8 @@ def shared_inverse_kl(
         )
 
     def table(g: Array, g_yy: Array, forms: Forms = None) -> Array:
-        return inverse_kl_table(g, g_yy, *(forms or quadratic_forms(g, (Q, M))), v, k_xx, floor)
+        gQg, gMg = forms or quadratic_forms(g, (Q, M))
+        return inverse_kl_table(g, g_yy, gQg, gMg, v, k_xx, floor)
 
     return judge, table
 

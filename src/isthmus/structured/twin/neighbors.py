@@ -94,10 +94,10 @@ class NeighborBridge:
         def row(i: int, g: Array, g_yy: Array) -> Array:
             one = slice(i, i + 1)
             if self.kind == "inverse_kl":
-                forms = quadratic_forms(g, (inverses[i], others[i]))
-                return inverse_kl_table(g, g_yy, *forms, linear[one], k_xx[one], y_noise)[0]
-            forms = quadratic_forms(g, (inverses[i],))
-            return kl_table(g, g_yy, *forms, linear[one], eta[one], y_noise)[0]
+                gQg, gMg = quadratic_forms(g, (inverses[i], others[i]))
+                return inverse_kl_table(g, g_yy, gQg, gMg, linear[one], k_xx[one], y_noise)[0]
+            (gQg,) = quadratic_forms(g, (inverses[i],))
+            return kl_table(g, g_yy, gQg, linear[one], eta[one], y_noise)[0]
 
         to_nats = partial(added_divergence, uGu=uGu, eta=eta)
         if self.kind == "inverse_kl":
