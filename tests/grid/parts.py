@@ -241,8 +241,8 @@ TRANSFORMERS = {
     "MinorComponents": MinorComponents(random_state=0),
     "DistanceCorrelationReduction": DistanceCorrelationReduction(3),
     "SlicedInverseRegression": SlicedInverseRegression(3),
-    "SlicedAverageVariance": SlicedAverageVariance(3),
-    # All four columns: from some sixty rows its slices may take the least direction for the first.
+    # All four columns: from some sixty rows slices may take the least direction for the first.
+    "SlicedAverageVariance": SlicedAverageVariance(4),
     "LikelihoodAcquiredDirections": LikelihoodAcquiredDirections(4),
     "GradientKernelReduction": GradientKernelReduction(3),
     "UnsupervisedKernelRegression": SMALL_UKR,
@@ -260,7 +260,7 @@ TRANSFORMERS = {
     "KSVD": KSVD(3, n_nonzero=3, max_iter=5, random_state=0),
     "SparseCoder": SparseCoder(alpha=1e-3),
     "SparseDictionary": SparseDictionary(6, alpha=1e-3, max_iter=5, random_state=0),
-    "SparseNet": SparseNet(4, alpha=0.22, random_state=0, max_iter=20),
+    "SparseNet": SparseNet(4, alpha=0.1, random_state=0, max_iter=20),
     "NonnegativeFactorization": NonnegativeFactorization(3, random_state=0),
     "ConvexFactorization": ConvexFactorization(3, random_state=0),
     "StandardScaler": StandardScaler(),
@@ -291,7 +291,7 @@ REGRESSORS = {
     "Ridge": Ridge(alpha=1e-3),
     "KNeighborsRegressor": KNeighborsRegressor(4),
     "RandomForestRegressor": RandomForestRegressor(20, random_state=0),
-    "SVR": SVR(C=10.0),
+    "SVR": SVR(C=10.0, epsilon=0.01),  # codes are smaller than its usual tube of 0.1
     "stranger": ForeignRegressor(),
     "default": None,
 }
