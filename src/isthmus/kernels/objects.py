@@ -27,6 +27,8 @@ def take(X: Objects, indices: Any) -> Objects:
         return X[indices]
     if hasattr(X, "take_columns"):
         return X.take_columns(indices)
+    if type(X) is np.ndarray and type(indices) is np.ndarray:
+        return X[indices]  # scikit-learn asks first whether it is a data frame of any kind
     return _safe_indexing(X, indices)
 
 
