@@ -116,7 +116,9 @@ def all_or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
             self.__dict__ = before  # one step: a second interrupt finds the old state or the new
             if isinstance(error, (TypeError, ValueError)):
                 reword(self, error)
-            if isinstance(error, SystemError) and _is_interrupt(error):
+            wrapped = isinstance(error, SystemError) and _is_interrupt(error)
+            # NumPy compares structured arrays by a call of Python, whose interrupt it wraps.
+            if wrapped or isinstance(error.__cause__, KeyboardInterrupt):
                 raise KeyboardInterrupt from error
             raise
         finally:

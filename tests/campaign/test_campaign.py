@@ -127,11 +127,12 @@ def test_a_step_of_a_stream_that_fails_is_undone():
     assert np.array_equal(model.sum_, [3, 3])
 
 
-def test_an_interrupt_that_a_compiled_call_has_wrapped_is_still_one():
+@pytest.mark.parametrize("kind", [SystemError, TypeError])
+def test_an_interrupt_that_a_compiled_call_has_wrapped_is_still_one(kind):
     class Compiled(Estimator):
         def fit(self, X, y=None):
             self.half_ = 1
-            raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
+            raise kind("returned a result with an exception set") from KeyboardInterrupt()
 
     model = Compiled()
     with pytest.raises(KeyboardInterrupt):

@@ -1,5 +1,7 @@
 """Twin Gaussian processes: criteria, gradients, limiting cases, variants, bad input."""
 
+import pickle
+
 import joblib
 import numpy as np
 import pytest
@@ -527,3 +529,14 @@ def test_memory_that_cannot_be_had_is_refused_before_it_is_taken(pairs, monkeypa
     with pytest.raises(MemoryError, match=r"Gram matrices of 40 pairs.*n_landmarks or n_neighbors"):
         fixed().fit(*pairs)
     fixed(n_landmarks=5).fit(*pairs)
+
+
+@pytest.mark.parametrize("criterion", ["kl", "inverse_kl", "hsic"])
+def test_asking_does_not_change_what_was_fitted(rng, criterion):
+    X = rng.normal(size=(40, 3))
+    model = TwinGaussianProcess(criterion=criterion, tune=None).fit(X, X[:, :2] ** 2)
+    before = joblib.hash(model.__getstate__())
+    answers = model.predict(X[:5])
+    assert joblib.hash(model.__getstate__()) == before
+    again = pickle.loads(pickle.dumps(model)).predict(X[:5])
+    np.testing.assert_array_equal(again, answers)

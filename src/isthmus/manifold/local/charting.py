@@ -99,7 +99,8 @@ class Charting(BaseLatentMap):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find planes of the rows of ``X`` and align them; return self."""
-        X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
+        # In row order: sums then round alike, and near ties between overlaps end alike.
+        X = validate_data(self, X, dtype=[np.float64, np.float32], order="C", ensure_min_samples=2)
         check_scale(self, X)
         rows = X.astype(np.float64, copy=False)
         local = LocalPCA() if self.local is None else clone(self.local)

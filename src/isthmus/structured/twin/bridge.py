@@ -80,6 +80,10 @@ class ExactBridge:
     Q: Array  # G⁻¹
     M: Array | None  # G⁻¹KG⁻¹, of the inverse criterion
 
+    def __getstate__(self) -> dict[str, Any]:
+        # What is kept between predictions is no part of what was learned.
+        return {name: value for name, value in vars(self).items() if name != "tried_forms"}
+
     @cached_property
     def tried_forms(self) -> Forms:
         """Of the outputs that are tried as starts, kept from one prediction to the next."""
