@@ -48,6 +48,8 @@ SETTINGS: dict[str, dict[str, str]] = {
     },
     "LocalPolynomialRegression(bandwidth=1.0": {"X": OWN_UNITS},
     "GaussianProcess(kernel='matern', n_init=1, noise=0.1": {"y": OWN_UNITS},
+    "GaussianProcess(bounds=ParameterBounds(": {"y": OWN_UNITS},
+    "SparseDictionary(alpha=0.1": {"X": OWN_UNITS},
     "PrincipalCurve(closed=True, method='segments'": {
         "X": "a closed line around rows along an open one runs there and back: rounding decides on "
         "which of the two ways a row lies"
