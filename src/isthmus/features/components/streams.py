@@ -1,5 +1,6 @@
 """Principal and minor components of a stream, without any covariance."""
 
+from abc import abstractmethod
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,7 +13,27 @@ from isthmus.linalg.signs import fix_signs
 from isthmus.typing import Array
 
 
-class CandidPCA(LinearComponents):
+class StreamComponents(LinearComponents):
+    """Components that are learned row by row, in one pass or several."""
+
+    max_iter: int
+    _state: Any
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn from some passes over the rows of ``X``; return self."""
+        return self._learn(self._rows(X, reset=True), None, self.max_iter)
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Learn from further rows, once; return self."""
+        first = not hasattr(self, "_state")
+        return self._learn(self._rows(X, reset=first), None if first else self._state, 1)
+
+    @abstractmethod
+    def _learn(self, X: Array, state: Any, n_passes: int) -> Self:
+        """Pass over the rows from a state, or from the beginning where it is None."""
+
+
+class CandidPCA(StreamComponents):
     r"""Principal components of a stream by candid covariance-free updates [Weng2003]_.
 
     Each row :math:`x`, centred by the running mean, moves the directions one after the other,
@@ -89,15 +110,6 @@ class CandidPCA(LinearComponents):
         self.min_rate = min_rate
         self.max_iter = max_iter
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn from some passes over the rows of ``X``; return self."""
-        return self._learn(self._rows(X, reset=True), None, self.max_iter)
-
-    def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Learn from further rows, once; return self."""
-        first = not hasattr(self, "_state")
-        return self._learn(self._rows(X, reset=first), None if first else self._state, 1)
-
     def _learn(self, X: Array, state: Any, n_passes: int) -> Self:
         from isthmus.features.components.loops import principal_rows  # compiled on first use
 
@@ -121,7 +133,7 @@ class CandidPCA(LinearComponents):
         return self
 
 
-class MinorComponents(LinearComponents):
+class MinorComponents(StreamComponents):
     r"""Directions of least variance of a stream.
 
     Hebb's rule with the sign reversed is unstable. Instead principal components of
@@ -200,15 +212,6 @@ class MinorComponents(LinearComponents):
         self.rate = rate
         self.max_iter = max_iter
         self.random_state = random_state
-
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn from some passes over the rows of ``X``; return self."""
-        return self._learn(self._rows(X, reset=True), None, self.max_iter)
-
-    def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Learn from further rows, once; return self."""
-        first = not hasattr(self, "_state")
-        return self._learn(self._rows(X, reset=first), None if first else self._state, 1)
 
     def _learn(self, X: Array, state: Any, n_passes: int) -> Self:
         from isthmus.features.components.loops import minor_rows  # compiled on first use

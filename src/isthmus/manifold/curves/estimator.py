@@ -7,9 +7,9 @@ from scipy.special import logsumexp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from isthmus._checks import check_length, check_scale
+from isthmus._checks import check_length
 from isthmus._parameters import (
     Constraint,
     boolean,
@@ -33,6 +33,7 @@ from isthmus.manifold.curves.polyline import Polyline, feet
 from isthmus.manifold.curves.segments import segments_line
 from isthmus.manifold.curves.self_consistent import self_consistent_curve, smoothest_tube
 from isthmus.manifold.curves.starts import STARTS, first_places, line_through
+from isthmus.manifold.units import own_units
 from isthmus.typing import Array
 
 METHODS = ("spline", "polygonal", "segments", "generative")
@@ -176,22 +177,12 @@ class PrincipalCurve(ExactProjection):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the curve through the rows of ``X``; return self."""
-        X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
-        check_scale(self, X)
-        rows = X.astype(np.float64, copy=False)
-        centre = rows.mean(axis=0)
-        spread = float(np.sqrt(np.mean(np.sum((rows - centre) ** 2, axis=1))))
-        if spread <= 1e-14 * float(np.abs(centre).max()):
-            raise ValueError(
-                f"PrincipalCurve needs rows that differ: a curve has a length. Got {len(rows)} "
-                "equal rows."
-            )
+        X, centre, spread, Y = own_units(self, X)
         if self.closed and self.method == "polygonal" and (self.n_segments or 3) < 3:
             raise ValueError(
                 "A closed PrincipalCurve has at least 3 segments. Got n_segments="
                 f"{self.n_segments} instead."
             )
-        Y = (rows - centre) / spread
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         start, x = self._start(Y, rng)
         found = self._curve(Y, x, start, rng)

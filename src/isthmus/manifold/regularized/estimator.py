@@ -6,9 +6,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
-from isthmus._checks import check_length, check_scale, refusal
+from isthmus._checks import check_length, refusal
 from isthmus._memory import require_memory
 from isthmus._parameters import (
     Constraint,
@@ -43,6 +42,7 @@ from isthmus.manifold.regularized.learning import (
 )
 from isthmus.manifold.regularized.objective import REGULARIZERS, Problem
 from isthmus.manifold.regularized.starts import SPECTRAL, first_places
+from isthmus.manifold.units import own_units
 from isthmus.typing import Array
 
 # Nodes where their number is not given, in all and on a line; the width of the default kernel in
@@ -192,17 +192,8 @@ class RegularizedPrincipalManifold(BaseLatentMap):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the sheet that is nearest to the rows of ``X``; return self."""
-        X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
-        check_scale(self, X)
-        rows = X.astype(np.float64, copy=False)
-        mean = rows.mean(axis=0)
-        spread = float(np.sqrt(np.mean(np.sum((rows - mean) ** 2, axis=1))))
-        if spread <= 1e-14 * float(np.abs(mean).max()):
-            raise ValueError(
-                f"RegularizedPrincipalManifold needs rows that differ. Got {len(rows)} equal rows."
-            )
-        basis = self._basis(rows.shape[1])
-        Y = (rows - mean) / spread
+        X, mean, spread, Y = own_units(self, X)
+        basis = self._basis(Y.shape[1])
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         problem = Problem(Y, basis, self.regularizer)
         starts = self._starts(problem, rng)
