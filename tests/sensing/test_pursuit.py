@@ -12,6 +12,7 @@ from scipy.sparse.linalg import aslinearoperator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import lars_path
 
+from isthmus._progress import ProgressLine
 from isthmus.sensing import (
     basis_pursuit,
     guaranteed_sparsity,
@@ -23,6 +24,7 @@ from isthmus.sensing import (
 from isthmus.sensing.first_order import first_order
 from isthmus.sensing.homotopy import homotopy
 from isthmus.sensing.pursuit import squared_norm
+from isthmus.sensing.root import lasso_root, newton_root
 
 
 def planted(m, n, s, seed=0, kind="gaussian"):
@@ -102,6 +104,32 @@ def test_the_root_ends_where_the_path_does(shape, share):
     path = basis_pursuit(A, b, noise=noise, solver="homotopy")
     assert proof.solver == "root"
     assert_allclose(root, path, atol=1e-8 * np.abs(path).max())
+
+
+@pytest.mark.parametrize("share", [0.3, 0.01, 1e-4])
+def test_newton_steps_end_where_lasso_problems_do(share):
+    A, x = planted(60, 200, 8)
+    e = np.random.default_rng(5).normal(size=60)
+    e *= share * np.linalg.norm(A @ x) / np.linalg.norm(e)
+    with ProgressLine("root", verbose=0) as line:
+        newton = newton_root(A, A @ x + e, float(np.linalg.norm(e)), line)
+        lasso = lasso_root(A, A @ x + e, float(np.linalg.norm(e)), line)
+    assert newton[3]
+    assert lasso[3]
+    assert_allclose(newton[0], lasso[0], atol=1e-11 * np.abs(x).max())
+    assert_allclose(newton[1], lasso[1], atol=1e-8 * np.abs(lasso[1]).max())
+
+
+def test_newton_steps_that_lead_nowhere_leave_the_root_to_lasso_problems():
+    rng = np.random.default_rng(0)
+    A = np.abs(rng.normal(size=(50, 200)))  # columns that are much alike
+    b = A @ np.where(rng.random(200) < 0.03, rng.normal(size=200), 0.0)
+    noise = 0.01 * np.linalg.norm(b)
+    with ProgressLine("root", verbose=0) as line:
+        assert not newton_root(A, b, noise, line)[3]
+    found, proof = basis_pursuit(A, b, noise=noise, solver="root", return_certificate=True)
+    assert proof.gap < 1e-8
+    assert_allclose(np.linalg.norm(A @ found - b), noise, rtol=1e-9)
 
 
 def test_equal_columns_leave_the_root_for_another_solver():

@@ -59,7 +59,7 @@ def basis_pursuit(
         get a small one.
     solver : {"auto", "homotopy", "root", "first-order", "linear-program"}
         ``"homotopy"`` follows the Lasso path on a matrix written out, exact; ``"root"`` finds the
-        end of the path by a few exact Lasso problems, for ``noise > 0``;
+        end of the path by Newton steps or a few exact Lasso problems, for ``noise > 0``;
         ``"first-order"`` needs products only, for operators with n up to millions;
         ``"linear-program"`` is the reference for ``noise=0``. ``"auto"`` takes the first one, or
         with noise the second, for arrays and for operators of up to 4e6 entries (should ties
