@@ -119,64 +119,85 @@ def n_terms(degree, cross, q):
 
 
 @njit(nogil=True)
-def _design(x, centre, n, xi):
-    """Fill ``xi`` with the first n of 1, linear terms, squares, products of ``centre - x``."""
-    q = len(x)
-    xi[0] = 1.0
-    if n == 1:
+def _design(j, start, stop, indices, Xe, Xc, n, T):
+    """Fill T with n terms of the pairs of point j: 1, centre minus point, squares, products.
+
+    A term is a row, so that every loop below runs along pairs without a jump. The linear terms
+    are always filled in. Where all pairs are there, no list of centres is needed.
+    """
+    q, count = Xe.shape[1], stop - start
+    T[0, :count] = 1.0
+    for m in range(q):
+        x = Xe[j, m]
+        if len(indices):
+            for p in range(count):
+                T[1 + m, p] = Xc[indices[start + p], m] - x
+        else:
+            for p in range(count):
+                T[1 + m, p] = Xc[p, m] - x
+    if n <= q + 1:
         return
     for m in range(q):
-        xi[1 + m] = centre[m] - x[m]
-    if n == q + 1:
-        return
-    for m in range(q):
-        xi[1 + q + m] = xi[1 + m] * xi[1 + m]
-    if n == 2 * q + 1:
+        for p in range(count):
+            T[1 + q + m, p] = T[1 + m, p] * T[1 + m, p]
+    if n <= 2 * q + 1:
         return
     at = 1 + 2 * q
     for m in range(q):
         for other in range(m + 1, q):
-            xi[at] = xi[1 + m] * xi[1 + other]
+            for p in range(count):
+                T[at, p] = T[1 + m, p] * T[1 + other, p]
             at += 1
 
 
 @njit(nogil=True)
-def _slope(coef, xi, q, n, out):
-    """Gradient of the polynomial with these n coefficients at the difference in ``xi``."""
-    for m in range(q):
-        out[m] = coef[1 + m] if n > 1 else 0.0
+def _combine(coef, n, T, count, out):
+    """Values of the polynomial with these n coefficients, at all pairs."""
+    out[:count] = coef[0]
+    for a in range(1, n):
+        c = coef[a]
+        for p in range(count):
+            out[p] += c * T[a, p]
+
+
+@njit(nogil=True)
+def _slope(coef, n, q, m, T, count, out):
+    """Derivative of that polynomial by coordinate m, at all pairs."""
+    out[:count] = coef[1 + m] if n > 1 else 0.0
     if n > q + 1:
-        for m in range(q):
-            out[m] += 2.0 * coef[1 + q + m] * xi[1 + m]
+        c = 2.0 * coef[1 + q + m]
+        for p in range(count):
+            out[p] += c * T[1 + m, p]
     if n > 2 * q + 1:
         at = 1 + 2 * q
-        for m in range(q):
-            for other in range(m + 1, q):
-                out[m] += coef[at] * xi[1 + other]
-                out[other] += coef[at] * xi[1 + m]
+        for first in range(q):
+            for second in range(first + 1, q):
+                if m in (first, second):
+                    c, other = coef[at], second if m == first else first
+                    for p in range(count):
+                        out[p] += c * T[1 + other, p]
                 at += 1
 
 
-@njit(nogil=True)
-def _centre(indices, p, start):
-    """Number of the centre of pair p; where all pairs are there, no list is needed."""
-    return indices[p] if len(indices) else p - start
+@njit(nogil=True, fastmath={"reassoc", "contract"})
+def _moments(weights, start, n, T, count, out):
+    """Fill ``out`` with the sums of weight times term; weights of the pairs from ``start`` on."""
+    for a in range(n):
+        total = 0.0
+        for p in range(count):
+            total += weights[start + p] * T[a, p]
+        out[a] = total
 
 
 @njit(nogil=True)
-def _factored_moments(j, indptr, indices, K, Xe, Xc, n, shape, xi, C):
+def _factored_moments(K, start, T, count, n, q, shape, row, C):
     """Factor of sum K xi xi' over the pairs of a point; False where it is singular."""
     _, _, ridge, background, adaptive = shape
-    C[:n, :n] = 0.0
-    C[0, 0] = background
-    for p in range(indptr[j], indptr[j + 1]):
-        if K[p] == 0.0:
-            continue
-        _design(Xe[j], Xc[_centre(indices, p, indptr[j])], n, xi)
-        for a in range(n):
-            weighted = K[p] * xi[a]
-            for c in range(a + 1):
-                C[a, c] += weighted * xi[c]
+    for a in range(n):
+        for p in range(count):
+            row[p] = K[start + p] * T[a, p]
+        _moments(row, 0, a + 1, T, count, C[a])
+    C[0, 0] += background
     if adaptive:
         trace = 0.0
         for a in range(n):
@@ -186,39 +207,34 @@ def _factored_moments(j, indptr, indices, K, Xe, Xc, n, shape, xi, C):
         return cholesky(C, n, SMALLEST_PIVOT)
     for a in range(1, n):
         # Half on products: then the ridge on second derivatives is the same in all directions.
-        C[a, a] += ridge if a <= 2 * Xe.shape[1] else 0.5 * ridge
+        C[a, a] += ridge if a <= 2 * q else 0.5 * ridge
     return cholesky(C, n, 0.0)
 
 
 @njit(nogil=True)
-def _fit(j, indptr, indices, K, Xe, Xc, shape, xi, C, u, b, weigh):
-    """Fit around point j; return the number of terms, 0 where nothing is near.
+def _fit(start, stop, K, q, shape, T, row, C, u, b, weigh):
+    """Fit around a point whose terms are in T; return the number of them, 0 if nothing is near.
 
     ``C`` becomes the Cholesky factor of the moments, ``u`` their solution for the first unit
     vector, ``b`` (of the pairs of all points) the weights of the outputs, if ``weigh``. An
     adaptive fit lowers the degree until the factor exists and the weights bear noise.
     """
     degree, cross, _, _, adaptive = shape
-    q, start, stop = Xe.shape[1], indptr[j], indptr[j + 1]
+    count = stop - start
     while degree > 0 or not adaptive:
         n = n_terms(degree, cross, q)
         degree -= 1
-        if _factored_moments(j, indptr, indices, K, Xe, Xc, n, shape, xi, C):
+        if _factored_moments(K, start, T, count, n, q, shape, row, C):
             u[:n] = 0.0
             u[0] = 1.0
             cholesky_solve(C, n, u)
             if not adaptive and not weigh:
                 return n
+            _combine(u, n, T, count, row)
             squares = 0.0
-            for p in range(start, stop):
-                b[p] = 0.0
-                if K[p] == 0.0:
-                    continue
-                _design(Xe[j], Xc[_centre(indices, p, indptr[j])], n, xi)
-                for a in range(n):
-                    b[p] += xi[a] * u[a]
-                b[p] *= K[p]
-                squares += b[p] * b[p]
+            for p in range(count):
+                b[start + p] = K[start + p] * row[p]
+                squares += b[start + p] * b[start + p]
             if not adaptive or squares <= LARGEST_VARIANCE:
                 return n
         elif not adaptive:
@@ -237,13 +253,26 @@ def _fit(j, indptr, indices, K, Xe, Xc, shape, xi, C, u, b, weigh):
 
 
 @njit(nogil=True)
+def _room(indptr, degree, cross, q):
+    """Room for the terms of one point: (terms, most pairs), at least the linear ones."""
+    most = 0
+    for j in range(len(indptr) - 1):
+        most = max(most, indptr[j + 1] - indptr[j])
+    return np.empty((max(n_terms(degree, cross, q), q + 1), most))
+
+
+@njit(nogil=True)
 def polynomial_weights(indptr, indices, K, Xe, Xc, shape, b):
     """Fill ``b`` with weights of the outputs; return the number of terms used at every point."""
-    largest = n_terms(shape[0], shape[1], Xe.shape[1])
-    xi, C, u = np.empty(largest), np.empty((largest, largest)), np.empty(largest)
+    q = Xe.shape[1]
+    T = _room(indptr, shape[0], shape[1], q)
+    largest = len(T)
+    row, C, u = np.empty(T.shape[1]), np.empty((largest, largest)), np.empty(largest)
     used = np.empty(len(indptr) - 1, np.int64)
     for j in range(len(indptr) - 1):
-        used[j] = _fit(j, indptr, indices, K, Xe, Xc, shape, xi, C, u, b, True)
+        start, stop = indptr[j], indptr[j + 1]
+        _design(j, start, stop, indices, Xe, Xc, largest, T)
+        used[j] = _fit(start, stop, K, q, shape, T, row, C, u, b, True)
     return used
 
 
@@ -255,57 +284,55 @@ def weight_slopes(indptr, indices, K, H, Xe, Xc, shape, b, slopes):
     w + K xi' C^-1 (sum b grad(xi) - sum w xi).
     """
     q = Xe.shape[1]
-    largest = n_terms(shape[0], shape[1], q)
-    xi, C, u = np.empty(largest), np.empty((largest, largest)), np.empty(largest)
+    T = _room(indptr, shape[0], shape[1], q)
+    largest = len(T)
+    row, C, u = np.empty(T.shape[1]), np.empty((largest, largest)), np.empty(largest)
     used = np.empty(len(indptr) - 1, np.int64)
-    slope_u, through = np.empty(q), np.empty((q, largest))
+    slope, through, sums = np.empty(T.shape[1]), np.empty(largest), np.empty(largest)
     for j in range(len(indptr) - 1):
-        n = used[j] = _fit(j, indptr, indices, K, Xe, Xc, shape, xi, C, u, b, False)
+        start, stop = indptr[j], indptr[j + 1]
+        count = stop - start
+        _design(j, start, stop, indices, Xe, Xc, largest, T)
+        n = used[j] = _fit(start, stop, K, q, shape, T, row, C, u, b, False)
         if n == 0:
-            slopes[:, indptr[j] : indptr[j + 1]] = 0.0
+            slopes[:, start:stop] = 0.0
             continue
-        through[:] = 0.0
-        for p in range(indptr[j], indptr[j + 1]):
-            if K[p] == 0.0:
-                b[p] = 0.0
-                for m in range(q):
-                    slopes[m, p] = 0.0
-                continue
-            i = _centre(indices, p, indptr[j])
-            _design(Xe[j], Xc[i], n, xi)
-            a_i = 0.0
-            for a in range(n):
-                a_i += xi[a] * u[a]
-            b[p] = K[p] * a_i
-            _slope(u, xi, q, n, slope_u)
-            for m in range(q):
-                w = H[p] * a_i * (Xc[i, m] - Xe[j, m]) - K[p] * slope_u[m]
-                slopes[m, p] = w
-                for a in range(n):
-                    through[m, a] -= w * xi[a]
-                if n > 1:
-                    through[m, 1 + m] += b[p]
-                if n > q + 1:
-                    through[m, 1 + q + m] += 2.0 * b[p] * xi[1 + m]
-            if n > 2 * q + 1:
-                at = 1 + 2 * q
-                for m in range(q):
-                    for other in range(m + 1, q):
-                        through[m, at] += b[p] * xi[1 + other]
-                        through[other, at] += b[p] * xi[1 + m]
-                        at += 1
+        _combine(u, n, T, count, row)
+        for p in range(count):
+            b[start + p] = K[start + p] * row[p]
+        _moments(b, start, min(n, q + 1), T, count, sums)
         for m in range(q):
-            cholesky_solve(C, n, through[m])
-        for p in range(indptr[j], indptr[j + 1]):
-            if K[p] == 0.0:
-                continue
-            _design(Xe[j], Xc[_centre(indices, p, indptr[j])], n, xi)
-            for m in range(q):
-                total = 0.0
-                for a in range(n):
-                    total += xi[a] * through[m, a]
-                slopes[m, p] += K[p] * total
+            w = slopes[m]
+            _slope(u, n, q, m, T, count, slope)
+            for p in range(count):
+                w[start + p] = H[start + p] * row[p] * T[1 + m, p] - K[start + p] * slope[p]
+            _moments(w, start, n, T, count, through)
+            _derived(sums, n, q, m, through)
+            cholesky_solve(C, n, through)
+            _combine(through, n, T, count, slope)
+            for p in range(count):
+                w[start + p] += K[start + p] * slope[p]
     return used
+
+
+@njit(nogil=True)
+def _derived(sums, n, q, m, through):
+    """Turn the sums of w xi into sum b d(xi)/dx_m minus them; ``sums`` has those of b xi."""
+    for a in range(n):
+        through[a] = -through[a]
+    if n > 1:
+        through[1 + m] += sums[0]
+    if n > q + 1:
+        through[1 + q + m] += 2.0 * sums[1 + m]
+    if n > 2 * q + 1:
+        at = 1 + 2 * q
+        for first in range(q):
+            for second in range(first + 1, q):
+                if m == first:
+                    through[at] += sums[1 + second]
+                elif m == second:
+                    through[at] += sums[1 + first]
+                at += 1
 
 
 @njit(nogil=True)
@@ -315,38 +342,34 @@ def pull_back_loop(indptr, indices, K, H, M, Xe, Xc, shape, b, by_centre):
     M holds d_j · y_i on the pairs; ``b`` is room for weights.
     """
     q = Xe.shape[1]
-    largest = n_terms(shape[0], shape[1], q)
-    xi, C = np.empty(largest), np.empty((largest, largest))
+    T = _room(indptr, shape[0], shape[1], q)
+    largest, most = T.shape
+    row, C = np.empty(most), np.empty((largest, largest))
     u, v = np.empty(largest), np.empty(largest)
+    rest, slope_u, slope_v = np.empty(most), np.empty(most), np.empty(most)
     by_point = np.zeros(Xe.shape)
-    slope_u, slope_v = np.empty(q), np.empty(q)
     for j in range(len(indptr) - 1):
-        n = _fit(j, indptr, indices, K, Xe, Xc, shape, xi, C, u, b, False)
+        start, stop = indptr[j], indptr[j + 1]
+        count = stop - start
+        _design(j, start, stop, indices, Xe, Xc, largest, T)
+        n = _fit(start, stop, K, q, shape, T, row, C, u, b, False)
         if n == 0:
             continue
-        v[:n] = 0.0
-        for p in range(indptr[j], indptr[j + 1]):
-            if K[p] == 0.0:
-                continue
-            _design(Xe[j], Xc[_centre(indices, p, indptr[j])], n, xi)
-            for a in range(n):
-                v[a] += K[p] * M[p] * xi[a]
+        for p in range(count):
+            rest[p] = K[start + p] * M[start + p]
+        _moments(rest, 0, n, T, count, v)
         cholesky_solve(C, n, v)
-        for p in range(indptr[j], indptr[j + 1]):
-            if K[p] == 0.0:
-                continue
-            i = _centre(indices, p, indptr[j])
-            _design(Xe[j], Xc[i], n, xi)
-            a_i, c_i = 0.0, 0.0
-            for a in range(n):
-                a_i += xi[a] * u[a]
-                c_i += xi[a] * v[a]
-            rest = M[p] - c_i
-            _slope(u, xi, q, n, slope_u)
-            _slope(v, xi, q, n, slope_v)
-            for m in range(q):
-                g = -rest * a_i * H[p] * (Xc[i, m] - Xe[j, m])
-                g += K[p] * (rest * slope_u[m] - a_i * slope_v[m])
-                by_centre[i, m] += g
+        _combine(v, n, T, count, rest)
+        for p in range(count):
+            rest[p] = M[start + p] - rest[p]
+        _combine(u, n, T, count, row)
+        for m in range(q):
+            _slope(u, n, q, m, T, count, slope_u)
+            _slope(v, n, q, m, T, count, slope_v)
+            for p in range(count):
+                k = start + p
+                g = K[k] * (rest[p] * slope_u[p] - row[p] * slope_v[p])
+                g -= rest[p] * row[p] * H[k] * T[1 + m, p]
+                by_centre[indices[k] if len(indices) else p, m] += g
                 by_point[j, m] -= g
     return by_point
