@@ -128,3 +128,66 @@ def test_every_make_target_of_the_readme_exists():
     makefile = (ROOT / "Makefile").read_text()
     assert targets >= {"demo", "test"}
     assert all(f"\n{target}:" in makefile for target in targets)
+
+
+class TestObviousMistakes:
+    """What a newcomer does wrong is answered by what to do instead."""
+
+    X = np.random.default_rng(0).normal(size=(12, 3))
+
+    def message(self, call):
+        with pytest.raises((TypeError, ValueError)) as caught:
+            call()
+        return str(caught.value)
+
+    def test_a_gap_is_placed_and_the_way_out_is_named(self):
+        from isthmus.regression import ReducedRankRegression
+
+        pandas = pytest.importorskip("pandas")
+        table = pandas.DataFrame(self.X, columns=["a", "b", "c"])
+        table.loc[4, "b"] = np.nan
+        said = self.message(lambda: ReducedRankRegression().fit(table, self.X[:, 0]))
+        assert said.startswith(
+            "Input X contains NaN, first in row 4, column 'b'. ReducedRankRegression takes no "
+            "missing values: leave such rows out or fill them in first"
+        )
+
+    def test_text_and_dates_in_a_table_are_named_by_column(self):
+        from isthmus.structured import DependencyEstimator
+
+        pandas = pytest.importorskip("pandas")
+        table = pandas.DataFrame(self.X, columns=["a", "b", "c"])
+        with_text = table.astype(object)
+        with_text.loc[2, "c"] = "n/a"
+        said = self.message(lambda: DependencyEstimator().fit(with_text, self.X))
+        assert "DependencyEstimator expected an array of numbers. Got: 'n/a' in row 2 of" in said
+        with_dates = table.assign(day=pandas.date_range("2020-01-01", periods=12))
+        said = self.message(lambda: DependencyEstimator().fit(with_dates, self.X))
+        assert "Got: column 'day', which holds dates or times. Turn them into numbers" in said
+
+    def test_a_stack_of_pictures_is_told_to_become_rows(self):
+        from isthmus.manifold import UnsupervisedKernelRegression
+
+        said = self.message(lambda: UnsupervisedKernelRegression(2).fit(np.zeros((9, 8, 8))))
+        assert "X.reshape(len(X), -1) turns pictures into rows" in said
+
+    @pytest.mark.parametrize(
+        ("given", "hint"),
+        [
+            ("RBF", "Did you mean 'rbf'?"),
+            ("gausian", "Did you mean 'gaussian'?"),
+            ("spectrum", "The kernel Spectrum has no name: pass Spectrum(...) itself."),
+        ],
+    )
+    def test_an_unknown_kernel_is_answered_by_the_one_that_was_meant(self, given, hint):
+        from isthmus.regression import KernelRidgeCV
+
+        assert self.message(lambda: KernelRidgeCV(given).fit(self.X, self.X)).endswith(hint)
+
+    def test_an_unknown_loss_is_answered_by_all_names(self):
+        from isthmus.structured import DependencyEstimator
+
+        said = self.message(lambda: DependencyEstimator(loss="hammming").fit(self.X, self.X))
+        assert said.startswith("The 'loss' parameter of DependencyEstimator cannot be used.")
+        assert "'edit', 'epsilon', 'f1'" in said
+        assert said.endswith("Did you mean 'hamming'?")

@@ -9,18 +9,11 @@ import numpy as np
 from scipy.sparse import issparse
 
 from isthmus._checks import LARGEST, name_of
+from isthmus._rewording import reword
 from isthmus.blocks.containers import in_blocks
 
 # Squares and fourth powers of smaller numbers vanish, those of larger ones overflow.
 SMALLEST = 1 / LARGEST
-# What NumPy says of things that are no numbers.
-CONVERSION = (
-    "could not convert string to float",
-    "must be a string or a real number",
-    "inhomogeneous shape",
-    "setting an array element with a sequence",
-    "Cannot cast array data",
-)
 
 
 def check_arguments(
@@ -48,7 +41,7 @@ def with_door(function: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return function(*args, **kwargs)
         except (TypeError, ValueError) as error:
-            reword(owner, error)
+            reword(owner, error, [*args, *kwargs.values()])
             raise
 
     return guarded
@@ -58,14 +51,6 @@ def takes_complex(function: Callable[..., Any]) -> Callable[..., Any]:
     """Say that complex numbers are meant: put it below :func:`with_door`."""
     function.takes_complex = True  # type: ignore[attr-defined]
     return function
-
-
-def reword(owner: Any, error: Exception) -> None:
-    """Raise anew, with the owner's name, what a conversion to an array has complained about."""
-    text = " ".join(str(error).split())
-    if name_of(owner) not in text and any(words in text for words in CONVERSION):
-        kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(f"{name_of(owner)} expected an array of numbers. Got: {text[:200]}") from error
 
 
 def _check(

@@ -11,8 +11,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from isthmus._checks import check_slot_is_filled
-from isthmus._door import check_arguments, reword
+from isthmus._door import check_arguments
 from isthmus._parameters import Constraint, check_parameters
+from isthmus._rewording import reword
 from isthmus._view import SquareView
 from isthmus.blocks.containers import in_blocks
 
@@ -115,7 +116,7 @@ def all_or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
         except BaseException as error:
             self.__dict__ = before  # one step: a second interrupt finds the old state or the new
             if isinstance(error, (TypeError, ValueError)):
-                reword(self, error)
+                reword(self, error, [*args, *kwargs.values()])
             wrapped = isinstance(error, SystemError) and _is_interrupt(error)
             # NumPy compares structured arrays by a call of Python, whose interrupt it wraps.
             if wrapped or isinstance(error.__cause__, KeyboardInterrupt):
@@ -157,7 +158,7 @@ def _with_door(method: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return method(self, *args, **kwargs)
         except (TypeError, ValueError) as error:
-            reword(self, error)
+            reword(self, error, [*args, *kwargs.values()])
             raise
 
     guarded.guards = True  # type: ignore[attr-defined]

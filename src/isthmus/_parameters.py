@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from isthmus._checks import refusal
+from isthmus._checks import name_of, refusal
 
 
 class ParameterError(ValueError, TypeError):
@@ -49,11 +49,23 @@ def check_parameters(owner: Any) -> None:
     for name, constraint in constraints_of(type(owner)).items():
         value = getattr(owner, name)
         if not constraint.accepts(value):
-            raise ParameterError(refusal(owner, name, constraint.text, value))
+            raise ParameterError(_refusal(owner, name, constraint, value))
     for name, value in vars(owner).items():
         piece = hasattr(type(value), "_constraints") and not hasattr(value, "fit")
         if piece and not name.endswith("_"):  # an estimator checks its own when it is fitted
             check_parameters(value)
+
+
+def _refusal(owner: Any, name: str, constraint: Constraint, value: Any) -> str:
+    """The message; where a name is unknown, the words of the function that knows all names."""
+    for _, test in constraint.parts:
+        if isinstance(value, str) and hasattr(test, "resolve"):
+            try:
+                test.resolve(value)
+            except (TypeError, ValueError) as error:
+                owner_name = name_of(owner)
+                return f"The {name!r} parameter of {owner_name} cannot be used. {error}"
+    return refusal(owner, name, constraint.text, value)
 
 
 def constraints_of(kind: type) -> dict[str, Constraint]:
@@ -144,6 +156,7 @@ def resolved_by(resolve: Callable[[Any], Any], text: str) -> Constraint:
             return False
         return True
 
+    test.resolve = resolve  # type: ignore[attr-defined]
     return condition(text, test)
 
 

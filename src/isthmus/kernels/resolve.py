@@ -76,10 +76,9 @@ def as_kernel(kernel: Any) -> Kernel:
     """
     if isinstance(kernel, str):
         if kernel not in NAMES:
-            close = get_close_matches(kernel, NAMES, n=1)
-            hint = f" Did you mean {close[0]!r}?" if close else ""
+            names = ", ".join(map(repr, NAMES))
             raise ValueError(
-                f"Unknown kernel {kernel!r}: expected one of {', '.join(map(repr, NAMES))}.{hint}"
+                f"Unknown kernel {kernel!r}: expected one of {names}.{_suggestion(kernel)}"
             )
         return NAMES[kernel]()
     if isinstance(kernel, Kernel):
@@ -93,3 +92,15 @@ def as_kernel(kernel: Any) -> Kernel:
         "A kernel must be a name, a Kernel, a scikit-learn kernel or a function of two "
         f"collections. Got {kernel!r:.60} of type {type(kernel).__name__} instead.{hint}"
     )
+
+
+def _suggestion(unknown: str) -> str:
+    """The name that was probably meant, or the class, where a kernel has no name."""
+    from isthmus import kernels
+
+    plain = unknown.lower().replace("_", "")
+    for name in kernels.__all__:
+        if name.lower() == plain and plain not in NAMES:
+            return f" The kernel {name} has no name: pass {name}(...) itself."
+    close = get_close_matches(unknown.lower(), NAMES, n=1)
+    return f" Did you mean {close[0]!r}?" if close else ""
