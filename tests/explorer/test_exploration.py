@@ -10,7 +10,7 @@ from isthmus.explorer import rows as rows_module
 from isthmus.explorer.exploration import exploration_of
 from isthmus.explorer.rows import DoesNotFit, make_rows
 from isthmus.explorer.tables import rows_of_file
-from isthmus.explorer.walks import walk_of
+from isthmus.explorer.walks import place_rows, surely_slow, walk_of
 from isthmus.explorer.ways import way_between
 from isthmus.features import KernelPCA, SlowFeatureAnalysis
 from isthmus.kernels import Spectrum
@@ -22,6 +22,7 @@ from isthmus.manifold import (
     SmoothPSOM,
     UnsupervisedKernelRegression,
 )
+from isthmus.preimage import LearnedPreimage
 
 
 def test_a_feature_space_is_walked(plane, digits):
@@ -143,6 +144,29 @@ def test_a_slow_object_is_guessed_at_once_and_then_computed(digits, monkeypatch)
     assert (guess.final, found.final) == (False, True)
     assert_allclose(found.thing, model.inverse_transform(place[None])[0])
     assert np.linalg.norm(guess.thing - found.thing) < np.linalg.norm(found.thing) / 2
+
+
+def test_rows_of_the_fit_are_not_mapped_again(digits, monkeypatch):
+    X, y = digits
+    model = KernelPCA(3).fit(X)
+    far = place_rows(walk_of(model), make_rows(X[::-1], y)).places[::-1]
+    monkeypatch.setattr(KernelPCA, "transform", lambda self, X: pytest.fail("mapped again"))
+    assert_allclose(place_rows(walk_of(model), make_rows(X, y)).places, far, atol=1e-10)
+
+
+def test_a_large_expansion_is_known_to_be_slow_without_a_trial(digits, monkeypatch):
+    monkeypatch.setattr("isthmus.explorer.walks._MANY_NUMBERS", 1000)
+    X, y = digits
+    model = KernelPCA(8).fit(X)
+    monkeypatch.setattr("isthmus.explorer.exploration.seconds_per_object", None)
+    e = exploration_of(model, make_rows(X, y))
+    e.quick.wait()
+    _, guessed = e.strip(e.places[[2, 25]], 4)
+    Z, found = e.strip(e.places[[2, 25]], 4, final=True)
+    assert_allclose(found, model.inverse_transform(Z))
+    assert np.linalg.norm(found - guessed) < np.linalg.norm(found) / 2
+    named = KernelPCA(8, preimage=LearnedPreimage()).fit(X)  # one matrix product
+    assert not surely_slow(walk_of(named))
 
 
 def test_colors_are_columns_labels_error_and_density(plane, digits):

@@ -203,6 +203,20 @@ class TestFixedPoint:
         gradient = full_distance(pca, queries)(found, np.arange(10))[1]
         assert np.abs(gradient).max() < 1e-6
 
+    def test_all_starts_at_once_are_the_starts_one_by_one(self, points):
+        pca = KernelPCA(5, kernel=Gaussian(5.0)).fit(points)
+        queries = 0.5 * (pca.coordinates_[:10] + pca.coordinates_[10:20])
+        solver = FixedPointPreimage(3).fit(points, pca)
+        found = solver.solve(queries)
+        alone = np.stack(
+            [
+                FixedPointPreimage(1).fit(points, pca).solve(queries, points[near])
+                for near in solver.nearest(queries, 3)[1].T
+            ]
+        )
+        costs = [solver.objective(queries, one) for one in alone]
+        assert_allclose(found, alone[np.argmin(costs, axis=0), np.arange(10)], atol=1e-9)
+
     def test_wide_kernels_give_the_weighted_mean(self, points, rng):
         a = rng.uniform(size=(3, 60))
         found, _ = weighted_mean_iteration(

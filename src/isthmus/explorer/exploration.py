@@ -17,6 +17,7 @@ from isthmus.explorer.walks import (
     first_objects,
     place_rows,
     seconds_per_object,
+    surely_slow,
     walk_of,
 )
 from isthmus.explorer.ways import way_between
@@ -96,10 +97,12 @@ class Exploration:
         """Return one of the rows."""
         return take(self.rows.objects, [index])[0]
 
-    def strip(self, stops: np.ndarray, n_steps: int) -> tuple[np.ndarray, Any]:
-        """Return places on the way through stops, and what lies there."""
+    def strip(
+        self, stops: np.ndarray, n_steps: int, *, final: bool = False
+    ) -> tuple[np.ndarray, Any]:
+        """Return places on the way through stops, and what lies there, quick ones unless final."""
         Z = way_between(self.walk, stops, n_steps)
-        if self.quick is not None:
+        if self.quick is not None and not final:
             return Z, [self.quick.object_at(z, int(self.support.tree.query(z)[1])) for z in Z]
         return Z, self.walk.objects(Z)
 
@@ -182,8 +185,8 @@ def exploration_of(model: Any, rows: Rows | None, *, kind: Any = None) -> Explor
     placed = place_rows(walk, rows)
     Z = placed.places
     try:
-        slow = seconds_per_object(walk, Z) > SLOW
-        sample = walk.objects(Z[:1])
+        slow = surely_slow(walk) or seconds_per_object(walk, Z) > SLOW
+        learnable = surely_slow(walk) or isinstance(walk.objects(Z[:1]), np.ndarray)
     except (NotImplementedError, TypeError, ValueError) as problem:  # the first by strangers' maps
         raise DoesNotFit(f"{type(walk.model).__name__} has no way back: {problem}") from problem
     shown = placed.rows.objects if placed.rows.is_table else first_objects(placed.rows.objects, 500)
@@ -194,7 +197,7 @@ def exploration_of(model: Any, rows: Rows | None, *, kind: Any = None) -> Explor
         places=Z,
         artist=artist,
         support=Support(walk, Z),
-        quick=Quick(walk, placed.rows, Z, sample) if slow else None,
+        quick=Quick(walk, placed.rows, Z, learnable) if slow else None,
         note=placed.note,
         error=placed.error,
         title=type(walk.model).__name__,

@@ -19,14 +19,14 @@ class Quick:
     ----------
     walk : Walk
     rows, places : the rows and their coordinates
-    sample : objects
-        One object as the walk gives it, which says whether objects are rows of numbers.
+    learnable : bool
+        Whether the walk's objects are rows of numbers.
     """
 
-    def __init__(self, walk: Any, rows: Rows, places: np.ndarray, sample: Any):
+    def __init__(self, walk: Any, rows: Rows, places: np.ndarray, learnable: bool):
         self._walk, self._rows, self._places = walk, rows, places
         self._solver: Any = None
-        if rows.is_table and isinstance(sample, np.ndarray):
+        if rows.is_table and learnable:
             self._thread = threading.Thread(target=self._learn, daemon=True)
             self._thread.start()
         else:

@@ -17,6 +17,8 @@ from isthmus.typing import provides
 MOST_PROJECTED = 2000
 # An inverse that takes longer is answered by something quick first.
 SLOW = 0.03
+# Numbers of a kernel expansion from which a pre-image that iterates over them surely does.
+_MANY_NUMBERS = 2**21
 
 
 class Completion(NamedTuple):
@@ -201,7 +203,9 @@ def _check_width(walk: Walk, rows: Rows) -> None:
 
 def _embedding(walk: Walk, rows: Rows) -> np.ndarray | None:
     """The coordinates found at the fit, if these are the rows of the fit."""
-    Z = getattr(walk.model, "embedding_", None) if walk.is_latent else None
+    if not walk.is_latent:
+        return _coordinates_of_the_fit(walk, rows)
+    Z = getattr(walk.model, "embedding_", None)
     if Z is None or len(Z) != len(rows) or not rows.is_table or len(rows) < 4:
         return None
     chosen = np.sort(sample_rows(len(rows), 32, 0))
@@ -215,6 +219,31 @@ def _embedding(walk: Walk, rows: Rows) -> np.ndarray | None:
     return np.asarray(Z, dtype=float) if paired < 0.7 * shifted else None
 
 
+def _coordinates_of_the_fit(walk: Walk, rows: Rows) -> np.ndarray | None:
+    """The same for a kernel map, whose expansion is over the rows of its fit."""
+    if "expansion" not in walk.words or not rows.is_table:
+        return None
+    objects = walk.model.axes_.objects
+    if not isinstance(objects, np.ndarray) or len(objects) != len(rows):
+        return None
+    try:
+        same = np.array_equal(objects, np.asarray(walk.encode(rows.objects)))
+        return np.asarray(walk.model.coordinates_) if same else None
+    except (AttributeError, TypeError, ValueError):  # landmarks keep none; a misfit is told later
+        return None
+
+
+def surely_slow(walk: Walk) -> bool:
+    """Whether it is known without a trial that an object takes long.
+
+    So it is where a kernel map of vectors leaves its pre-image to the default, an iteration over
+    all objects for radial kernels, and these have millions of numbers.
+    """
+    if not {"expansion", "vectors", "radial"} <= walk.words or "inverse" in walk.words:
+        return False
+    return bool(np.size(walk.model.axes_.objects) > _MANY_NUMBERS)
+
+
 def seconds_per_object(walk: Walk, Z: np.ndarray) -> float:
     """How long one object takes at best, after the first, which may compile."""
     with warnings.catch_warnings():
@@ -226,7 +255,7 @@ def seconds_per_object(walk: Walk, Z: np.ndarray) -> float:
         start = time.perf_counter()
         walk.objects(middle)
         least = min(least, time.perf_counter() - start)
-        if least < SLOW:
+        if not SLOW < least < 10 * SLOW:
             break
     return float(least)
 

@@ -136,9 +136,16 @@ class Kernel(Piece, ABC):
     ) -> Iterator[tuple[slice, Array]]:
         """Yield ``(rows, K[rows])``, so that the whole Gram matrix is never needed."""
         X, Z = self._checked_pair(X, Z)
-        kernel = self.resolve(Z)
+        values = self.resolve(Z).against(Z)
         for rows in block_slices(n_objects(X), n_objects(Z), block_size=block_size):
-            yield rows, kernel.gram(take(X, rows), Z)
+            yield rows, values(take(X, rows))
+
+    def against(self, Z: Objects) -> Callable[[Objects], Array]:
+        """The function ``X`` ↦ ``gram(X, Z)``, for many calls with the same ``Z``.
+
+        A kernel that can compute something of ``Z`` once for all calls overrides it.
+        """
+        return lambda X: self.gram(X, Z)
 
     # Derivatives with respect to the first argument --------------------------------
 

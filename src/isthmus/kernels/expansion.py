@@ -101,9 +101,8 @@ class Expansion:
             F: Any = self.kernel.explicit_features(X)
             return np.asarray((F if issparse(F) else np.asarray(F)) @ W + self.offset)
         blocks = block_slices(n_objects(X), n_objects(self.objects))
-        values = [
-            product(self.kernel.gram(take(X, rows), self.objects), self.weights) for rows in blocks
-        ]
+        values_at = self.kernel.against(self.objects)
+        values = [product(values_at(take(X, rows)), self.weights) for rows in blocks]
         return np.concatenate(values) + self.offset
 
     def _primal(self) -> Array | None:

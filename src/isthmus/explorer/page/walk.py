@@ -1,17 +1,16 @@
 """The tab in which a map is walked: the plane, what lies under the pointer, ways, new rows."""
 
-import asyncio
 from html import escape
 from typing import Any
 
 import numpy as np
 import panel as pn
-from bokeh.document import without_document_lock
 from bokeh.events import DoubleTap, Tap
 from bokeh.models import ColumnDataSource, CustomJS, FreehandDrawTool
 
 from isthmus.explorer.exploration import Exploration, Look
 from isthmus.explorer.kinds.picture import svg
+from isthmus.explorer.page.background import Background, Job
 from isthmus.explorer.page.colors import INKS, legend
 from isthmus.explorer.page.figure import Plane
 from isthmus.explorer.page.link import View
@@ -37,6 +36,7 @@ class WalkTab:
         self.plane = Plane(e, view.axes(e.n_coordinates))
         self.plane.paint(INKS[view.theme])
         self.doc = pn.state.curdoc
+        self.background = Background(self.doc)
         self._asked = 0
         self._quiet = False
         self._way = (np.empty((0, e.n_coordinates)), [])
@@ -184,18 +184,15 @@ class WalkTab:
 
     def _refine_if_resting(self, asked: int) -> None:
         if asked == self._asked:
-            self.doc.add_next_tick_callback(without_document_lock(self._refinement(asked)))
-
-    def _refinement(self, asked: int) -> Any:
-        async def refine() -> None:
-            place, loop = self.look.place.copy(), asyncio.get_running_loop()
-            look = await loop.run_in_executor(
-                None, lambda: self.exploration.look(place, final=True)
+            place = self.look.place.copy()
+            self.background.want(
+                "look",
+                Job(
+                    lambda: self.exploration.look(place, final=True),
+                    self._show,
+                    lambda: asked == self._asked,
+                ),
             )
-            if asked == self._asked:
-                self.doc.add_next_tick_callback(lambda: self._show(look))
-
-        return refine
 
     def _tapped(self, event: Any) -> None:
         self._go(self.plane.place(event.x, event.y, self.place))
@@ -269,12 +266,23 @@ class WalkTab:
             words = "The way begins here: mark its next place." if len(self.stops) else ""
             self.strip.object = f'<p class="small">{words}</p>'
         else:
-            self._way = self.exploration.strip(self.stops, self.steps.value)
-            picture = self.exploration.artist.strip(self._way[1], turn=self.turn.value)
-            self.strip.object = strip_html(picture, f"{len(self._way[0])} objects on the way")
-            self.player.param.update(end=len(self._way[0]) - 1, value=0)
+            stops, n_steps = self.stops, self.steps.value
+            self._show_strip(self.exploration.strip(stops, n_steps))
+            self.player.param.update(end=n_steps - 1, value=0)
+            if self.exploration.quick is not None:
+                job = Job(
+                    lambda: self.exploration.strip(stops, n_steps, final=True),
+                    self._show_strip,
+                    lambda: self.stops is stops and self.steps.value == n_steps,
+                )
+                self.background.want("strip", job)
         self.player.visible = len(self.stops) >= 2
         self.plane.show_way(self.stops)
+
+    def _show_strip(self, way: tuple[np.ndarray, Any]) -> None:
+        self._way = way
+        picture = self.exploration.artist.strip(way[1], turn=self.turn.value)
+        self.strip.object = strip_html(picture, f"{len(way[0])} objects on the way")
 
     def _play(self, step: int) -> None:
         Z = self._way[0]

@@ -115,8 +115,12 @@ class FittedAxes:
             from isthmus.preimage.default import default_preimage
 
             self._require_objects("inverse_transform")
+            # Where the reference objects are those of the fit, their coordinates are known.
+            known = not (self._is_nystroem or self._weighted or self.axes_gram_ is not None)
             solver = default_preimage(self.kernel_)
-            self._default_preimage = solver.fit(self.objects_, self._without_preimage())
+            self._default_preimage = solver.fit(
+                self.objects_, self._without_preimage(), self.coordinates_ if known else None
+            )
         return self._default_preimage.solve(coordinates)
 
     def _require_objects(self, what: str) -> None:

@@ -1,5 +1,6 @@
 """The Gaussian kernel."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
@@ -82,29 +83,38 @@ class Gaussian(Kernel):
         return self
 
     def gram(self, X: Array, Z: Array) -> Array:
-        if issparse(X) or issparse(Z):
-            return self._sparse_gram(X, Z)
+        if X is not Z or issparse(X):
+            return self.against(Z)(X)
+        origin = Z.mean(axis=0)
+        left, right = self._left(X, origin), _right(Z, origin)
+        if X.shape[1] >= MANY_COLUMNS:
+            return _symmetric_gram(left, right, X.dtype)
+        K = _exponentials(left, right, X.dtype)
+        np.fill_diagonal(K, 1)
+        return K
+
+    def against(self, Z: Array) -> Callable[[Array], Array]:
+        if issparse(Z):
+            return lambda X: self._sparse_gram(X, Z)
         # Distances are differences of large numbers: take the common offset out first.
         origin = Z.mean(axis=0)
-        left, right = X - origin, Z - origin
-        gamma = self.gamma
-        x_norms = np.einsum("ij,ij->i", left, left)
-        z_norms = np.einsum("ij,ij->i", right, right)
-        # [2γx, -γ‖x‖², -γ]·[z, 1, ‖z‖²]' = -γ‖x-z‖²: one matrix product, no further pass.
-        left = np.column_stack([2 * gamma * left, -gamma * x_norms, np.full_like(x_norms, -gamma)])
-        right = np.column_stack([right, np.ones_like(z_norms), z_norms])
-        if X is Z and X.shape[1] >= MANY_COLUMNS:
-            return _symmetric_gram(left, right, np.result_type(X, Z))
-        K = np.empty((len(X), len(Z)), dtype=np.result_type(X, Z))
-        # Blocks that stay in the cache between the product and the exponential.
-        for rows in block_slices(len(X), len(Z), block_size=max(1, 2**20 // len(Z))):
-            block = K[rows]
-            product(left[rows], right.T, out=block)
-            np.minimum(block, 0, out=block)
-            np.exp(block, out=block)
-        if X is Z:
-            np.fill_diagonal(K, 1)
-        return K
+        right = _right(Z, origin)
+
+        def values(X: Array) -> Array:
+            if issparse(X):
+                return self._sparse_gram(X, Z)
+            return _exponentials(self._left(X, origin), right, np.result_type(X, Z))
+
+        return values
+
+    def _left(self, X: Array, origin: Array) -> Array:
+        """[2γx, -γ‖x‖², -γ]: times [z, 1, ‖z‖²] it is -γ‖x-z‖² in one product, no other pass."""
+        own = np.empty((len(X), X.shape[1] + 2), dtype=np.result_type(X, origin))
+        np.subtract(X, origin, out=own[:, :-2])
+        own[:, -2] = -self.gamma * np.einsum("ij,ij->i", own[:, :-2], own[:, :-2])
+        own[:, -1] = -self.gamma
+        own[:, :-2] *= 2 * self.gamma
+        return own
 
     def _sparse_gram(self, X: Any, Z: Any) -> Array:
         K = sparse_products(X, Z)
@@ -140,6 +150,26 @@ class Gaussian(Kernel):
         # still has the distances of the direction it points in.
         cosine = K / np.sqrt(np.maximum(x_diag * z_diag, np.finfo(K.dtype).tiny))
         return -np.log(np.clip(cosine, 1e-12, 1.0)) / self.gamma
+
+
+def _right(Z: Array, origin: Array) -> Array:
+    """[z, 1, ‖z‖²], about the origin."""
+    own = np.empty((len(Z), Z.shape[1] + 2), dtype=np.result_type(Z, origin))
+    np.subtract(Z, origin, out=own[:, :-2])
+    own[:, -2] = 1
+    own[:, -1] = np.einsum("ij,ij->i", own[:, :-2], own[:, :-2])
+    return own
+
+
+def _exponentials(left: Array, right: Array, dtype: Any) -> Array:
+    K = np.empty((len(left), len(right)), dtype=dtype)
+    # Blocks that stay in the cache between the product and the exponential.
+    for rows in block_slices(*K.shape, block_size=max(1, 2**20 // max(1, len(right)))):
+        block = K[rows]
+        product(left[rows], right.T, out=block)
+        np.minimum(block, 0, out=block)
+        np.exp(block, out=block)
+    return K
 
 
 def _symmetric_gram(left: Array, right: Array, dtype: Any) -> Array:

@@ -82,32 +82,31 @@ class FixedPointPreimage(BasePreimage):
 
     def _numbers_per_query(self) -> int:
         n, d = n_objects(self.feature_map_.axes_.objects), self.objects_.shape[1]
-        return 5 * n + (2 * self.n_init + 8) * d
+        return self.n_init * (5 * n + 8 * d)
 
     def _solve(self, coordinates: Array, start: Objects = None) -> Objects:
         # A few more neighbours than starts, to replace starts that degenerate.
         starts = find_starts(self, coordinates, start, self.n_init + 3)
         n_init = min(self.n_init, starts.shape[1])
         a, axes = self.feature_map_.expand(coordinates), self.feature_map_.axes_
-        found, n_left = [], 0
-        for i in range(n_init):
-            z, left = weighted_mean_iteration(
-                axes.kernel,
-                axes.objects,
-                a,
-                starts[:, [i, *range(n_init, starts.shape[1])]],
-                tol=self.tol,
-                max_iter=self.max_iter,
-            )
-            found.append(z)
-            n_left += left
+        # All starts of all queries at once: each pass over the objects serves them all.
+        spare = range(n_init, starts.shape[1])
+        each = np.stack([starts[:, [i, *spare]] for i in range(n_init)], axis=1)
+        found, n_left = weighted_mean_iteration(
+            axes.kernel,
+            axes.objects,
+            np.repeat(a, n_init, axis=0),
+            each.reshape(-1, *each.shape[2:]),
+            tol=self.tol,
+            max_iter=self.max_iter,
+        )
         if n_left:
             warn(
-                f"FixedPointPreimage: {n_left} of {a.shape[0] * n_init} iterations did not "
+                f"FixedPointPreimage: {n_left} of {len(found)} iterations did not "
                 f"converge in {self.max_iter} iterations. Raise max_iter or tol.",
                 ConvergenceWarning,
             )
-        return best_of_restarts(self, coordinates, np.stack(found, axis=1))
+        return best_of_restarts(self, coordinates, found.reshape(len(a), n_init, -1))
 
 
 def weighted_mean_iteration(
@@ -130,9 +129,10 @@ def weighted_mean_iteration(
     value = np.full(n, np.inf)
     tries = np.zeros(n, dtype=int)
     rows = np.arange(n)
+    values_at = kernel.against(X)
     for _ in range(max_iter):
         Z = z[rows]
-        K = kernel.gram(Z, X)
+        K = values_at(Z)
         weights = a[rows] * kernel.radial_weights(Z, X, K)
         J = -np.einsum("ij,ij->i", a[rows], K)  # ½ J_full up to constants: k(z, z) is one
         rose = value[rows] + 100 * eps * np.abs(J) < J
