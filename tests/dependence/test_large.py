@@ -8,6 +8,7 @@ from isthmus.dependence import (
     Nystroem,
     RandomFourier,
     cka,
+    coco,
     distance_correlation,
     distance_covariance,
     hsic,
@@ -101,6 +102,44 @@ def test_blocks_give_what_arrays_do(tied, unbiased, monkeypatch):
     assert distance_covariance(*flat) == pytest.approx(
         distance_covariance(X[:, 0], Y[:, 0]), rel=1e-10
     )
+
+
+@pytest.mark.parametrize("unbiased", [True, False])
+@pytest.mark.parametrize("kernel", ["gaussian", "linear"])
+def test_discrepancies_of_blocks_are_those_of_arrays(rng, unbiased, kernel, monkeypatch):
+    da = pytest.importorskip("dask.array")
+    monkeypatch.setattr("isthmus.dependence.discrepancy_in_blocks.STRIP", 50)
+    X, Z = rng.normal(size=(130, 2)) + 1e4, rng.normal(size=(90, 2)) + 1e4 + 0.5
+    blocks = da.from_array(X, chunks=(60, 2)), lambda: iter(np.array_split(Z, 4))
+    options = {"unbiased": unbiased, "kernel": kernel}
+    for approximation in (None, Nystroem(20)):
+        expected = mmd(X, Z, approximation=approximation, **options)
+        for pair in (blocks, (X, blocks[1])):
+            found = mmd(*pair, approximation=approximation, **options)
+            assert found == pytest.approx(expected, rel=1e-7)
+    words = ["ab", "abc", "b", "bcd", "cc"]
+    there = mmd(lambda: iter([words[:2], words[2:]]), words[1:4], kernel=Delta(), unbiased=unbiased)
+    assert there == pytest.approx(mmd(words, words[1:4], kernel=Delta(), unbiased=unbiased))
+
+
+def test_constrained_covariance_of_low_rank(tied):
+    da = pytest.importorskip("dask.array")
+    X, Y = tied
+    exact = coco(X, Y)
+    assert coco(X, Y, approximation=Nystroem(len(X))) == pytest.approx(exact, rel=1e-6)
+    low = coco(X, Y, approximation=Nystroem(40))
+    assert low == pytest.approx(exact, rel=0.05)
+    blocks = [da.from_array(A, chunks=(130, 2)) for A in tied]
+    assert coco(*blocks, approximation=Nystroem(40)) == pytest.approx(low, rel=1e-10)
+    linear = {"x_kernel": "linear", "y_kernel": "linear"}
+    assert coco(*blocks, approximation="nystroem", **linear) == pytest.approx(coco(X, Y, **linear))
+    for measure in (coco, independence_test, two_sample_test):
+        with pytest.raises(TypeError, match="hsic, cka and mmd, coco with an approximation"):
+            measure(*blocks)
+    with pytest.raises(ValueError, match=r"at least 2 objects in each sample\. Got 1 and"):
+        mmd(blocks[0][:1], blocks[1], unbiased=True)
+    with pytest.raises(ValueError, match=r"rows of one width\. Got 2 and 1"):
+        mmd(blocks[0], blocks[1][:, :1])
 
 
 # Affine invariance --------------------------------------------------------------------------------

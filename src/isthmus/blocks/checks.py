@@ -59,7 +59,7 @@ class BlockCheck:
     """What every block of one container has in common; others are refused.
 
     Called with a block and its name, it returns the block as an array of numbers; lists of
-    objects are passed on as they are.
+    objects are passed on as they are, unless ``numbers`` says that they are rows of numbers.
     """
 
     owner: str
@@ -69,11 +69,12 @@ class BlockCheck:
     ndim: int | None = None
     missing: bool = False  # whether NaN is let through
     raw: bool = False  # whether anything is
+    numbers: bool = False  # whether lists are rows of numbers, and not objects
 
     def __call__(self, block: Any, where: str) -> Any:
         if self.raw:
             return block if is_table(block) or isinstance(block, list) else np.asarray(block)
-        if not is_numeric(block) and not (self.width is not None and isinstance(block, list)):
+        if not self._holds_numbers(block):
             return block
         A = self.convert(block, where)
         if self.ndim is not None and self.ndim != A.ndim:
@@ -105,7 +106,12 @@ class BlockCheck:
                 f"{self.owner} takes no sparse blocks. Got one in {where} of {self.what}; convert "
                 "the blocks to dense arrays."
             )
-        A = np.asarray(block)
+        try:
+            A = np.asarray(block)
+        except ValueError as error:
+            raise ValueError(
+                f"{self.owner} needs rows of equal length in {self.what}. Got others in {where}."
+            ) from error
         if A.dtype.kind not in "fiub":
             raise TypeError(
                 f"{self.owner} needs numbers in {self.what}. Got {A.dtype} in {where}; convert "
@@ -116,12 +122,17 @@ class BlockCheck:
 
     def learn_from(self, block: Any) -> "BlockCheck":
         """The same check, which holds later blocks against this one."""
-        if self.raw or not is_numeric(block):
+        if self.raw or not self._holds_numbers(block):
             return self
         A = self.convert(block, "the first block")
         return replace(
             self, width=A.shape[1] if A.ndim > 1 else None, dtype=A.dtype.name, ndim=A.ndim
         )
+
+    def _holds_numbers(self, block: Any) -> bool:
+        if is_numeric(block):
+            return True
+        return isinstance(block, list) and (self.numbers or self.width is not None)
 
     def _check_columns(self, table: Any, where: str) -> None:
         columns = table.dtypes.items() if hasattr(table, "columns") else [(table.name, table.dtype)]

@@ -8,7 +8,7 @@ from sklearn.utils.validation import validate_data
 
 from isthmus._checks import name_of
 from isthmus.blocks.containers import in_blocks, is_dask
-from isthmus.blocks.rows import Rows, open_rows
+from isthmus.blocks.rows import NAMES, Rows, open_rows
 
 # Who can, by the family of the one who cannot.
 INSTEAD = {
@@ -80,16 +80,24 @@ def refuse_blocks(owner: Any, why: str, *, instead: str | None = None) -> None:
     )
 
 
-def open_fit(owner: Any, *containers: Any, **options: Any) -> Rows:
+def open_fit(
+    owner: Any,
+    *containers: Any,
+    names: Sequence[str] = NAMES,
+    objects: bool = False,
+    **options: Any,
+) -> Rows:
     """The rows that an estimator is fitted to; the numbers and names of columns are set on it.
 
-    ``None`` at the end of ``containers``, such as weights that were not given, is left out. The
-    options are those of :func:`open_rows`.
+    ``None`` at the end of ``containers``, such as weights that were not given, is left out.
+    ``objects`` says that the first one may hold lists of objects; all else are numbers. The
+    other options are those of :func:`open_rows`.
     """
     given = list(containers)
     while given and given[-1] is None:
         given.pop()
-    rows = open_rows(owner, *given, **options)
+    numbers = names[1:] if objects else names
+    rows = open_rows(owner, *given, names=names, numbers=numbers, **options)
     shape = getattr(rows.example, "shape", ())
     if len(shape) == 1:
         raise ValueError(

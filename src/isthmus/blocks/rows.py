@@ -98,7 +98,8 @@ class Rows(ABC):
     def __init__(self, owner: str, checks: tuple[BlockCheck, ...], example: Any, *, once: bool):
         self.owner = owner
         self.checks = checks
-        self.example = example
+        listed = checks[0].numbers and isinstance(example, list)
+        self.example = checks[0].convert(example, "the first block") if listed else example
         self.once = once
         self.n_rows: int | None = None
         self._was_read = False
@@ -277,6 +278,7 @@ def open_rows(
     block_size: int | None = None,
     missing: bool | Sequence[str] = False,
     raw: Sequence[str] = (),
+    numbers: Sequence[str] = (),
 ) -> Rows:
     """Look at containers whose rows go together; nothing but the first block is read.
 
@@ -297,6 +299,9 @@ def open_rows(
         Let NaN pass, in all containers or in those of these names.
     raw : sequence of str
         Names of the containers whose blocks are not looked at.
+    numbers : sequence of str
+        Names of the containers that hold rows of numbers even where their blocks are lists, as
+        those of a Dask bag are. Other lists hold objects.
 
     Returns
     -------
@@ -319,7 +324,7 @@ def open_rows(
             )
 
     def checks(n: int) -> tuple[BlockCheck, ...]:
-        return _checks(owner, n, missing, names, raw)
+        return _checks(owner, n, missing, names, raw, numbers)
 
     kinds = [kind_of(X) for X in containers]
     if DASK in kinds:
@@ -357,10 +362,14 @@ def _checks(
     missing: bool | Sequence[str],
     names: Sequence[str] = NAMES,
     raw: Sequence[str] = (),
+    numbers: Sequence[str] = (),
 ) -> tuple[BlockCheck, ...]:
     known = [*names, *(f"part {i}" for i in range(len(names), n))]
     holes = known if missing is True else missing or ()
-    return tuple(BlockCheck(owner, s, missing=s in holes, raw=s in raw) for s in known[:n])
+    return tuple(
+        BlockCheck(owner, s, missing=s in holes, raw=s in raw, numbers=s in numbers)
+        for s in known[:n]
+    )
 
 
 def block_rows(containers: Parts, block_size: int | None) -> int | None:

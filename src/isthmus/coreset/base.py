@@ -96,8 +96,11 @@ class CoreMachine(Estimator):
             refuse_blocks(
                 self, "the ball solver examines all rows at once", instead="solver='core'"
             )
-        open_fit(self, X)
-        rows = open_rows(self, X, *labels, raw=raw)
+        objects = not kernel.vectors
+        open_fit(self, X, objects=objects).require_passes(
+            "core sets first, then their certificate over all rows"
+        )
+        rows = open_rows(self, X, *labels, raw=raw, numbers=("y",) if objects else ("X", "y"))
         drawn = DrawnRows(rows, np.arange(1), kernel=kernel)
         return rows, drawn.resolve(kernel)
 

@@ -162,6 +162,7 @@ class CoreVectorClassifier(ClassifierMixin, CoreMachine):
         if all(isinstance(part, np.memmap) for part in (X, y) if in_blocks(part)):
             return self.fit(np.asarray(X), np.asarray(y))
         rows, kernel = self._open_blocks(X, y)
+        rows = rows.mapped(_with_labels)
         classes, counts = rows.fold(_label_counts, _add_counts)
         self._check_labels(classes, len(classes))
         weights = self.class_weight
@@ -225,8 +226,13 @@ def _slack(machine: CoreVectorClassifier) -> Array:
     return accuracy(machine) * machine.objective_
 
 
+def _with_labels(X: Any, y: Any) -> tuple[Any, Any]:
+    """A block with its labels as an array, whatever held them."""
+    return X, column_or_1d(np.asarray(y))
+
+
 def _label_counts(X: Any, y: Any) -> tuple[Any, Any]:
-    return np.unique(np.asarray(y), return_counts=True)
+    return np.unique(y, return_counts=True)
 
 
 def _add_counts(a: tuple[Any, Any], b: tuple[Any, Any]) -> tuple[Any, Any]:

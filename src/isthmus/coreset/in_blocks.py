@@ -128,7 +128,6 @@ def fit_core_sets(
 
     ``allowed(fitted)`` are the violations at which each machine is accurate enough.
     """
-    rows.require_passes("core sets first, then their certificate over all rows")
     core = rows.fold(sets.map_block, sets.merge, numbered=True)
     for _ in range(ROUNDS):
         fitted = sets.solve(core)

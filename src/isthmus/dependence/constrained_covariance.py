@@ -8,7 +8,11 @@ from scipy.linalg import eigvalsh, lapack
 from isthmus._door import with_door
 from isthmus._memory import require_memory
 from isthmus.blocks.slices import block_slices
-from isthmus.dependence.sides import Side, check_pair, kernel_side
+from isthmus.dependence.approximation import as_low_rank
+from isthmus.dependence.low_rank import low_rank_covariance
+from isthmus.dependence.products import refuse_pairwise
+from isthmus.dependence.sides import Side, check_count, check_pair, kernel_side
+from isthmus.kernels.resolve import as_kernel
 from isthmus.typing import Array, Objects
 
 
@@ -19,6 +23,7 @@ def coco(
     *,
     x_kernel: Any = "gaussian",
     y_kernel: Any = "gaussian",
+    approximation: Any = None,
 ) -> float:
     r"""Constrained covariance of two collections of objects.
 
@@ -35,6 +40,8 @@ def coco(
     Parameters
     ----------
     X, Y, x_kernel, y_kernel : as for ``hsic``.
+    approximation : None, "nystroem", "fourier", Nystroem or RandomFourier, default=None
+        Kernels of low rank r in place of the exact ones: O(n r²) time, memory of r² and a block.
 
     Returns
     -------
@@ -43,7 +50,8 @@ def coco(
     Notes
     -----
     Both Gram matrices are formed and factored by Cholesky with pivoting, which stops at their
-    numerical rank r: O(n²) memory, O(n r²) time.
+    numerical rank r: O(n²) memory, O(n r²) time. With an approximation ``X`` and ``Y`` may also
+    come in blocks (Dask, zarr, h5py, functions that return iterators).
 
     Examples
     --------
@@ -53,6 +61,13 @@ def coco(
     >>> round(coco(x, x, x_kernel="linear", y_kernel="linear"), 4), round(np.var(x), 4)
     (0.3469, np.float64(0.3469))
     """
+    low_rank = as_low_rank(approximation, "coco")
+    if low_rank is not None:
+        kernels = [as_kernel(x_kernel), as_kernel(y_kernel)]
+        refuse_pairwise(kernels, "coco")
+        n, C = low_rank_covariance((X, Y), kernels, low_rank, owner="coco")
+        check_count(n, owner="coco", unbiased=False)
+        return largest_singular_value(C)
     sides = [kernel_side(X, x_kernel, name="X"), kernel_side(Y, y_kernel, name="Y")]
     n = check_pair(*sides, owner="coco")
     A, B = (centered_factor(side) for side in sides)
@@ -67,8 +82,8 @@ def centered_factor(side: Side) -> Array:
         "coco",
         2 * 8.0 * side.n**2,
         what=f"a Gram matrix of {side.n} objects and its factor",
-        avoid="Take fewer objects, a kernel with explicit features (linear, polynomial), or hsic, "
-        "which works in blocks.",
+        avoid="Take an approximation, a kernel with explicit features (linear, polynomial), or "
+        "hsic, which works in blocks.",
     )
     K = np.empty((side.n, side.n))
     for rows in block_slices(side.n, side.n):

@@ -74,15 +74,29 @@ def low_rank_products(
     source = open_tables(tables, kernels, owner)
     maps = feature_maps(source, kernels, approximation, owner)
     total = source.fold(FeatureMoments(maps), moments.merge)
-    widths = [feature_map.width for feature_map in maps]
-    cuts = np.cumsum([0, *widths])
-    parts = [slice(a, b) for a, b in pairwise(cuts)]
-    S = total.scatter
+    parts, S = _sides_of(maps), total.scatter
     squares = np.array([[np.vdot(S[a, b], S[a, b]) for b in parts] for a in parts])
     means = [total.mean[part] for part in parts]
     diagonals = source.fold(DiagonalProducts(maps, means), np.add)
     traces = np.array([np.trace(S[part, part]) for part in parts])
     return Products(int(total.count), squares, traces, diagonals)
+
+
+def low_rank_covariance(
+    tables: Sequence[Any], kernels: Sequence[Kernel], approximation: LowRank, *, owner: str
+) -> tuple[int, Array]:
+    """Number of objects, and the covariance between the features of two sides; two passes."""
+    source = open_tables(tables, kernels, owner)
+    maps = feature_maps(source, kernels, approximation, owner)
+    total = source.fold(FeatureMoments(maps), moments.merge)
+    first, second = _sides_of(maps)
+    return int(total.count), total.scatter[first, second] / total.count
+
+
+def _sides_of(maps: Sequence[FeatureMap]) -> list[slice]:
+    """Where the features of each side stand among all."""
+    cuts = np.cumsum([0, *(feature_map.width for feature_map in maps)])
+    return [slice(a, b) for a, b in pairwise(cuts)]
 
 
 def feature_maps(

@@ -8,8 +8,14 @@ from isthmus._door import with_door
 from isthmus.blocks.slices import block_slices
 from isthmus.dependence.approximation import as_low_rank
 from isthmus.dependence.block_discrepancy import block_discrepancies
+from isthmus.dependence.discrepancy_in_blocks import (
+    exact_discrepancy,
+    low_rank_discrepancy,
+    open_samples,
+)
 from isthmus.dependence.low_rank import low_rank_side
 from isthmus.dependence.measures import signed_root
+from isthmus.dependence.products import held_in_blocks
 from isthmus.dependence.sides import (
     Side,
     distance_side,
@@ -69,7 +75,9 @@ def mmd(
     Notes
     -----
     O((m+n)²) time in blocks, O(m+n) memory, where neither of the last two parameters is given. With
-    the kernel :math:`-\|x-z\|` the square is the energy distance.
+    the kernel :math:`-\|x-z\|` the square is the energy distance. ``X`` and ``Z`` may also come in
+    blocks (Dask, zarr, h5py, functions that return iterators): exactly by pairs of blocks, or in
+    three passes with an approximation.
 
     Examples
     --------
@@ -79,9 +87,12 @@ def mmd(
     >>> mmd(X, Z, kernel="linear")  # distance of the means
     3.0
     """
+    if block_size is not None and approximation is not None:
+        raise ValueError("mmd takes an approximation or a block_size, not both.")
+    if block_size is None and held_in_blocks((X, Z)):
+        value = _in_blocks(X, Z, kernel, unbiased=unbiased, approximation=approximation)
+        return value if squared else float(signed_root(np.asarray(value)))
     if block_size is not None:
-        if approximation is not None:
-            raise ValueError("mmd takes an approximation or a block_size, not both.")
         value = float(block_discrepancies(X, Z, kernel, block_size, owner="mmd").mean())
         return value if squared else float(signed_root(np.asarray(value)))
     pooled = pooled_kernel_side(
@@ -90,6 +101,20 @@ def mmd(
     value = float(discrepancies(pooled, pooled.first[None], unbiased=unbiased)[0])
     value = value if unbiased else max(value, 0.0)
     return value if squared else float(signed_root(np.asarray(value)))
+
+
+def _in_blocks(X: Any, Z: Any, kernel: Any, *, unbiased: bool, approximation: Any) -> float:
+    """The square, from samples of which one at least is read block by block."""
+    kernel = as_kernel(kernel)
+    refuse_gram_matrix(kernel, "mmd")
+    low_rank = as_low_rank(approximation, "mmd")
+    source = open_samples(X, Z, kernel, "mmd")
+    _require_objects(*source.sizes, owner="mmd", unbiased=unbiased)
+    if low_rank is not None:
+        value = low_rank_discrepancy(source, low_rank, owner="mmd", unbiased=unbiased)
+    else:
+        value = exact_discrepancy(source, unbiased=unbiased)
+    return value if unbiased else max(value, 0.0)
 
 
 class Pooled(NamedTuple):
@@ -128,13 +153,17 @@ def pooled_distance_side(
 
 
 def _first(m: int, n: int, *, owner: str, unbiased: bool) -> BoolArray:
+    _require_objects(m, n, owner=owner, unbiased=unbiased)
+    return np.arange(m + n) < m
+
+
+def _require_objects(m: int, n: int, *, owner: str, unbiased: bool) -> None:
     needed = 2 if unbiased else 1
     if min(m, n) < needed:
         kind = "The unbiased estimator of " if unbiased else ""
         raise ValueError(
             f"{kind}{owner} needs at least {needed} objects in each sample. Got {m} and {n}."
         )
-    return np.arange(m + n) < m
 
 
 def discrepancies(pooled: Pooled, first: BoolArray, *, unbiased: bool) -> Array:

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils import check_array
 
 from isthmus._checks import check_choice, check_float
+from isthmus.blocks.containers import in_blocks
 from isthmus.blocks.sampling import sample_rows
 from isthmus.blocks.slices import block_slices
 from isthmus.dependence.loops import squared_distances
@@ -154,6 +155,7 @@ def as_table(X: Objects, *, name: str) -> Array:
     """Rows of numbers; a flat array becomes one column."""
     plain = type(X) is np.ndarray and X.dtype == np.float64 and X.ndim in (1, 2) and X.size > 0
     if not (plain and np.isfinite(X).all()):  # on short columns the check costs more than the rest
+        _refuse_blocks(X, name)
         X = check_array(X, dtype=np.float64, ensure_2d=False, input_name=name)
     return X[:, None] if X.ndim == 1 else np.ascontiguousarray(X)
 
@@ -163,9 +165,20 @@ def check_for(kernel: Kernel, X: Objects, *, name: str) -> Objects:
     if kernel.vectors:
         refuse_text(X, f"The measure of {name}", kernel)
         return as_table(X, name=name)
+    _refuse_blocks(X, name)
     if kernel.pairwise:
         return check_gram(check_square(X, name=name), name, overwrite=False)
     return kernel.check(X)
+
+
+def _refuse_blocks(X: Any, name: str) -> None:
+    """Refuse objects that are not in memory where all of them are needed at once."""
+    if in_blocks(X) and not isinstance(X, np.memmap):
+        raise TypeError(
+            f"All objects of {name} are needed at once here. Got rows in blocks "
+            f"({type(X).__name__}): load them, if they fit into memory. hsic, cka and mmd, coco "
+            "with an approximation, distance covariance and correlation can read them in blocks."
+        )
 
 
 def check_square(X: Objects, *, name: str) -> Array:

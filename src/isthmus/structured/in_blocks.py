@@ -64,9 +64,9 @@ class FittedArrows(NamedTuple):
 
 def fit_square(model: Any, X: Any, y: Any) -> FittedArrows:
     """Learn the three arrows, reading the rows once or twice for each."""
-    open_fit(model, X)
+    # What an object is, the parts know.
+    open_fit(model, X, objects=True).require_passes("one arrow of the square after the other")
     rows = open_rows(model, X, y)
-    rows.require_passes("one arrow of the square after the other")
     single_column = rows.checks[1].ndim == 1
     if single_column and is_dask(y):
         y = y[:, None]

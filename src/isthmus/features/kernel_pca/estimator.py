@@ -172,7 +172,7 @@ class KernelPCA(FittedAxes, ClassNamePrefixFeaturesOutMixin, TransformerMixin, E
         if self.n_landmarks is None or kernel.pairwise:
             why = "without landmarks it needs all objects at once"
             refuse_blocks(self, why, instead="With n_landmarks, and a kernel of objects, it")
-        rows = open_fit(self, X, sample_weight)
+        rows = open_fit(self, X, sample_weight, objects=not kernel.vectors)
         rows.require_passes("landmarks are drawn first")
         n = rows.count()
         if n <= int(self.n_landmarks or 0):

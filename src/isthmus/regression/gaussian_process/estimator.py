@@ -285,7 +285,7 @@ class GaussianProcess(ProcessUpdates, FittedProcess):
         if row_noise is not None:
             self._check_row_noise(row_noise, 0, approximation)
         random = check_seed(self.random_state, "random_state", self)
-        rows = open_fit(self, X, y)
+        rows = open_fit(self, X, y, objects=not kernel.vectors)
         with ProgressLine(type(self).__name__, verbose=self.verbose) as line:
             fit, mean = fit_in_blocks(
                 self,

@@ -265,7 +265,7 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
         kernels = self._candidates()
         if kernels[0].pairwise:
             refuse_blocks(self, "rows of a Gram matrix have as many columns as there are rows")
-        rows = open_fit(self, X, y, sample_weight)
+        rows = open_fit(self, X, y, sample_weight, objects=not kernels[0].vectors)
         if rows.count() <= int(self.n_landmarks or 0):
             return self.fit(*take_rows(rows, np.arange(rows.count())))
         single = rows.checks[0].dtype == "float32"
