@@ -14,7 +14,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 
 from isthmus.features import SlowFeatureAnalysis
-from isthmus.features.slow.formulas import discount, finish, map_block, merge
+from isthmus.features.components.roots import extended_root, root
+from isthmus.features.slow.formulas import discount, extended, finish, map_block, merge
 from isthmus.features.slow.online import OnlineState
 from isthmus.kernels import Delta
 
@@ -123,6 +124,46 @@ def test_a_stream_of_blocks_gives_what_the_whole_gives(signal, expansion, sizes)
     whole = SlowFeatureAnalysis(3, expansion=expansion, lag=2, alpha=1e-12).fit(signal)
     np.testing.assert_allclose(stream.slowness_, whole.slowness_, rtol=1e-8)
     np.testing.assert_allclose(stream.transform(signal), whole.transform(signal), atol=1e-6)
+
+
+@pytest.mark.parametrize("smallest", [1.0, 1e-3, 1e-9, 0.0])
+def test_roots_extended_by_products_are_those_of_a_decomposition(rng, smallest):
+    scale = np.diag([1.0, 1.0, 1e3, smallest])
+    Phi = (rng.normal(size=(300, 4)) + 5) @ scale @ rng.normal(size=(4, 4))
+    past = map_block(Phi[:100], [1, 3])
+    fast = extended(past, Phi[97:], [1, 3], overlap=3)
+    slow = merge(past, map_block(Phi[97:], [1, 3], overlap=3))
+    assert fast.counts == slow.counts
+    assert_array_equal(fast.shift, slow.shift)
+    rows = Phi - fast.shift
+    by_qr = np.linalg.qr(np.column_stack([np.ones(300), rows]), mode="r")
+    roots = [(fast.level, by_qr), *zip(fast.changes, slow.changes, strict=True)]
+    for found, wanted in roots:
+        assert_allclose(found.T @ found, wanted.T @ wanted, rtol=1e-11, atol=1e-11)
+        s, t = (linalg.svdvals(R / np.linalg.norm(wanted, axis=0)) for R in (found, wanted))
+        assert_allclose(s, t, rtol=1e-9, atol=1e-13)  # small ones too
+
+
+def test_new_rows_that_are_unlike_the_old_ones_are_decomposed(rng):
+    R = root(rng.normal(size=(50, 3)) * [1.0, 1.0, 1e-12])
+    rows = rng.normal(size=(50, 3))
+    assert_allclose(
+        linalg.svdvals(extended_root(R, rows)), linalg.svdvals(np.vstack([R, rows])), rtol=1e-12
+    )
+
+
+def test_rows_that_wait_are_in_every_answer(signal):
+    blocks = np.split(signal, 12)
+    stream, whole = SlowFeatureAnalysis(2), SlowFeatureAnalysis(2).fit(signal)
+    for block in blocks:
+        given = block.copy()
+        stream.partial_fit(given)
+        given[:] = np.nan  # a caller may use the memory again
+    again = pickle.loads(pickle.dumps(stream))
+    assert_allclose(again.slowness_, whole.slowness_, rtol=1e-9)
+    assert_allclose(stream.transform(signal), whole.transform(signal), atol=1e-9)
+    stream.partial_fit(signal).fit(signal)  # forgets what waits
+    assert_array_equal(stream.components_, whole.components_)
 
 
 def test_a_new_episode_in_a_stream_has_no_predecessor(signal):

@@ -14,6 +14,8 @@ from isthmus.typing import Objects
 
 def n_objects(X: Objects) -> int:
     """Number of objects in ``X``."""
+    if type(X) is np.ndarray and X.ndim:
+        return len(X)  # scikit-learn asks first whether it is a data frame of any kind
     return int(_num_samples(X))
 
 

@@ -3,7 +3,8 @@ r"""Square roots of moments: mean and scatter of rows without forming a covarian
 A root :math:`R` of rows has :math:`R^\top R=\sum_tx_tx_t^\top`; it is found by QR decomposition.
 The root of two blocks is the root of the stacked roots, so that a stream needs constant memory; and
 a root has the condition number of the data and not its square, which matters because whitening
-divides by small numbers.
+divides by small numbers. Where the columns of a block are far from dependent there are none, and
+the Cholesky factor of its scatter, at a third of the time, is as good.
 """
 
 from typing import NamedTuple
@@ -12,6 +13,10 @@ import numpy as np
 from scipy import linalg
 
 from isthmus.typing import Array
+
+# Inverse of the condition number, of columns scaled to unit length, above which a Cholesky factor
+# will do: its smallest singular value then keeps ten digits.
+WELL_CONDITIONED = 1e-3
 
 
 class Level(NamedTuple):
@@ -74,18 +79,70 @@ def root(rows: Array) -> Array:
     >>> bool(np.allclose(root(X.copy()).T @ root(X.copy()), X.T @ X))
     True
     """
-    return rows if len(rows) <= rows.shape[1] else triangle(rows)
+    return rows if len(rows) < rows.shape[1] else triangle(rows)
+
+
+def extended_root(R: Array, rows: Array) -> Array:
+    r"""A root of the rows behind ``R`` and further ones together.
+
+    With :math:`Z=XR^{-1}` it is :math:`\mathrm{chol}(I+Z^\top Z)R`: two products instead of a QR
+    decomposition. What is small in ``R`` is divided out first, so that squares cost no digits
+    unless the new rows are very unlike the old ones; then, and where ``R`` is singular, the stacked
+    rows are decomposed.
+
+    >>> import numpy as np
+    >>> X = np.arange(12.0).reshape(6, 2) ** 2
+    >>> R = extended_root(root(X[:3].copy()), X[3:])
+    >>> bool(np.allclose(R.T @ R, X.T @ X))
+    True
+    """
+    k = R.shape[1]
+    if len(R) == k and len(rows) > 2 * k and np.all(R.diagonal()):
+        F = np.asfortranarray(R)
+        inverse, _ = linalg.lapack.dtrtri(F)
+        Z = linalg.blas.dtrmm(1.0, inverse, np.ascontiguousarray(rows).T, trans_a=1)
+        S = linalg.blas.dsyrk(1.0, Z)
+        S.flat[:: k + 1] += 1.0
+        # The smallest eigenvalue is one at least, the largest at most the trace.
+        if np.trace(S) < WELL_CONDITIONED**-2:
+            factor, _ = linalg.lapack.dpotrf(S, lower=0, clean=1, overwrite_a=1)
+            return np.asarray(linalg.blas.dtrmm(1.0, factor, F))
+    return root(np.vstack([R, rows]))
 
 
 def level_root(Phi: Array, shift: Array) -> Array:
-    # A few rows are already a root, but the mean is read off the first row of a triangle.
-    rows = np.empty((len(Phi), Phi.shape[1] + 1), order="F")
-    rows[:, 0] = 1.0
-    np.subtract(Phi, shift, out=rows[:, 1:])
-    return triangle(rows)
+    n, k = Phi.shape
+    rows = Phi - shift
+    # About their mean, rows are orthogonal to the ones, and the root falls in two parts.
+    mean = np.ones(n) @ rows / n
+    rows -= mean
+    scatter = _cholesky_factor(rows) if n > 2 * k else None
+    if scatter is not None:
+        found = np.zeros((k + 1, k + 1))
+        found[0, 0] = np.sqrt(n)
+        found[1:, 1:] = scatter
+    else:
+        # A few rows are already a root, but the mean is read off the first row of a triangle.
+        found = triangle(np.column_stack([np.ones(n), rows]))
+    found[:, 1:] += found[:, :1] * mean
+    return found
+
+
+def _cholesky_factor(rows: Array) -> Array | None:
+    """The triangular root from inner products; None where squares would cost digits."""
+    S = linalg.blas.dsyrk(1.0, np.ascontiguousarray(rows).T)
+    lengths = np.sqrt(S.diagonal())
+    R, failed = linalg.lapack.dpotrf(S, lower=0, clean=1, overwrite_a=1)
+    if failed:
+        return None
+    inverse_condition, _ = linalg.lapack.dtrcon(np.divide(R, lengths, order="F"))
+    return np.asarray(R) if inverse_condition > WELL_CONDITIONED else None
 
 
 def triangle(rows: Array) -> Array:
+    """A triangular root of at least as many rows as columns; a trapezoid of fewer."""
     # numpy's qr copies twice on the way to the same routine, which takes most of its time here.
-    factors, _, _, _ = linalg.lapack.dgeqrf(np.asfortranarray(rows), overwrite_a=True)
+    # Without room for blocks of 32 columns it would take three at a time.
+    room = 32 * rows.shape[1]
+    factors, _, _, _ = linalg.lapack.dgeqrf(np.asfortranarray(rows), lwork=room, overwrite_a=True)
     return np.triu(factors[: min(factors.shape)])

@@ -10,39 +10,32 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from isthmus._checks import check_int, check_length
-from isthmus._deferred import Deferred
 from isthmus._estimator import Estimator
 from isthmus._parameters import Constraint, choice, integer, none, real, seed, several
 from isthmus.blocks.fitting import open_fit, refuse_blocks
 from isthmus.features.slow.episodes import (
     are_episodes,
     check_episodes,
+    continues,
     episodes_by_id,
     join_episodes,
     last_rows,
     slowness_of,
 )
 from isthmus.features.slow.expander import expand, expand_blocks, fit_expander
-from isthmus.features.slow.formulas import Roots, SlowAxes, discount, map_block, merge
 from isthmus.features.slow.in_blocks import expander_in_blocks, signal_roots
 from isthmus.features.slow.neighborhoods import graph_roots, time_roots
-from isthmus.features.slow.online import OnlineState, new_state
+from isthmus.features.slow.online import new_state
 from isthmus.features.slow.settings import (
-    SlowSettings,
     check_settings,
-    count_components,
-    has_enough_rows,
-    slow_axes,
-    warn_of_too_many_functions,
 )
+from isthmus.features.slow.stream import Stream
 from isthmus.kernels.objects import check_objects, n_objects
 from isthmus.kernels.resolve import A_KERNEL, as_kernel, kernel_parameter
 from isthmus.typing import OBJECT_KINDS, Array
 
-DEFERRED = ("mean_", "rank_", "components_", "slowness_", "patterns_", "n_components_")
 
-
-class SlowFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
+class SlowFeatureAnalysis(Stream, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     r"""Functions of single rows of a signal whose values change as slowly as possible.
 
     Among functions :math:`g(x)=w^\top(\phi(x)-\bar\phi)` of an expansion :math:`\phi`, it finds
@@ -141,18 +134,6 @@ class SlowFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
         "max_iter": integer(1),
         "random_state": seed,
     }
-
-    # A stream sums, and finds its axes when they are asked for.
-    mean_ = Deferred()
-    rank_ = Deferred()
-    components_ = Deferred()
-    slowness_ = Deferred()
-    patterns_ = Deferred()
-    n_components_ = Deferred()
-    _steps_in_place = False  # partial_fit makes new arrays
-    _roots: Roots | None
-    _state: OnlineState | None
-    _pending: tuple[SlowSettings, int | None] | None
 
     def __init__(
         self,
@@ -272,40 +253,20 @@ class SlowFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
         if not hasattr(self, "_tail"):
             return self._fit(X, None, None, 1)
         settings = check_settings(self)
-        (block,) = self._episodes(X, None, reset=False, single=True)
-        tail = self._tail[:0] if new_episode else self._tail
-        Phi = np.vstack([tail, expand(self.expander_, block)])
-        roots, state = self._roots, self._state
-        if roots is not None:
-            past = discount(roots, self.forgetting ** n_objects(block))
-            roots = merge(past, map_block(Phi, settings.lags, overlap=len(tail)))
+        plain = self.expander_ is None and continues(self, X)
+        block = X if plain else self._episodes(X, None, reset=False, single=True)[0]
+        Phi = expand(self.expander_, block)
+        if self._roots is not None:
+            self._add(Phi, settings, new_episode=new_episode)
         else:
-            starts = np.zeros(n_objects(block), dtype=bool)
+            starts = np.zeros(len(Phi), dtype=bool)
             starts[0] = new_episode
-            assert state is not None  # one of the two solvers was fitted
-            state = state.copy()
-            state.update(Phi[len(tail) :], starts, rate=self.learning_rate, rcond=settings.rcond)
-        if roots is not None and self.forgetting == 1 and has_enough_rows(roots):
-            for name in DEFERRED:
-                self.__dict__.pop(name, None)
-            self._roots, self._pending = roots, (settings, self.n_components)
-        else:
-            self._store(self.expander_, roots, state, settings)
-        self._tail = last_rows(Phi, max(settings.lags)).copy()
+            assert self._state is not None  # one of the two solvers was fitted
+            state = self._state.copy()
+            state.update(Phi, starts, rate=self.learning_rate, rcond=settings.rcond)
+            self._store(self.expander_, None, state, settings)
+            self._tail = last_rows(Phi, max(settings.lags)).copy()
         return self
-
-    def _settle(self) -> None:
-        """Find the axes of the sums of a stream."""
-        assert self._pending is not None  # or nobody asks
-        settings, n_components = self._pending
-        found = slow_axes(self._roots, None, settings)
-        n = count_components(self, found, n_components, exact=True)
-        self._keep(found, n)
-
-    def __getstate__(self) -> Any:
-        if vars(self).get("_pending") is not None:
-            self._settle()
-        return super().__getstate__()
 
     def _episodes(self, X: Any, ids: Any, *, reset: bool, single: bool = False) -> list[Any]:
         """The episodes of ``X``, checked, each a collection of rows or objects."""
@@ -334,27 +295,6 @@ class SlowFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
         return fit_expander(
             self.expansion, rows, n_landmarks=n_landmarks, random_state=self.random_state
         )
-
-    def _store(
-        self, expander: Any, roots: Roots | None, state: OnlineState | None, settings: SlowSettings
-    ) -> None:
-        """Find the axes and keep everything; nothing is changed if that fails."""
-        found = slow_axes(roots, state, settings)
-        n = count_components(self, found, self.n_components, exact=roots is not None)
-        if roots is not None and self.graph == "time" and not settings.alpha:
-            warn_of_too_many_functions(found, roots)
-        self.expander_ = expander
-        self._roots, self._state = roots, state
-        self._keep(found, n)
-
-    def _keep(self, found: SlowAxes, n: int) -> None:
-        self.mean_, self.rank_ = found.mean, found.rank
-        # Contiguous, as it comes back from disk: products then round the same.
-        self.components_ = np.ascontiguousarray(found.axes[:, :n].T)
-        self.slowness_ = found.slowness[:n]
-        self.patterns_ = found.patterns[:n]
-        self.n_components_ = n
-        self._pending = None
 
     # Use ----------------------------------------------------------------------------
 

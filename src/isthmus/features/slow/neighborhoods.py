@@ -1,7 +1,6 @@
 """Which rows should get similar features: successive ones, those of a class, or of like targets."""
 
 from collections.abc import Callable, Iterator
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -11,14 +10,20 @@ from sklearn.utils.multiclass import check_classification_targets
 from isthmus._checks import check_length
 from isthmus.features.slow.episodes import last_rows
 from isthmus.features.slow.expander import expand_blocks
-from isthmus.features.slow.formulas import Roots, class_roots, map_block, merge, target_roots
+from isthmus.features.slow.formulas import Roots, class_roots, extended, map_block, target_roots
 from isthmus.kernels.objects import n_objects
 from isthmus.typing import Array, IntArray
 
 
 def time_roots(expander: Any, episodes: list[Any], lags: list[int]) -> Roots:
     """Moments of all episodes and of their differences over the lags."""
-    total = reduce(merge, _block_roots(expander, episodes, lags))
+    total: Roots | None = None
+    for rows, overlap in _overlapping_blocks(expander, episodes, lags):
+        if total is None:
+            total = map_block(rows, lags)
+        else:
+            total = extended(total, rows, lags, overlap=overlap)
+    assert total is not None  # an episode has a row
     require_differences(total, lags, max(n_objects(episode) for episode in episodes))
     return total
 
@@ -33,13 +38,16 @@ def require_differences(total: Roots, lags: list[int], longest: int) -> None:
             )
 
 
-def _block_roots(expander: Any, episodes: list[Any], lags: list[int]) -> Iterator[Roots]:
+def _overlapping_blocks(
+    expander: Any, episodes: list[Any], lags: list[int]
+) -> Iterator[tuple[Array, int]]:
+    """Expanded rows of every episode, and how many of them belong to the block before."""
     for episode in episodes:
         tail: Array | None = None
         for Phi in expand_blocks(expander, episode):
             overlap = 0 if tail is None else len(tail)
             rows = Phi if tail is None else np.vstack([tail, Phi])
-            yield map_block(rows, lags, overlap=overlap)
+            yield rows, overlap
             tail = last_rows(rows, max(lags))
 
 

@@ -1,0 +1,109 @@
+"""What slow feature analysis has learned: sums, and axes, found when they are asked for."""
+
+from typing import Any
+
+import numpy as np
+
+from isthmus._deferred import Deferred
+from isthmus.features.slow.episodes import last_rows
+from isthmus.features.slow.expander import BLOCK_VALUES
+from isthmus.features.slow.formulas import Roots, SlowAxes, discount, extended
+from isthmus.features.slow.online import OnlineState
+from isthmus.features.slow.settings import (
+    SlowSettings,
+    count_components,
+    has_enough_rows,
+    slow_axes,
+    warn_of_too_many_functions,
+)
+from isthmus.typing import Array
+
+DEFERRED = ("mean_", "rank_", "components_", "slowness_", "patterns_", "n_components_")
+
+
+class Stream:
+    """Fitted attributes of slow features, and how further rows change them."""
+
+    mean_ = Deferred()
+    rank_ = Deferred()
+    components_ = Deferred()
+    slowness_ = Deferred()
+    patterns_ = Deferred()
+    n_components_ = Deferred()
+    _steps_in_place = False  # partial_fit makes new arrays
+    _roots: Roots | None
+    _state: OnlineState | None
+    _tail: Array
+    _pending: tuple[SlowSettings, int | None] | None = None
+    _waiting: tuple[Array, ...] = ()  # rows of a stream that are not in the sums yet
+    n_components: int | None
+    graph: str
+    forgetting: float
+
+    def _add(self, Phi: Array, settings: SlowSettings, *, new_episode: bool) -> None:
+        """Add expanded rows to the sums of a stream: at once, or later with others."""
+        assert self._roots is not None  # the exact solver was fitted
+        later = self._pending is not None and self._pending[0] == settings
+        if not later or new_episode or self.forgetting != 1:
+            self._absorb()
+            tail = self._tail[:0] if new_episode else self._tail
+            self._roots = discount(self._roots, self.forgetting ** len(Phi))
+            self._extend(tail, (Phi,), settings.lags)
+        else:
+            self._waiting = (*self._waiting, Phi.copy())
+            if sum(rows.size for rows in self._waiting) >= BLOCK_VALUES:
+                self._absorb()
+        if self.forgetting == 1 and has_enough_rows(self._roots):
+            for name in DEFERRED:
+                self.__dict__.pop(name, None)
+            self._pending = (settings, self.n_components)
+        else:
+            self._store(self.expander_, self._roots, None, settings)
+
+    def _absorb(self) -> None:
+        """Add the rows that wait to the sums: small blocks cost as little as large ones."""
+        if self._waiting:
+            assert self._pending is not None  # rows wait for somebody who asks
+            self._extend(self._tail, self._waiting, self._pending[0].lags)
+            self._waiting = ()
+
+    def _extend(self, tail: Array, blocks: tuple[Array, ...], lags: list[int]) -> None:
+        assert self._roots is not None
+        Phi = np.vstack([tail, *blocks])
+        self._roots = extended(self._roots, Phi, lags, overlap=len(tail))
+        self._tail = last_rows(Phi, max(lags)).copy()
+
+    def _settle(self) -> None:
+        """Find the axes of the sums of a stream."""
+        assert self._pending is not None  # or nobody asks
+        self._absorb()
+        settings, n_components = self._pending
+        found = slow_axes(self._roots, None, settings)
+        n = count_components(self, found, n_components, exact=True)
+        self._keep(found, n)
+
+    def __getstate__(self) -> Any:
+        if vars(self).get("_pending") is not None:
+            self._settle()
+        return super().__getstate__()
+
+    def _store(
+        self, expander: Any, roots: Roots | None, state: OnlineState | None, settings: SlowSettings
+    ) -> None:
+        """Find the axes and keep everything; nothing is changed if that fails."""
+        found = slow_axes(roots, state, settings)
+        n = count_components(self, found, self.n_components, exact=roots is not None)
+        if roots is not None and self.graph == "time" and not settings.alpha:
+            warn_of_too_many_functions(found, roots)
+        self.expander_ = expander
+        self._roots, self._state = roots, state
+        self._keep(found, n)
+
+    def _keep(self, found: SlowAxes, n: int) -> None:
+        self.mean_, self.rank_ = found.mean, found.rank
+        # Contiguous, as it comes back from disk: products then round the same.
+        self.components_ = np.ascontiguousarray(found.axes[:, :n].T)
+        self.slowness_ = found.slowness[:n]
+        self.patterns_ = found.patterns[:n]
+        self.n_components_ = n
+        self._pending, self._waiting = None, ()
