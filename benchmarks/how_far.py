@@ -8,32 +8,30 @@ runs with one and two workers are held against it.
 
 import argparse
 import heapq
+import json
 import os
-import pickle
 import random
 import resource
 import subprocess
 import sys
 import tempfile
 import time
+import warnings
+from collections.abc import Sequence
+from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks._folds import FOLDS, N_FEATURES, SWEEPS, run_fold, watched
 from isthmus.blocks.tree import FAN_IN, depth
 
 PAGE = Path(__file__).parent / "results" / "how_far.md"
-N_FEATURES, BLOCK = 50, 20_000
+BLOCK = 20_000
 # Rows of a chunk on a cluster, 400 MB of doubles.
 CHUNK, ROWS = 10**6, 10**9
-FOLDS = (
-    "moments",
-    "ReducedRankRegression",
-    "BayesianLinearRegression",
-    "SlowFeatureAnalysis",
-    "SmoothPSOM",
-)
 
 
 def blocks_of(path, n):
@@ -48,88 +46,66 @@ def blocks_of(path, n):
     return read
 
 
-def run_fold(name, X):
-    """Fit to ``X``, whose first columns are outputs or latent points where such are needed."""
-    from isthmus.blocks import Blocks, each, fold, map_block, merge
-    from isthmus.features import SlowFeatureAnalysis
-    from isthmus.manifold import SmoothPSOM
-    from isthmus.regression import BayesianLinearRegression, ReducedRankRegression
-
-    def columns(where):
-        found = each(X, lambda block: np.ascontiguousarray(block[:, where]))
-        return (lambda: iter(found)) if isinstance(found, Blocks) else found
-
-    if name == "moments":
-        return fold(X, map_block, merge)
-    if name == "SlowFeatureAnalysis":
-        return SlowFeatureAnalysis(3).fit(X)
-    if name == "SmoothPSOM":
-        grid = SmoothPSOM((8, 8), bounds=(-1e3, 1e3))
-        return grid.fit(columns(slice(2, None)), latent=columns(slice(0, 2)))
-    kinds = {
-        "ReducedRankRegression": ReducedRankRegression(2, alpha=1.0),
-        "BayesianLinearRegression": BayesianLinearRegression(),
-    }
-    return kinds[name].fit(columns(slice(5, None)), columns(slice(0, 5)))
-
-
-def statistics_of(name, block):
-    """The statistics of a block, and their merge."""
-    from isthmus.blocks.moments import map_block, merge
-    from isthmus.features.slow.in_blocks import SignalMap, merge_blocks
-    from isthmus.manifold import SmoothPSOM
-    from isthmus.manifold.psom.grid import make_grid
-    from isthmus.manifold.psom.in_blocks import RootMap, merge_roots
-
-    if name == "SlowFeatureAnalysis":
-        return SignalMap(None, [1])(block, overlap=0), merge_blocks
-    if name == "SmoothPSOM":
-        grid = make_grid("how_far", (8, 8), bounds=(-1e3, 1e3), basis="chebyshev", parameter="grid")
-        return RootMap(SmoothPSOM(), grid)(block[:, 2:], block[:, :2]), merge_roots
-    return map_block(block), merge
-
-
 def child(name, path, n):
-    """In a process of its own: CPU seconds and peak memory of one fold."""
+    """In a process of its own: CPU seconds, peak memory and passes of one fold."""
+    warnings.simplefilter("ignore")  # sweeps end before they converge
     # Loading and compiling are not the fold's.
     run_fold(name, lambda: iter([np.random.default_rng(0).normal(size=(2000, N_FEATURES))]))
-    loaded = _peak()
     start = time.process_time()
     run_fold(name, blocks_of(path, n))
-    print(time.process_time() - start, loaded, _peak())
+    seconds = time.process_time() - start
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    with watched() as passes:
+        run_fold(name, blocks_of(path, 3 * BLOCK))
+    n_bytes, merging = (sum(part) for part in zip(*passes, strict=True))
+    print(json.dumps([seconds, peak, len(passes), n_bytes, merging]))
 
 
-def _peak():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+class Fold(NamedTuple):
+    """What was measured of a fold; bytes and merges are sums over its passes."""
+
+    name: str
+    sizes: Sequence[int]
+    seconds: Sequence[float]
+    peaks: Sequence[float]
+    passes: int
+    n_bytes: int
+    merging: float
+
+    @property
+    def growth(self):
+        """The power of n between the two largest sizes."""
+        n, s = np.log(self.sizes[-2:]), np.log(self.seconds[-2:])
+        return float(np.diff(s)[0] / np.diff(n)[0])
 
 
-def measure_folds(path, sizes):
-    """Rows of the first table: name, seconds and peaks for each size, growth, bytes, merge time."""
-    block = np.random.default_rng(0).normal(size=(BLOCK, N_FEATURES))
-    found = []
-    for name in FOLDS:
-        seconds, peaks = [], []
-        for n in sizes:
+def measure(path, sizes, names, kept):
+    """Run each fold at each of the sizes that it is measured on, unless ``kept`` has it already.
+
+    Yields a line of JSON for each: name, rows and what :func:`child` prints.
+    """
+    known = {tuple(json.loads(line)[:2]) for line in kept}
+    for n in sizes:
+        for name in names:
+            if n > FOLDS[name] or (name, n) in known:
+                continue
             call = [sys.executable, "-m", "benchmarks.how_far", "--child", name, str(path), str(n)]
-            out = subprocess.run(call, check=True, capture_output=True, text=True).stdout.split()
-            seconds.append(float(out[0]))
-            peaks.append(float(out[2]))
-        statistics, merge = statistics_of(name, block)
-        merging = least(lambda s=statistics, m=merge: m(s, s))
-        growth = np.polyfit(np.log(sizes), np.log(seconds), 1)[0]
-        found.append((name, seconds, peaks, growth, len(pickle.dumps(statistics)), merging))
-        print(*found[-1], file=sys.stderr)
-    return found
+            out = subprocess.run(call, check=True, capture_output=True, text=True).stdout
+            yield json.dumps([name, n, *json.loads(out)])
 
 
-def least(work, repeat=5):
-    """Least CPU seconds of several calls."""
-    times = []
-    for _ in range(repeat):
-        start = time.process_time()
-        work()
-        times.append(time.process_time() - start)
-    return min(times)
+def gather(lines, sizes):
+    """What the lines of :func:`measure` say of each fold, sizes in order."""
+    found = {name: {} for name in FOLDS}
+    for name, n, *told in map(json.loads, lines):
+        found[name][n] = told
+    folds = []
+    for name, runs in found.items():
+        mine = [n for n in sizes if n in runs]
+        if len(mine) > 1:
+            seconds, peaks, passes, n_bytes, merging = zip(*(runs[n] for n in mine), strict=True)
+            folds.append(Fold(name, mine, seconds, peaks, passes[0], n_bytes[0], min(merging)))
+    return folds
 
 
 def cluster_constants():
@@ -173,24 +149,25 @@ def timed_on_workers(n_workers, n):
         return wall, sum(client.run(time.process_time).values()) - before
 
 
-def modelled(n_chunks, n_workers, *, leaf, merge, n_bytes, task, byte):
+def modelled(n_chunks, n_workers, *, leaf, merge, n_bytes, task, byte, passes=1):
     """Seconds of a fold: leaves in rounds, a serial scheduler, and the levels of the tree."""
     rounds = -(-n_chunks // n_workers)
-    level = (FAN_IN - 1) * (merge + n_bytes * byte) + task
-    return max(rounds * leaf, n_chunks * task) + depth(n_chunks) * level
+    level = (FAN_IN - 1) * (merge + n_bytes * byte) + passes * task
+    return max(rounds * leaf, passes * n_chunks * task) + depth(n_chunks) * level
 
 
-def simulated(n_chunks, n_workers, *, leaf, merge, n_bytes, task, byte, spread=0.1):
+def simulated(n_chunks, n_workers, *, leaf, merge, n_bytes, task, byte, passes=1, spread=0.1):
     """The same by a scheduler that hands out one task after the other, leaves of uneven length."""
     rng = random.Random(0)
+    joining = (merge + n_bytes * byte) / passes
     free = [0.0] * n_workers
     heapq.heapify(free)
     dispatched = 0.0
     done = []
     for _ in range(n_chunks):
-        dispatched = max(dispatched + task, 0.0)
+        dispatched += task
         start = max(heapq.heappop(free), dispatched)
-        end = start + leaf * (1 + spread * rng.uniform(-1, 1))
+        end = start + leaf / passes * (1 + spread * rng.uniform(-1, 1))
         done.append(end)
         heapq.heappush(free, end)
     while len(done) > 1:
@@ -201,10 +178,10 @@ def simulated(n_chunks, n_workers, *, leaf, merge, n_bytes, task, byte, spread=0
                 done.append(group[0])
                 continue
             start = max(max(group), heapq.heappop(free)) + task
-            end = start + (len(group) - 1) * (merge + n_bytes * byte)
+            end = start + (len(group) - 1) * joining
             done.append(end)
             heapq.heappush(free, end)
-    return done[0]
+    return passes * done[0]
 
 
 def page(folds, sizes, task, byte, runs):
@@ -215,17 +192,22 @@ def page(folds, sizes, task, byte, runs):
         f"Written on {date.today()} by `python -m benchmarks.how_far`, with the load average at "
         f"{os.getloadavg()[0]:.1f} on {os.cpu_count()} processors.",
         "",
-        f"Rows of {N_FEATURES} doubles, read from a file in blocks of {BLOCK}. CPU seconds of one "
-        "thread, peak memory of the whole process (Python, libraries and all), growth n^b.",
+        f"Rows of {N_FEATURES} doubles, read from a file in blocks of {BLOCK}; what each fold "
+        "makes of them is in `benchmarks/_folds.py`. CPU seconds of one thread, peak memory of the "
+        "whole process (Python, libraries and all), growth n^b between the two largest sizes, "
+        "passes over 60 000 rows, bytes of the statistics of a chunk and seconds to merge two, "
+        f"summed over the passes. Sweeps and descents were ended after {SWEEPS}.",
         "",
         "| fold | "
         + " | ".join(f"s, {n:.0e} rows | MB" for n in sizes)
-        + " | growth | statistics, bytes | merge, s |",
-        "|---|" + "---:|" * (2 * len(sizes) + 3),
+        + " | growth | passes | bytes | merge, s |",
+        "|---|" + "---:|" * (2 * len(sizes) + 4),
     ]
-    for name, seconds, peaks, growth, n_bytes, merging in folds:
-        cells = " | ".join(f"{s:.2f} | {p:.0f}" for s, p in zip(seconds, peaks, strict=True))
-        lines.append(f"| {name} | {cells} | {growth:.2f} | {n_bytes} | {merging:.1e} |")
+    for fold in folds:
+        cells = [f"{s:.2f} | {p:.0f}" for s, p in zip(fold.seconds, fold.peaks, strict=True)]
+        cells += ["– | –"] * (len(sizes) - len(cells))
+        tail = f"{fold.growth:.2f} | {fold.passes} | {fold.n_bytes} | {fold.merging:.1e}"
+        lines.append(f"| {fold.name} | {' | '.join(cells)} | {tail} |")
     lines += [
         "",
         f"A task costs {task:.1e} s here, a byte between two worker processes {byte:.1e} s.",
@@ -239,23 +221,44 @@ def page(folds, sizes, task, byte, runs):
         "",
         "| fold | depth | sent, MB | 1 | 10 | 100 | 1000 |",
         "|---|---:|---:|---:|---:|---:|---:|",
+        *(_modelled_row(fold, task, byte) for fold in folds),
     ]
-    n_chunks = ROWS // CHUNK
-    for name, seconds, _, _, n_bytes, merging in folds:
-        costs = {
-            "leaf": CHUNK * seconds[-1] / sizes[-1],
-            "merge": merging,
-            "n_bytes": n_bytes,
-            "task": task,
-            "byte": byte,
-        }
-        cells = [
-            f"{modelled(n_chunks, p, **costs):.0f} ({simulated(n_chunks, p, **costs):.0f})"
-            for p in (1, 10, 100, 1000)
-        ]
-        sent = n_bytes * (n_chunks - 1) / 1e6
-        lines.append(f"| {name} | {depth(n_chunks)} | {sent:.0f} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
+
+
+def _modelled_row(fold, task, byte):
+    n_chunks = ROWS // CHUNK
+    costs = {
+        "leaf": CHUNK * fold.seconds[-1] / fold.sizes[-1],
+        "merge": fold.merging,
+        "n_bytes": fold.n_bytes,
+        "passes": fold.passes,
+        "task": task,
+        "byte": byte,
+    }
+    cells = [
+        f"{modelled(n_chunks, p, **costs):.0f} ({simulated(n_chunks, p, **costs):.0f})"
+        for p in (1, 10, 100, 1000)
+    ]
+    sent = fold.n_bytes * (n_chunks - 1) / 1e6
+    return f"| {fold.name} | {depth(n_chunks)} | {sent:.0f} | {' | '.join(cells)} |"
+
+
+@contextmanager
+def rows_on_disk(n, path=None):
+    """A file of so many rows: the one given, or one that is deleted in the end."""
+    if path is not None:
+        if Path(path).stat().st_size < 8 * N_FEATURES * n:
+            raise SystemExit(f"{path} has fewer than {n} rows of {N_FEATURES} doubles.")
+        yield Path(path)
+        return
+    with tempfile.TemporaryDirectory(prefix="isthmus-rows-") as folder:
+        path = Path(folder) / "rows"
+        rng = np.random.default_rng(0)
+        with path.open("wb") as file:
+            for start in range(0, n, BLOCK):
+                rng.normal(size=(min(BLOCK, n - start), N_FEATURES)).tofile(file)
+        yield path
 
 
 def main(arguments=None):
@@ -263,18 +266,27 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--child", nargs=3, metavar=("FOLD", "FILE", "ROWS"))
     parser.add_argument("--rows", type=float, nargs="+", default=[1e5, 3e5, 1e6])
+    parser.add_argument("--file", help="rows made before; otherwise they are made and deleted")
+    parser.add_argument("--kept", help="a file of measured folds, which are not measured again")
+    parser.add_argument(
+        "--fold", action="append", choices=list(FOLDS), help="these alone, to keep; no page"
+    )
     options = parser.parse_args(arguments)
     if options.child:
         child(options.child[0], options.child[1], int(options.child[2]))
         return 0
-    sizes = [int(n) for n in options.rows]
-    with tempfile.TemporaryDirectory(prefix="isthmus-rows-") as folder:
-        path = Path(folder) / "rows"
-        rng = np.random.default_rng(0)
-        with path.open("wb") as file:
-            for start in range(0, max(sizes), BLOCK):
-                rng.normal(size=(min(BLOCK, max(sizes) - start), N_FEATURES)).tofile(file)
-        folds = measure_folds(path, sizes)
+    sizes = sorted(int(n) for n in options.rows)
+    kept = Path(options.kept) if options.kept else None
+    lines = kept.read_text().splitlines() if kept and kept.exists() else []
+    with rows_on_disk(max(sizes), options.file) as path:
+        for line in measure(path, sizes, options.fold or list(FOLDS), lines.copy()):
+            lines.append(line)
+            if kept:
+                with kept.open("a") as file:
+                    print(line, file=file)
+    if options.fold:
+        return 0
+    folds = gather(lines, sizes)
     task, byte = cluster_constants()
     runs = {n: timed_on_workers(n, 1_600_000) for n in (1, 2)}
     text = page(folds, sizes, task, byte, runs)

@@ -12,23 +12,25 @@ import multiprocessing
 import os
 import resource
 import sys
-import tempfile
 import time
 from datetime import date
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks.how_far import N_FEATURES, run_fold
+from benchmarks._folds import N_FEATURES, run_fold
+from benchmarks.how_far import rows_on_disk
 
 PAGE = Path(__file__).parent / "results" / "workers.md"
-CHUNK = 50_000
+CHUNK = 100_000  # 40 MB
 FOLDS = (
     "moments",
     "ReducedRankRegression",
     "SlowFeatureAnalysis",
     "SmoothPSOM",
-    "KernelRidgeCV",
+    "KernelPCA, landmarks",
+    "KernelRidgeCV, landmarks",
+    "KHarmonicMeans",
 )
 
 
@@ -65,29 +67,11 @@ def timed(name, X, few, clocks):
 
     ``clocks`` returns the CPU seconds that each process has had.
     """
-    fit(name, few)
+    run_fold(name, few)
     before, start = clocks(), time.perf_counter()
-    fit(name, X)
+    run_fold(name, X)
     wall, after = time.perf_counter() - start, clocks()
     return max(after[k] - before[k] for k in before), wall
-
-
-def fit(name, X):
-    """One of the folds; a kernel machine on 200 landmarks besides those of ``how_far``."""
-    if name != "KernelRidgeCV":
-        return run_fold(name, X)
-    from isthmus.blocks import Blocks, each
-    from isthmus.kernels import Gaussian
-    from isthmus.regression import KernelRidgeCV
-
-    model = KernelRidgeCV(Gaussian(0.01), alpha=1e-3, n_landmarks=200, random_state=0)
-    y = each(X, first_column)
-    return model.fit(X, (lambda: iter(y)) if isinstance(y, Blocks) else y)
-
-
-def first_column(block):
-    """The first column of a block, as outputs."""
-    return np.ascontiguousarray(block[:, 0])
 
 
 def peak():
@@ -177,15 +161,11 @@ def page(n, here, runs, rates):
 def main(arguments=None):
     """Measure, print and write the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=float, default=4e5)
+    parser.add_argument("--rows", type=float, default=2e6)
+    parser.add_argument("--file", help="rows made before; otherwise they are made and deleted")
     options = parser.parse_args(arguments)
     n = max(round(options.rows / CHUNK), 1) * CHUNK
-    with tempfile.TemporaryDirectory(prefix="isthmus-rows-") as folder:
-        path = Path(folder) / "rows"
-        rng = np.random.default_rng(0)
-        with path.open("wb") as file:
-            for _ in range(n // CHUNK):
-                rng.normal(size=(CHUNK, N_FEATURES)).tofile(file)
+    with rows_on_disk(n, options.file) as path:
         few = stream_of(path, 2 * CHUNK)
         here = {
             name: timed(name, stream_of(path, n), few, lambda: {"here": time.process_time()})
