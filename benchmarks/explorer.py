@@ -147,7 +147,8 @@ def opening(browser, folder: Path) -> tuple[float, float]:
     page.wait_for_function("window.Bokeh?.documents?.[0]?.is_idle")
     whole = time.perf_counter() - begun
     page.close()
-    running.wait(60)
+    running.terminate()
+    running.wait()
     return first, whole
 
 

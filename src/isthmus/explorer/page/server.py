@@ -210,7 +210,14 @@ class LocalServer:
         return server
 
     def _visit(self) -> Any:
+        import panel as pn
+
         self._visited = True
+        document = pn.state.curdoc
+        if document is not None and document.session_context is not None:
+            # A page may come and go between two looks at the sessions.
+            own = document.session_context.id
+            document.on_event("document_ready", lambda event: self._connected.add(own))
         return self._make()
 
     def _watch(self) -> None:
