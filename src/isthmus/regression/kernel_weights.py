@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from isthmus.blocks.slices import block_slices
 from isthmus.kernels.expansion import Expansion
+from isthmus.kernels.landmarks import gram_in_double
 from isthmus.kernels.objects import n_objects, take
 from isthmus.linalg.centering import center_gram
 from isthmus.linalg.ridge import PositiveFactor
@@ -126,7 +127,7 @@ class KernelSmoother(ABC):
         system, X = self._training_system(), self._check_new(X)
         kernel, objects = self.expansion_.kernel, self.expansion_.objects
         blocks = [
-            system.weights(np.asarray(kernel.gram(take(X, rows), objects)))
+            system.weights(gram_in_double(kernel, take(X, rows), objects))
             for rows in block_slices(n_objects(X), 3 * n_objects(objects))
         ]
         return np.concatenate(blocks)

@@ -129,9 +129,8 @@ class _LandmarkSearch:
     def _left_out(self, system: LandmarkSystem, rows: IntArray) -> Iterator[tuple[float, float]]:
         """Errors and penalties; ``rows`` are part of those that the system has seen."""
         X, Y, counts = self.rows.part(rows)
-        return system.left_out_errors(
-            X, Y, self.search.alphas, weights=counts, rounding=self.search.rounding
-        )
+        rounding = self.search.rounding_of(system.features.kernel)
+        return system.left_out_errors(X, Y, self.search.alphas, weights=counts, rounding=rounding)
 
     def _errors(self, kernel: Kernel) -> Iterator[tuple[float, float]]:
         """Errors and penalties of one kernel, on part of the rows."""
@@ -158,9 +157,10 @@ class _LandmarkSearch:
         counts = np.ones(len(Y)) if counts is None else counts
         P, n_values = system.axes(X), float(counts.sum()) * Y.shape[1]
         errors = np.full(len(alphas), np.inf)
+        rounding = self.search.rounding_of(system.features.kernel)
         for i, alpha in enumerate(alphas):
             if alpha >= system.smallest_penalty or alpha == max(alphas):
                 missed = Y - system.y_mean - (P * system.shrinkage(alpha)) @ system.across
                 errors[i] = counts @ np.square(missed).sum(axis=1)
-                errors[i] += system.noise(alpha, self.search.rounding) * n_values
+                errors[i] += system.noise(alpha, rounding) * n_values
         return errors, n_values

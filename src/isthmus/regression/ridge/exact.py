@@ -28,7 +28,7 @@ class RidgeSearch:
     selection : Selection
     explore : which kernels are looked at
     center : whether a constant is fitted
-    rounding : relative error of a kernel value in predictions
+    rounding : relative error of a kernel value in predictions that ask for kernel values
     owner : whose search it is
     """
 
@@ -44,6 +44,10 @@ class RidgeSearch:
     def settled(self) -> bool:
         """Whether there is nothing to choose."""
         return self.alphas is not None and len(self.kernels) * len(self.alphas) == 1
+
+    def rounding_of(self, kernel: Kernel) -> float:
+        """Relative error of what a prediction adds up: explicit features ask no kernel value."""
+        return 0.0 if "explicit" in kernel.provides else self.rounding
 
     def finite(self, choice: Choice) -> Choice:
         """The choice, if its error is a number."""
@@ -110,7 +114,7 @@ def _choose(search: RidgeSearch, X: Any, Y: Array, counts: Array | None) -> Choi
             search.alphas,
             search.selection,
             fit_intercept=search.center,
-            rounding=search.rounding,
+            rounding=search.rounding_of(kernel),
             counts=None if counts is None else counts[rows],
         )
         return ((error, (kernel, alpha)) for error, alpha in found)

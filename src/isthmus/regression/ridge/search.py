@@ -15,15 +15,20 @@ AUTO = "auto"
 WIDTHS = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 START = WIDTHS.index(1.0)
 KERNELS: tuple[Kernel, ...] = (*(Gaussian(width_factor=width) for width in WIDTHS), Linear())
+# Kernels whose errors on left-out rows are less than this apart pass for equally good.
+AS_GOOD = 1.02
 
 
 def explore_widths(
     groups: Sequence[Group], score: Callable[[Group], Choice]
 ) -> list[tuple[Choice, Group]]:
-    """Scores of the last group and of some before it, which are ordered like widths.
+    """The group to take of some that are ordered like widths, the last one for no width.
 
     A walk from the middle goes on as long as the error falls, so it ends at a local minimum
-    with both neighbours known: four scores at least, where all would be nine.
+    with both neighbours known: four scores at least, where all would be nine. Of what it has seen
+    the first group is taken whose error is less than 2 % above the least. Far from all rows a
+    Gaussian falls back to the mean, the sooner the narrower it is; a wide one with a small penalty
+    is a polynomial there, and left-out rows, which lie among the others, do not tell.
     """
     ladder = list(range(len(groups) - 1))
     known = {len(groups) - 1: score(groups[-1])}
@@ -35,5 +40,8 @@ def explore_widths(
                 known[i] = score(groups[i])
         best = min((i for i in ladder if i in known), key=lambda i: known[i].error)
         if best == here:
-            return [(known[i], groups[i]) for i in sorted(known)]
+            break
         here = best
+    allowed = AS_GOOD * min(choice.error for choice in known.values())
+    taken = next(i for i in sorted(known) if known[i].error <= allowed)
+    return [(known[taken], groups[taken])]
