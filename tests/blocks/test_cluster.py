@@ -120,6 +120,24 @@ def test_workers_without_the_library_are_refused(cluster, pair, monkeypatch):
     monkeypatch.setattr(engine, "__version__", "99")
     with pytest.raises(ImportError, match=r"needs isthmus 99 on every worker .* Got '0"):
         ReducedRankRegression().fit(*pair)
+    cluster.run(_hide_library)
+    try:
+        with pytest.raises(ImportError, match=r"on every worker .* Got ModuleNotFoundError"):
+            ReducedRankRegression().fit(*pair)
+    finally:
+        cluster.run(_show_library)
+
+
+def _hide_library():
+    import sys
+
+    sys.modules["hidden"], sys.modules["isthmus"] = sys.modules.get("isthmus"), None
+
+
+def _show_library():
+    import sys
+
+    sys.modules["isthmus"] = sys.modules.pop("hidden")
 
 
 def test_a_cluster_without_workers_is_given_up(cluster, pair, expected, monkeypatch):

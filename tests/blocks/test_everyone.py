@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.sparse import csr_array
 
 from isthmus.coreset import (
     CoreVectorClassifier,
@@ -174,5 +175,8 @@ def test_lists_that_are_no_rows_of_numbers_are_refused():
     ragged = iter([[np.ones(3), np.ones(2)]])
     with pytest.raises(ValueError, match=r"equal length in X\. Got others in the first"):
         ReducedRankRegression().fit(ragged, np.ones(2))
+    for model in (ReducedRankRegression(), KernelRidgeCV("linear", **SOME)):
+        with pytest.raises(TypeError, match="takes no sparse blocks"):
+            model.fit(lambda: iter([csr_array(np.eye(3))]), np.ones(3))
     with pytest.raises(ValueError, match=r"reads the rows several times \(core sets first"):
         CoreVectorClassifier().fit(iter(blocks_of(X)), OUTPUTS["labels"])

@@ -130,7 +130,7 @@ class BlockCheck:
         )
 
     def _holds_numbers(self, block: Any) -> bool:
-        if is_numeric(block):
+        if is_numeric(block) or (self.numbers and issparse(block)):
             return True
         return isinstance(block, list) and (self.numbers or self.width is not None)
 
