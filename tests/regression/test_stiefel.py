@@ -17,6 +17,7 @@ from isthmus.losses import Absolute, Epsilon, Huber, Loss, Quantile, Squared
 from isthmus.losses.absolute import TanhAbsolute
 from isthmus.optimize import FixedRank, haar_sample
 from isthmus.regression import ReducedRankRegression, StiefelRegression
+from isthmus.regression.rank.stiefel.formulas import objective, whiten
 from isthmus.regression.rank.stiefel.published import (
     geodesic_step,
     loss_objective,
@@ -63,6 +64,19 @@ def test_descent_under_the_squared_loss_ends_at_the_closed_form(alpha, shape, fi
     assert descent.objective_ == pytest.approx(closed.objective_, rel=1e-9, abs=1e-9)
     assert_allclose(descent.predict(X), closed.predict(X), atol=1e-5)
     assert_allclose(closed.coef_, ReducedRankRegression(2, **kwargs).fit(X, Y).coef_)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_squared_loss_of_moments_is_that_of_all_rows(rng, fit_intercept):
+    class ByRows(Squared):
+        least_squares = False
+
+    X, Y, weights = rng.normal(size=(40, 6)), rng.normal(size=(40, 4)) + 3, rng.uniform(1, 2, 40)
+    problem = whiten(X, Y, weights, 0.7, fit_intercept=fit_intercept)
+    point = FixedRank(haar_sample(4, 2, rng), np.array([2.0, 1.0]), haar_sample(6, 2, rng), Y[0])
+    fast, slow = (objective(problem, loss)(point) for loss in (Squared(), ByRows()))
+    for a, b in zip(fast, slow, strict=True):
+        assert_allclose(a, b, rtol=1e-11, atol=1e-11)
 
 
 @pytest.mark.parametrize("loss", ["absolute", "huber", "epsilon", "quantile", Huber(0.5)])

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy import linalg
+from scipy.linalg import lapack
 
 from isthmus.linalg.products import product
 from isthmus.typing import Array
@@ -136,10 +136,14 @@ def minimize_fixed_rank(
 def _split(xi: Array, point: FixedRank) -> tuple[Array, Array, Array, Array]:
     """Blocks of one flat tangent vector, or of a stack of them."""
     (o, r), d = point.V.shape, len(point.W)
-    cuts = np.cumsum([r * r, o * r, d * r])
-    M, Up, Vp, b = np.split(xi, cuts, axis=-1)
+    first, second, third = r * r, (r + o) * r, (r + o + d) * r
     lead = xi.shape[:-1]
-    return M.reshape(*lead, r, r), Up.reshape(*lead, o, r), Vp.reshape(*lead, d, r), b
+    return (
+        xi[..., :first].reshape(*lead, r, r),
+        xi[..., first:second].reshape(*lead, o, r),
+        xi[..., second:third].reshape(*lead, d, r),
+        xi[..., third:],
+    )
 
 
 def _flatten(M: Array, Up: Array, Vp: Array, b: Array) -> Array:
@@ -179,11 +183,24 @@ def _retract(point: FixedRank, xi: Array) -> FixedRank:
     M, Up, Vp, b = _split(xi, point)
     r = len(point.s)
     # SciPy's, as the decomposition below: two libraries would keep each other's threads waiting.
-    Qa, Ra = linalg.qr(np.hstack([point.V, Up]), mode="economic", check_finite=False)
-    Qb, Rb = linalg.qr(np.hstack([point.W, Vp]), mode="economic", check_finite=False)
-    core = np.block([[M + np.diag(point.s), np.eye(r)], [np.eye(r), np.zeros((r, r))]])
-    u, s, vt = linalg.svd(Ra @ core @ Rb.T, full_matrices=False, check_finite=False)
+    Qa, Ra = _qr(np.hstack([point.V, Up]))
+    Qb, Rb = _qr(np.hstack([point.W, Vp]))
+    core = np.zeros((2 * r, 2 * r))
+    core[:r, :r] = M
+    core[range(r), range(r)] += point.s
+    core[range(r, 2 * r), range(r)] = core[range(r), range(r, 2 * r)] = 1.0
+    u, s, vt, failed = lapack.dgesdd(Ra @ core @ Rb.T, full_matrices=0)
+    if failed:
+        raise np.linalg.LinAlgError("The singular values of a step did not converge.")
     return FixedRank(product(Qa, u[:, :r]), s[:r], product(Qb, vt[:r].T), point.b + b)
+
+
+def _qr(A: Array) -> tuple[Array, Array]:
+    """Thin QR factors; of small matrices SciPy's own function spends its time on questions."""
+    factors, tau, _, _ = lapack.dgeqrf(A)
+    k = len(tau)
+    Q, _, _ = lapack.dorgqr(factors[:, :k], tau)
+    return Q, np.triu(factors[:k])
 
 
 def _two_loop(g: Array, steps: Array, changes: Array) -> Array:

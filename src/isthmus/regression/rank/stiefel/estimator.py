@@ -276,14 +276,13 @@ class StiefelRegression(RankLimitedRegressor):
         self, loss: Loss, X: Array, Y: Array, weights: Array | None, keep: BoolArray
     ) -> tuple[int, float]:
         """Rank and penalty, given or chosen by the closed form on outputs without far values."""
-        if not chooses_rank(self.rank) and isinstance(self.alpha, Real):
-            return int(self.rank), float(self.alpha)  # type: ignore[arg-type]
-        closed = self._closed_form(keep)
-        if isinstance(self.alpha, str) and not loss.least_squares:
-            closed.set_params(alpha=0.0)
-        elif isinstance(self.alpha, str) and np.isnan(Y).any():
+        robust = isinstance(self.alpha, str) and not loss.least_squares
+        alpha = 0.0 if robust else self.alpha
+        if not chooses_rank(self.rank) and isinstance(alpha, Real):
+            return int(self.rank), float(alpha)  # type: ignore[arg-type]
+        if isinstance(alpha, str) and np.isnan(Y).any():
             alpha = observed_penalty(X, Y, weights, fit_intercept=bool(self.fit_intercept))
-            closed.set_params(alpha=alpha)
+        closed = self._closed_form(keep).set_params(alpha=alpha)
         closed.fit(X, loss.working_outputs(fill_missing(Y), weights), weights)
         return closed.rank_, float(closed.alpha_)
 
