@@ -21,7 +21,6 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
-    "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
 exclude_patterns = ["_build", "gallery/**/*.ipynb", "gallery/**/*.py", "sg_execution_times.rst"]
@@ -29,7 +28,7 @@ exclude_patterns = ["_build", "gallery/**/*.ipynb", "gallery/**/*.py", "sg_execu
 # A word in a type such as "outputs" may be the name of several attributes; it leads to none then.
 suppress_warnings = ["ref.citation", "ref.python"]
 
-myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "dollarmath"]
+myst_enable_extensions = ["attrs_inline", "dollarmath"]
 myst_heading_anchors = 3
 
 autodoc_typehints = "none"  # the docstrings give kinds and shapes
@@ -46,7 +45,7 @@ html_css_files = ["isthmus.css"]
 html_show_sourcelink = False
 html_theme_options = {
     "logo": {"text": "Isthmus"},
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 5,
     "navigation_with_keys": False,
     "show_prev_next": True,
     "secondary_sidebar_items": ["page-toc"],
@@ -126,6 +125,7 @@ def link_to_what_is_built(app, docname, source):
     """
     up = "../" * docname.count("/")
     text = re.sub(r"\[`(?:isthmus\.)?([\w.]+)`\]\((?:\.\./)*api/(\w+)\.md\)", _reference, source[0])
+    text = re.sub(r"\]\((?:\.\./)+examples/\)", f"]({up}gallery/index.rst)", text)
     source[0] = re.sub(
         r"\]\((?:\.\./)+examples/(\w+)/(plot_\w+)\.py\)", rf"]({up}gallery/\1/\2.rst)", text
     )

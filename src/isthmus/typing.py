@@ -1,4 +1,4 @@
-"""The contracts of the square: what fills a slot, what it offers and what it asks.
+"""The contracts of the square: which parts fit which slot, what they offer and what they need.
 
 A part declares what it can do, on the unfitted instance, as a set of words: ``provides``. A part
 that works with another declares what it asks of it: ``needs``. Both are words of

@@ -1,4 +1,4 @@
-"""Sums over rows, block by block: what is a sum can be computed anywhere and merged."""
+"""Sums over rows, computed block by block, in memory, from files or on a cluster, and merged."""
 
 from isthmus._lazy import attach
 

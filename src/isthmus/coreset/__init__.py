@@ -1,4 +1,4 @@
-"""Machines on core sets: quadratic programs solved on few points that stand for all."""
+"""Machines on core sets: quadratic programs solved on a few points that represent all others."""
 
 from isthmus._lazy import attach
 

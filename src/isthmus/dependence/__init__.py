@@ -1,4 +1,4 @@
-"""How strongly two spaces are tied: measures of dependence, and tests.
+"""How strongly two spaces depend on each other: measures and tests.
 
 All of them take paired collections of objects (``mmd`` and ``two_sample_test`` two samples), work
 with any kernel or with distances, and are zero only under independence where kernel or exponent

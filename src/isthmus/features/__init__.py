@@ -1,4 +1,4 @@
-"""φ: things to coordinates."""
+"""Features φ: from objects to coordinates."""
 
 from isthmus._lazy import attach
 

@@ -1,8 +1,8 @@
-"""Similarity of things: one kernel system for every type of object.
+"""Kernels: how similar two objects are, for vectors, labels, words, series and graphs.
 
 A kernel is a callable piece: ``k(X, Z=None)`` is the Gram matrix, ``k.diag(X)`` its
 diagonal, ``k.blocks(X, Z)`` the same row block by row block. Kernels add and multiply.
-What type of object is compared is the kernel's business and nobody else's.
+Only the kernel knows the type of the objects; nothing else in the library depends on it.
 """
 
 from isthmus._lazy import attach

@@ -1,4 +1,4 @@
-"""Manifolds with both directions: coordinates of things, and things from coordinates."""
+"""Manifolds with both directions: coordinates for objects, and objects for coordinates."""
 
 from isthmus._lazy import attach
 

@@ -1,4 +1,4 @@
-"""Solvers and geometry that no library has in the form we need."""
+"""Solvers and geometry that other libraries do not offer in this form."""
 
 from isthmus._lazy import attach
 

@@ -1,8 +1,8 @@
-"""Γ: coordinates back to things.
+"""Pre-images Γ: from coordinates back to objects.
 
 Every pre-image is fitted on objects and a feature map, then solves for many points at once:
-``solve(coordinates)`` returns objects, ``objective(coordinates, objects)`` says how near
-their images are.
+``solve(coordinates)`` returns objects, and ``objective(coordinates, objects)`` says how close their
+images are to the points asked for.
 """
 
 from isthmus._lazy import attach

@@ -1,4 +1,4 @@
-"""T: coordinates to coordinates."""
+"""Regression T: from coordinates to coordinates."""
 
 from isthmus._lazy import attach
 

@@ -1,4 +1,4 @@
-"""A body to move: kinematic chains, movements, and imitation learned from images."""
+"""Robot arms: kinematic chains, movements, and imitation learned from images."""
 
 from isthmus._lazy import attach
 

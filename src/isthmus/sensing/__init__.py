@@ -1,4 +1,4 @@
-"""Γ of a measurement: a sparse signal from far fewer numbers than it has entries.
+"""Compressed sensing: recover a sparse signal from far fewer measurements than it has entries.
 
 Measure with :func:`sensing_matrix`, reconstruct with :func:`basis_pursuit`; bases in which signals
 are sparse come from :func:`orthonormal_basis`.

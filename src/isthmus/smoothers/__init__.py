@@ -1,4 +1,4 @@
-"""Local smoothers and the density kernels that weigh neighbours."""
+"""Smoothers, which predict weighted sums of training outputs, and kernels that weigh neighbours."""
 
 from isthmus._lazy import attach
 

@@ -1,4 +1,4 @@
-"""Few numbers for each signal: pursuits, dictionaries, and what they are good for.
+"""Sparse codes: pursuits, learned dictionaries, factorisations, and pictures restored with them.
 
 Atoms are rows, like ``components_``: a signal is ``code @ dictionary``.
 """

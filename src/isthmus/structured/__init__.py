@@ -1,4 +1,4 @@
-"""t = Γ ∘ T ∘ φ in one estimator."""
+"""The whole map t = Γ ∘ T ∘ φ in one estimator: features, regression and pre-image together."""
 
 from isthmus._lazy import attach
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from html import escape
 
 from isthmus_experiments.coverage.table import LEVELS, Coverage
 from isthmus_experiments.kept.record import Record, findings_table
@@ -75,13 +76,14 @@ def _introduction(kept: list[Record], n_experiments: int) -> list[str]:
     last = max((record.date for record in kept), default="never")
     numbers = ", ".join(f"{counts[word]} {word}" for word in FINDINGS)
     return [
-        "What five documents report, run again in full settings and kept. "
+        "The results of five works, computed again in full settings. "
         f"{len(kept)} of {n_experiments} experiments have a kept run, the last of {last}. "
         f"Findings: **{numbers}**.",
         "",
         f"*Reproduced*: a published number that ours meets within {BAND:.0%}. *Holds*: a "
-        "published claim that is so with us, or whose number is not met so closely. *Observed*: "
-        "ours alone, nothing was published. *Differs*: not so with us, with our reading.",
+        "published claim that we confirm, or a number that ours meets less closely. *Observed*: "
+        "ours alone, nothing was published. *Differs*: ours contradicts it; our reading is beside "
+        "it.",
         "",
         "This page is written by `python docs/published.py` from `experiments/results`, and that "
         "by `isthmus reproduce --keep experiments/results`.",
@@ -97,11 +99,11 @@ def _coverage(covered: list[Coverage]) -> list[str]:
     return [
         f"{len(covered)} tables and figures report results: "
         + ", ".join(f"{counts[level]} {level}" for level in LEVELS)
-        + ". `isthmus reproduce --coverage` lists them all. These are not remade, or in part:",
+        + ". `isthmus reproduce --coverage` lists them all. These are not remade, or only in part:",
         "",
         *_items(missing),
         "",
-        "And these are remade on other data than the published ones:",
+        "These are remade on data other than the published ones:",
         "",
         *_items(elsewhere),
     ]
@@ -158,8 +160,10 @@ def _differences(kept: list[Record]) -> list[str]:
 
 def _section(record: Record) -> list[str]:
     draws = f", {record.draws} of {record.draws_wanted} draws" if record.draws_wanted else ""
+    title = f"{record.id}: {record.title} ({count_findings(record.findings)})"
     return [
-        f":::{{dropdown}} {record.id}: {record.title} ({count_findings(record.findings)})",
+        f"<details><summary>{escape(title, quote=False)}</summary>",
+        "",
         f"{record.document}. {record.published}",
         "",
         *findings_table(record.findings),
@@ -168,5 +172,6 @@ def _section(record: Record) -> list[str]:
         "",
         f"Seed {record.seed}{draws}, {record.seconds:.0f} s, commit {record.commit}, "
         f"{record.date}.",
-        ":::",
+        "",
+        "</details>",
     ]
