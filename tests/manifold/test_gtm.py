@@ -84,6 +84,27 @@ def test_blocks_add_up(problem, gaps):
         assert_allclose(np.broadcast_to(one, np.shape(other)), other, rtol=1e-10)
 
 
+@pytest.mark.parametrize("scale", [1.0, 1e3])  # with powers that vanish, too
+@pytest.mark.parametrize(("n", "d"), [(1, 1), (7, 2), (8, 3), (9, 4), (50, 12)])
+def test_the_loop_over_rows_has_the_sums_of_the_table(rng, n, d, scale):
+    Y, mixture = scale * rng.normal(size=(n, d)), Mixture(rng.normal(size=(21, d)), 2.5)
+    loop = block_sums(Y, mixture)
+    R, logs = posterior(Y, mixture)
+    assert loop.log_likelihood == pytest.approx(logs.sum(), rel=1e-12)
+    assert loop.squares == pytest.approx(np.sum(Y**2))
+    assert (loop.n_rows, loop.n_known) == (n, n * d)
+    assert_allclose(loop.weights[:, 0], R.sum(axis=0), rtol=1e-9, atol=1e-12)
+    assert_allclose(loop.moments, R.T @ Y, rtol=1e-9, atol=1e-12 * scale)
+
+
+def test_many_columns_have_a_table(rng):
+    Y, mixture = rng.normal(size=(30, 25)), Mixture(rng.normal(size=(9, 25)), 0.3)
+    R, logs = plain_posterior(Y, mixture)
+    sums = block_sums(Y, mixture)
+    assert sums.log_likelihood == pytest.approx(logs.sum(), rel=1e-12)
+    assert_allclose(sums.moments, R.T @ Y, rtol=1e-9, atol=1e-12)
+
+
 def test_likelihoods_that_underflow_are_no_trouble(problem):
     Y, mixture = problem[0] * 1e3, problem[1]
     R, logs = posterior(Y, mixture)

@@ -238,6 +238,15 @@ def _manifold(rng):
     return model.transform(X)
 
 
+@first_call("topographic mapping")
+def _topographic_mapping(rng):
+    from isthmus.manifold.gtm.estimator import GenerativeTopographicMapping
+
+    return GenerativeTopographicMapping(1, n_nodes=5, max_iter=1, tol=1e9).fit(
+        rng.normal(size=(20, 2))
+    )
+
+
 @first_call("manifold of local support, local lines")
 def _local_manifold(rng):
     from isthmus.manifold.ukr.estimator import UnsupervisedKernelRegression

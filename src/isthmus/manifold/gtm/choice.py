@@ -3,11 +3,9 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-import numpy as np
-
 from isthmus.manifold.gtm.basis import WIDTHS, Basis
 from isthmus.manifold.gtm.em import Rules, State, learn
-from isthmus.manifold.gtm.mixture import Mixture, block_sums
+from isthmus.manifold.gtm.mixture import make_sums
 from isthmus.typing import Array
 
 # The width with which starts are compared, and from which others are tried.
@@ -44,12 +42,13 @@ def choose(
     Returns it with the evidence of a row in every trial.
     """
     tried: dict[tuple[str, float], Trial] = {}
+    sums_of = make_sums(Y)
 
     def trial(start: str, width: float) -> Trial:
         if (start, width) not in tried:
             basis = basis_of(width)
             state = learn(
-                lambda mixture: block_sums(Y, mixture),
+                sums_of,
                 basis,
                 nodes,
                 starts[start](basis),
@@ -84,8 +83,3 @@ def choose(
         for t in tried.values()
     ]
     return best, rows
-
-
-def mixture_of(state: State, basis: Basis, nodes: Array) -> Mixture:
-    """The mixture that weights and a basis make of the nodes."""
-    return Mixture(np.asarray(basis(nodes) @ state.weights), state.beta)

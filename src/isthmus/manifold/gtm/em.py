@@ -102,10 +102,10 @@ def maximise(
     W = np.empty_like(state.weights)
     fitted = shrunk = 0.0
     for columns, H in _curvatures(state, sums, Phi, free):
-        W[:, columns] = state.beta * linalg.cho_solve(H, Phi.T @ sums.moments[:, columns])
+        W[:, columns] = state.beta * _solve(H, Phi.T @ sums.moments[:, columns])
         n_columns = W[:, columns].shape[1]
         if evidence and rules.asks_evidence:
-            spread = linalg.cho_solve(H, np.eye(len(W))[:, :m])[:m]
+            spread = _solve(H, np.eye(len(W))[:, :m])[:m]
             well = m - state.alpha * float(np.trace(spread))
             shrunk += n_columns * well
             fitted += n_columns * (well + free)
@@ -154,4 +154,9 @@ def _curvatures(
         # A direction without rows and without a prior stays where it is.
         H.flat[:: n_basis + 1] += prior + 1e-12 * np.trace(H) / n_basis + 1e-300
         columns = slice(0, d) if shared else slice(j, j + 1)
-        yield columns, linalg.cho_factor(H, lower=True)
+        yield columns, linalg.cho_factor(H, lower=True, check_finite=False)
+
+
+def _solve(factor: tuple[Array, bool], B: Array) -> Array:
+    found: Array = linalg.cho_solve(factor, B, check_finite=False)
+    return found

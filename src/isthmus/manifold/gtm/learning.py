@@ -27,7 +27,14 @@ from isthmus.manifold.gtm.basis import (
 )
 from isthmus.manifold.gtm.choice import Begin, choose
 from isthmus.manifold.gtm.em import LEAST_NOISE, Rules, State, learn
-from isthmus.manifold.gtm.mixture import Mixture, Sums, block_sums, merge_sums
+from isthmus.manifold.gtm.mixture import (
+    Mixture,
+    Sums,
+    block_rows,
+    block_sums,
+    make_sums,
+    merge_sums,
+)
 from isthmus.manifold.gtm.starts import (
     block_columns,
     embedding_start,
@@ -75,10 +82,10 @@ def learn_map(owner: Any, rows: Rows) -> FittedMap:
     rules = _rules(owner, unit)
     width = None if basis_piece.width == "evidence" else float(basis_piece.width)
     basis_of = partial(make_basis, n_centres, linear=basis_piece.linear)
-    Y, starts = _starts(owner, rows, mean, unit, nodes, rules)
     options = {"max_iter": owner.max_iter, "tol": float(owner.tol)}
-    work = 2.0 * N_CHOOSING * len(nodes) * len(mean)  # distances of some rows to the nodes
+    work = 2.0 * block_rows(len(nodes)) * len(nodes) * len(mean)  # distances of a block to nodes
     with ProgressLine(type(owner).__name__, verbose=owner.verbose) as line, threads_for(work):
+        Y, starts = _starts(owner, rows, mean, unit, nodes, rules)
         trials: list[dict[str, Any]] = []
         start = next(iter(starts))
         if width is None or len(starts) > 1:
@@ -91,6 +98,8 @@ def learn_map(owner: Any, rows: Rows) -> FittedMap:
         basis = basis_of(width)
         if not trials or len(Y) < rows.count():
             sums_of = partial(_sums_of_rows, rows, mean, unit, owner.n_jobs)
+            if len(Y) == rows.count():  # all are at hand
+                sums_of = make_sums(Y)
             chosen = bool(trials)
             state = learn(
                 sums_of, basis, nodes, state, rules, evidence=chosen, tell=line.update, **options

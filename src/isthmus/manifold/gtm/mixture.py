@@ -5,19 +5,21 @@ r"""A mixture of equal Gaussians at the images of latent nodes, and its sums ove
 All is done in logarithms, and a component of a row that is not known (NaN) has no part in it.
 """
 
+from collections.abc import Callable
 from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
 
 from isthmus.blocks.slices import block_slices
+from isthmus.linalg.products import product
+from isthmus.manifold.gtm.loops import HUGE, TINY, add_moments, take_powers
 from isthmus.typing import Array, BoolArray
 
 # Entries of the table of a block, rows times nodes: one megabyte stays in a core's cache.
 BLOCK = 2**17
-# Exponents (of two: exp2 is faster than exp) below are cut off: it takes several times as long
-# where its result vanishes. Sums below are made anew.
-LEAST_EXPONENT, TINY = -1000.0, 1e-250
+# Columns up to which one loop over rows is faster than products with a table between them.
+FEW_COLUMNS = 20
 TO_BASE_TWO = 1.0 / np.log(2.0)
 
 
@@ -68,16 +70,47 @@ def responsibilities(Y: Array, mixture: Mixture, weights: Array | None = None) -
 
 def block_sums(Y: Array, mixture: Mixture) -> Sums:
     """The sums of one block of rows: its E-step, in parts that fit in the cache."""
-    size = block_rows(len(mixture.centres))
+    return make_sums(Y)(mixture)
+
+
+def make_sums(Y: Array) -> Callable[[Mixture], Sums]:
+    """The E-step of rows as a function of a mixture; what depends on rows alone is done once."""
     known = ~np.isnan(Y)
     whole = bool(known.all())
-    columns = _node_factor(mixture, whole)
-    work = np.empty((min(size, len(Y)), columns.shape[1]))
-    parts = [
-        _part_sums(Y[rows], None if whole else known[rows], mixture, columns, work)
-        for rows in block_slices(len(Y), 1, block_size=size)
-    ]
-    return reduce(merge_sums, parts)
+    if whole and Y.shape[1] <= FEW_COLUMNS:
+        return _sums_of_few_columns(Y)
+
+    def sums(mixture: Mixture) -> Sums:
+        size = block_rows(len(mixture.centres))
+        columns = _node_factor(mixture, whole)
+        work = np.empty((min(size, len(Y)), columns.shape[1]))
+        parts = [
+            _part_sums(Y[rows], None if whole else known[rows], mixture, columns, work)
+            for rows in block_slices(len(Y), 1, block_size=size)
+        ]
+        return reduce(merge_sums, parts)
+
+    return sums
+
+
+def _sums_of_few_columns(Y: Array) -> Callable[[Mixture], Sums]:
+    """The E-step of rows of which all is known, without a table of rows and nodes."""
+    n, d = Y.shape
+    rows = np.zeros((n, d + 4 - d % 4))  # with a one behind, and as wide as the loop asks
+    rows[:, :d], rows[:, d] = Y, 1.0
+    squares = np.einsum("nd,nd->n", Y, Y)
+    total = float(squares.sum())
+
+    def sums(mixture: Mixture) -> Sums:
+        factor = _node_factor(mixture, True)
+        columns = np.zeros((rows.shape[1], factor.shape[1]))
+        columns[: d + 1] = factor[:-1]
+        moments = np.zeros((d + 2 - d % 2, factor.shape[1]))
+        log_powers = add_moments(rows, factor[-1, 0] * squares, columns, moments)
+        log_likelihood = log_powers / TO_BASE_TWO + n * float(_log_constant(mixture, d))
+        return Sums(log_likelihood, n, n * d, total, moments[d : d + 1].T, moments[:d].T)
+
+    return sums
 
 
 def _part_sums(
@@ -90,7 +123,7 @@ def _part_sums(
     # The first columns of the factor are the rows, their gaps filled with zeros, then the marks of
     # what is known: their means under the responsibilities are all that an M-step needs.
     rows[:, :-1] /= sums[:, None]
-    moments = table.T @ rows[:, :-1]
+    moments = product(table.T, rows[:, :-1])
     return Sums(
         float(log_density.sum()),
         len(Y),
@@ -133,19 +166,18 @@ def _exponentials(
     The exponents are negative, so that nothing overflows, and what underflows is no part of a sum
     unless all of a row does: only then the largest is split off.
     """
-    table = np.matmul(rows, columns, out=work)
-    # A row of bounds: NumPy takes twice as long with a number.
-    np.maximum(table, np.full(columns.shape[1], LEAST_EXPONENT), out=table)
-    np.exp2(table, out=table)
-    sums, shift = table @ np.ones(columns.shape[1]), np.zeros(len(rows))
-    far = np.flatnonzero(sums < TINY)
+    table = product(rows, columns, out=work)
+    sums, shift = np.empty(len(rows)), np.zeros(len(rows))
+    take_powers(table, sums)
+    far = np.flatnonzero((sums < TINY) | (sums > HUGE))
     if len(far):
         again = rows[far] @ columns
         top = again.max(axis=1)
         shift[far] = top / TO_BASE_TWO
         again -= top[:, None]
-        table[far] = np.exp2(np.maximum(again, LEAST_EXPONENT))
-        sums[far] = table[far].sum(axis=1)
+        anew = np.empty(len(far))
+        take_powers(again, anew)
+        table[far], sums[far] = again, anew
     return table, sums, shift
 
 
