@@ -217,6 +217,36 @@ class TestFixedPoint:
         costs = [solver.objective(queries, one) for one in alone]
         assert_allclose(found, alone[np.argmin(costs, axis=0), np.arange(10)], atol=1e-9)
 
+    @pytest.mark.parametrize("gamma", [0.5, 5.0, 50.0])
+    def test_leaps_end_where_plain_steps_do(self, points, gamma):
+        pca = KernelPCA(5, kernel=Gaussian(gamma)).fit(points)
+        a = pca.expand(0.5 * (pca.coordinates_[:20] + pca.coordinates_[20:40]))
+        starts = points[:20, None]
+        options = {"tol": 1e-12, "max_iter": 5000}
+        leaps, plain = (
+            weighted_mean_iteration(pca.kernel_, points, a, starts, depth=depth, **options)[0]
+            for depth in (2, 0)
+        )
+        value, other = (np.einsum("ij,ij->i", a, pca.kernel_(z, points)) for z in (leaps, plain))
+        same = np.abs(value - other) < 1e-10  # else in another maximum
+        assert same.mean() >= 0.9
+        assert_allclose(leaps[same], plain[same], atol=1e-6)
+
+    @pytest.mark.parametrize("gamma", [0.1, 3.0])
+    def test_many_rows_in_single_precision_first_are_the_rows_in_pieces(self, gamma):
+        rng = np.random.default_rng(2)
+        X = rng.normal(size=(400, 6))
+        pca = KernelPCA(20, kernel=Gaussian(gamma)).fit(X)
+        queries = pca.transform(rng.normal(size=(400, 6)))
+        solver = FixedPointPreimage().fit(X, pca)
+        whole = solver.solve(queries)
+        pieces = np.concatenate([solver.solve(part) for part in np.split(queries, 20)])
+        off = np.abs(whole - pieces).max(axis=1) > 1e-6  # of several maxima, another one
+        assert off.mean() < 0.05
+        assert solver.objective(queries, whole).mean() < 1.001 * np.mean(
+            solver.objective(queries, pieces)
+        )
+
     def test_wide_kernels_give_the_weighted_mean(self, points, rng):
         a = rng.uniform(size=(3, 60))
         found, _ = weighted_mean_iteration(

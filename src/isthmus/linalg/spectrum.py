@@ -11,6 +11,8 @@ from isthmus.typing import Array
 
 # Eigenvalues below this share of the largest carry only rounding errors.
 RELATIVE_RANK_TOLERANCE = 1e-10
+# Up to this many rows, a square matrix stays in the cache from one product to the next.
+_CACHED_ROWS = 1500
 # An eigenvalue this negative, relative to the largest, is not a rounding error.
 INDEFINITE_TOLERANCE = 1e-6
 
@@ -113,8 +115,8 @@ def leading_eigenpairs(
     n = len(K)
     if share is not None:
         return _pairs_holding_share(K, share, tol)
-    # Measured: below some 1000 rows, or with many pairs, the dense solver is as fast.
-    if n_pairs is None or n_pairs > (n - 400) // 16:
+    # Measured: below some 500 rows, or with many pairs, the dense solver is as fast.
+    if n_pairs is None or n_pairs > min((n - 400) // 8, n // 16):
         return _dense_pairs(K, n_pairs)
     found = _block_krylov(K, n_pairs, tol)
     return _dense_pairs(K, n_pairs) if found is None else found
@@ -156,18 +158,17 @@ def _pairs_holding_share(K: Array, share: float, tol: float) -> tuple[Array, Arr
     return eigenvalues[:r], U[:, :r]
 
 
-def _block_krylov(
-    K: Array, n_pairs: int, tol: float, *, width: int = 24
-) -> tuple[Array, Array] | None:
+def _block_krylov(K: Array, n_pairs: int, tol: float) -> tuple[Array, Array] | None:
     """Block Lanczos with full orthogonalisation: Rayleigh-Ritz in span [G, KG, K²G, ...].
 
-    Blocks of ``width`` vectors balance arithmetic and memory traffic of the product with ``K``.
+    Blocks of 24 vectors balance arithmetic and memory traffic of the product with ``K``; where it
+    stays in the cache, narrow ones need a smaller basis.
     Returns ``None`` where the residual is still too large when the basis has grown to a size
     at which the dense solver is as cheap. The start block is drawn from a fixed seed: the
     converged answer does not depend on it.
     """
     n, dtype = len(K), K.dtype
-    width = min(width, n_pairs + 8)
+    width = min(24 if n > _CACHED_ROWS else 8, n_pairs + 8)
     n_max = min(n // 3, 8 * n_pairs + 10 * width)
     n_max -= n_max % width
     tol = max(tol, 20 * float(np.finfo(dtype).eps))
