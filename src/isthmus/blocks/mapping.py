@@ -18,7 +18,7 @@ from isthmus.typing import Array
 class Blocks:
     """The answers to blocks of rows, computed while they are iterated over.
 
-    It can be iterated over as often as what it was made from, and be given to whatever takes a
+    It can be iterated over as often as its source, and can be passed to any function that takes a
     stream of blocks.
     """
 
@@ -78,8 +78,8 @@ def each(X: Any, function: Callable[[Any], Any], *, block_size: int | None = Non
 def each_pair(X: Any, Z: Any, function: Callable[[Any, Any], Array]) -> Any:
     """A matrix of ``function(x block, z block)``, lazily, where one side is a Dask collection.
 
-    A Gram matrix, say, of which each chunk is one call. What is no Dask collection stays
-    whole.
+    An example is a Gram matrix, each chunk of which is one call. A side that is not a Dask
+    collection is not divided.
 
     Returns
     -------

@@ -280,7 +280,7 @@ def open_rows(
     raw: Sequence[str] = (),
     numbers: Sequence[str] = (),
 ) -> Rows:
-    """Look at containers whose rows go together; nothing but the first block is read.
+    """Open containers whose rows go together; only the first block is read.
 
     Parameters
     ----------

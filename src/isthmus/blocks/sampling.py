@@ -10,7 +10,7 @@ from isthmus.typing import IntArray
 def sample_rows(n_rows: int, max_rows: int | None, rng: Any = 0, *, sort: bool = True) -> IntArray:
     """Indices of at most ``max_rows`` of ``n_rows`` rows, drawn without repetition.
 
-    All of them, in order, where there are no more than that (then nothing is drawn).
+    If there are no more rows than that, all of them are returned in order and nothing is drawn.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ from isthmus.typing import IntArray
 class CoreSetSolver(Piece):
     r"""How a core set grows, and when it is large enough.
 
-    Every parameter that is "auto" is what suits the machine:
+    A parameter that is "auto" takes the value that suits the machine:
 
     ========================= ========= ========== ========== ==========
     machine                   epsilon   stop       batch_size max_core

@@ -19,9 +19,9 @@ WIDTH = real(1e-6, 1e6)  # in units of the extent
 class ImplicitSurface(Estimator):
     r"""The surface :math:`\{x:f(x)=0\}` through a cloud of points.
 
-    A sum of regressions without constant, each with a narrower Gaussian kernel and fitted to
-    what the earlier ones leave of the value 1 at the points; far from them the sum falls to 0,
-    and ``decision_function`` is the sum less 1, positive inside.
+    It is a sum of regressions without a constant, each with a narrower Gaussian kernel than the one
+    before and fitted to the remaining difference from 1 at the points. Far from them the sum falls
+    to 0; ``decision_function`` is the sum minus 1, positive inside.
 
     Parameters
     ----------

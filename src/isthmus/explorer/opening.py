@@ -69,10 +69,11 @@ def explore(
 ) -> Page | None:
     """Walk through what a fitted model has learned, in the browser.
 
-    What can be walked are coordinates with a way back to objects: every latent map of
+    The model needs coordinates with a way back to objects: every latent map of
     :mod:`isthmus.manifold`, feature maps with ``inverse_transform`` such as
-    :class:`isthmus.features.KernelPCA`, a pipeline that ends in one. What predicts
-    (:class:`isthmus.structured.DependencyEstimator`, conformal sets, any regressor) is asked.
+    :class:`isthmus.features.KernelPCA`, a pipeline that ends in one. Models that predict
+    (:class:`isthmus.structured.DependencyEstimator`, conformal sets, any regressor) get a page with
+    fields for their inputs.
 
     Parameters
     ----------

@@ -64,7 +64,7 @@ FileContents.__module__ = "isthmus.files"
 
 
 def list_contents(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> FileContents:
-    """List what a model file would load; nothing of it is imported, built or run.
+    """List what a model file would load, without importing, building or running any of it.
 
     Parameters
     ----------

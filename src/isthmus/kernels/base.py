@@ -25,9 +25,9 @@ class Kernel(Piece, ABC):
     r"""A positive semi-definite similarity :math:`k(x,z)=\langle\varphi(x),\varphi(z)\rangle`.
 
     A new kernel is a dataclass with :meth:`gram` and :meth:`diag`; if it is differentiable in
-    vectors, also with :meth:`_weighted_gradient` and :meth:`diag_gradient`. What it can do beyond
-    its values it declares in ``offers``. A kernel that compares something other than rows of an
-    array sets ``vectors = False``, and one with parameters that can be learned names them in
+    vectors, also with :meth:`_weighted_gradient` and :meth:`diag_gradient`. It declares in
+    ``offers`` what it can do beyond its values. A kernel that compares something other than rows of
+    an array sets ``vectors = False``, and one with parameters that can be learned names them in
     ``learned``. A kernel made of others names them as ``parts``, and in ``inherits`` the words that
     it has if all of its parts have them.
     """

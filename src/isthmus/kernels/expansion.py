@@ -15,10 +15,10 @@ from isthmus.typing import Array, Objects
 class Expansion:
     r"""Functions :math:`f_j(x)=\sum_iA_{ij}k(x_i,x)+b_j` over one set of objects.
 
-    The one form in which every linear functional that a kernel machine has learned is held: the
-    directions of a kernel feature map, the function of a ridge regression, the mean of a Gaussian
-    process, the separating plane of a support vector machine. Calling it evaluates the functions in
-    blocks; the offset counts there, and in no inner product, since it is no part of
+    Every function that a kernel machine has learned is held in this form: the directions of a
+    kernel feature map, the function of a ridge regression, the mean of a Gaussian process, the
+    separating plane of a support vector machine. Calling it evaluates the functions in blocks; the
+    offset counts there, and in no inner product, since it is no part of
     :math:`w_j=\sum_iA_{ij}\varphi(x_i)`.
 
     Parameters

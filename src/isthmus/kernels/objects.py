@@ -91,11 +91,11 @@ def check_collection(
 ) -> Objects:
     """Check inputs or outputs of an estimator whose parts may be of any class.
 
-    With a kernel, as the kernel requires; without one, tables of numbers as scikit-learn does and
-    anything else as a list. ``kinds`` are the words by which the parts declare what an object is
-    (see :mod:`isthmus.typing`); if they declare nothing, the data decide. ``reset=None`` is for
-    outputs: they leave the estimator's ``n_features_in_`` alone, and one number per object becomes
-    a column.
+    With a kernel, they are checked as the kernel requires; without one, tables of numbers as
+    scikit-learn does and anything else as a list. ``kinds`` are the words by which the parts
+    declare what an object is (see :mod:`isthmus.typing`); if they declare nothing, the data decide.
+    ``reset=None`` is for outputs: they leave the estimator's ``n_features_in_`` alone, and one
+    number per object becomes a column.
     """
     if kernel is not None:
         kinds = kernel.provides

@@ -55,7 +55,7 @@ def kernel_parameter(owner: Any, name: str) -> Kernel:
 
 
 def as_kernel(kernel: Any) -> Kernel:
-    """Return a kernel of our system, a copy that the caller may keep.
+    """Return the kernel that a name, a kernel or a function stands for, as a copy.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ def clip_far(Y: Array, middle: Array, deviation: Array) -> Array:
 
 
 class Loss(Piece, ABC):
-    """Base of losses: no stages, no link, nothing to be estimated.
+    """Base class of losses, without stages, link or anything to be estimated.
 
     Attributes
     ----------
@@ -96,9 +96,9 @@ class Loss(Piece, ABC):
 class ResidualLoss(Loss):
     r"""Base of losses :math:`\rho(r)` of residuals :math:`r=p-y`.
 
-    A subclass writes ``profile``, the function of a number. Of the shape ``"cube"`` a loss takes
-    every residual by itself; of the shape ``"ball"`` it is :math:`\rho(\|r\|)` of a whole row,
-    which counts or is an outlier as one, and no axes are special.
+    A subclass defines ``profile``, the function of one number. With the shape ``"cube"`` a loss
+    takes every residual by itself; with ``"ball"`` it is :math:`\rho(\|r\|)` of a whole row, so
+    that a row is an outlier as a whole or not at all, and the axes of the outputs do not matter.
 
     Attributes
     ----------

@@ -51,7 +51,7 @@ class ForeignResidualLoss(ResidualLoss):
 
 
 def as_loss(loss: Any) -> Loss:
-    """Return the loss of a name, a piece itself, or a class of others in the form of a piece.
+    """Return the loss that a name, a loss of this library or a class from elsewhere stands for.
 
     A loss that does not derive from :class:`Loss` needs ``evaluate(Y, P)``, which returns values
     and slopes element by element; where it depends on ``P - Y`` alone it says so by

@@ -92,8 +92,8 @@ class PseudoHuber(ResidualLoss):
 class LogCosh(ResidualLoss):
     r"""Logarithm of the hyperbolic cosine, :math:`s^2\log\cosh(e/s)`.
 
-    Smooth of every order, with the slope :math:`s\tanh(e/s)`; it is the negative log-likelihood of
-    noise with the density of a hyperbolic secant.
+    It is infinitely smooth, with the slope :math:`s\tanh(e/s)`, and is the negative log-likelihood
+    of noise with the density of a hyperbolic secant.
 
     Parameters
     ----------

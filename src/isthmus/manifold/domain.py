@@ -12,8 +12,8 @@ from isthmus.typing import Array, BoolArray
 class Domain:
     """A box in latent space; by default all of it.
 
-    What else limits a map (a region where training data are dense, say) is told by the
-    ``feasible`` flags of its values, see :meth:`BaseLatentMap.evaluate`.
+    Other limits of a map, such as the region where training data are dense, are given by the
+    ``feasible`` flags of its values; see :meth:`BaseLatentMap.evaluate`.
 
     Parameters
     ----------

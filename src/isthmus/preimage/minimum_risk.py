@@ -34,9 +34,9 @@ class MinimumRiskPreimage(Estimator):
     for every loss for which the smoother's regression is [Ciliberto2020]_; each loss brings its
     own search and says where it is exact.
 
-    Kernel ridge regression has negative weights. They belong to it: the weighted sums are its
-    predictions, and by default they are used as they are. ``weights="clipped"`` sets them to zero
-    and scales the rest of each row to sum to one, so that they are probabilities of the training
+    Kernel ridge regression has negative weights, and it needs them: the weighted sums are its
+    predictions. By default they are used as they are. ``weights="clipped"`` sets them to zero and
+    scales the rest of each row to sum to one, so that they are probabilities of the training
     outputs.
 
     Parameters

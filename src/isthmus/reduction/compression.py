@@ -39,10 +39,10 @@ def compress(
 ) -> Any:
     r"""Return a fitted model of the same kind that needs few kernel evaluations.
 
-    The functions in the model, :math:`w^j=\sum_iA_{ij}\varphi(x_i)`, are
-    replaced by expansions over a common small subset of their points, chosen by
-    :func:`reduce_expansion`. If the kernel has a gradient, these points are then moved to better
-    positions. What the model does with the values of the functions stays the same.
+    The functions in the model, :math:`w^j=\sum_iA_{ij}\varphi(x_i)`, are replaced by expansions
+    over a common small subset of their points, chosen by :func:`reduce_expansion`. If the kernel
+    has a gradient, these points are then moved to better positions. The rest of the model stays the
+    same.
 
     Parameters
     ----------

@@ -59,9 +59,9 @@ class ImitationModel(MultiOutputMixin, RegressorMixin, Estimator):
     are also learned from pictures without a posture. Postures become components of a
     :class:`PoseKernel`. A regression of limited rank joins the two, and a pre-image brings
     predicted components back to joint values [Bakir2005]_: a
-    :class:`~isthmus.structured.DependencyEstimator` (``square_``) with these parts. What the
-    regression takes of the pictures is fused with their components into one expansion
-    (``extractor_``); :func:`isthmus.reduction.compress` shortens it.
+    :class:`~isthmus.structured.DependencyEstimator` (``square_``) with these parts. The components
+    of the pictures and the regression are fused into one expansion (``extractor_``), which
+    :func:`isthmus.reduction.compress` shortens.
 
     Without a chain the outputs are plain vectors under a linear kernel, and tables of numbers can
     take the place of pictures.

@@ -52,9 +52,9 @@ def inpaint_image(
     The thresholds, from coarse to fine, are multiples of the differences of observed neighbours.
 
     With a ``dictionary`` every overlapping patch is coded by its observed pixels, with atoms
-    restricted to them and rescaled, and decoded by the whole atoms; what overlapping patches say
-    about a missing pixel is averaged, each weighted by the share of it that was observed. Holes
-    larger than a patch are filled from their rim inwards. It is published, and slower. Observed
+    restricted to them and rescaled, and decoded by the whole atoms; the values of overlapping
+    patches at a missing pixel are averaged, each patch weighted by its observed share. Holes larger
+    than a patch are filled from their rim inwards. This is the published way, and slower. Observed
     pixels come back unchanged.
 
     Parameters

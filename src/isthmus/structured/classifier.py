@@ -30,12 +30,12 @@ from isthmus.typing import Array, IntArray
 
 
 class DependencyClassifier(ClassifierMixin, Estimator):
-    r"""Predict a class, or a set of labels, with the loss that is named.
+    r"""Predict the class, or the set of labels, that is best for a named loss.
 
-    It is :class:`DependencyEstimator` with a loss, as a classifier: kernel ridge regression of
-    indicators, whose kernel, width and penalty have the smallest left-out loss, and the answer of
-    least expected loss. ``predict_proba`` clips the predicted indicators and calibrates them on
-    left-out rows, which costs no data.
+    It is a :class:`DependencyEstimator` with a loss and the interface of a classifier: kernel ridge
+    regression of indicators, with the kernel, width and penalty that have the smallest loss on
+    left-out rows, followed by the answer of least expected loss. ``predict_proba`` clips the
+    predicted indicators and calibrates them on left-out rows, which costs no data.
 
     Parameters
     ----------

@@ -23,11 +23,11 @@ class DistanceCorrelationRegressor(MultiOutputMixin, RegressorMixin, Estimator):
     :math:`\varphi` is a :class:`~isthmus.features.DistanceCorrelationReduction` and :math:`\psi` a
     regression of the outputs on its coordinates [Tonde2016]_.
 
-    :math:`\psi` is trained on the optimal coordinates of the training rows, which hold their
-    outputs; new rows have predictions in their place, so the whole is about as good as the
-    regression inside :math:`\varphi`. ``crossfit`` trains it on coordinates that were predicted
-    with the fold of each row left out: better where the regression inside follows its training
-    outputs too closely, worse where many components are kept (see
+    :math:`\psi` is trained on the optimal coordinates of the training rows, which contain their
+    outputs; for new rows, predictions take the place of the outputs, so the whole is about as good
+    as the regression inside :math:`\varphi`. ``crossfit`` trains it on coordinates that were
+    predicted with the fold of each row left out: better where the regression inside follows its
+    training outputs too closely, worse where many components are kept (see
     :class:`~isthmus.features.DistanceCorrelationReduction`).
 
     Parameters

@@ -31,9 +31,9 @@ def check_latent_map(latent_map: LatentMap, X: Objects) -> CheckReport:
     """Check that a manifold keeps its contract on the rows ``X``.
 
     The map: values, Jacobians by the remainder of Taylor's formula, starts that lie in the domain.
-    The verbs, where it has them (:class:`isthmus.manifold.BaseLatentMap` derives them): a point of
-    the manifold is its own projection, ``reconstruction_error`` is a squared distance, ``project``
-    orders its ends by error, ``complete`` leaves known entries as they are.
+    The methods, where it has them (:class:`isthmus.manifold.BaseLatentMap` derives them): a point
+    of the manifold is its own projection, ``reconstruction_error`` is a squared distance,
+    ``project`` orders its ends by error, ``complete`` leaves known entries as they are.
 
     Parameters
     ----------

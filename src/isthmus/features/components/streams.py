@@ -144,7 +144,8 @@ class MinorComponents(StreamComponents):
               w_j\leftarrow w_j-\sum_{i<j}(w_j^\top u_i)u_i ,
 
     so that :math:`\|w_j\|\to1-\lambda_j/\gamma`. Earlier directions must be projected out of the
-    vector: taken out of the row, as for principal components, they would all become the same one.
+    vector: if they were removed from the row, as for principal components, all directions would
+    become the same.
 
     Parameters
     ----------

@@ -23,14 +23,14 @@ from isthmus.typing import Array
 class LikelihoodAcquiredDirections(SlicedReduction):
     r"""Directions of largest likelihood of normal inputs within slices of the outputs (LAD).
 
-    With whitened inputs and the covariances :math:`V_h` of the slices h, of which a share
-    :math:`f_h` of the rows is,
+    With whitened inputs and the covariances :math:`V_h` of the slices h, each of which holds a
+    share :math:`f_h` of the rows,
 
     .. math:: \max_{B^\top B=I}\ -\tfrac12\sum_hf_h\log|B^\top V_hB|
 
-    is climbed over the spans of B, from the directions of the sliced means and of the sliced
-    variances [CookForzani2009]_. It uses both, and is the best of the three where inputs within
-    slices are normal.
+    is maximised over the spans of B, starting from the directions of the sliced means and of the
+    sliced variances [CookForzani2009]_. It uses both, and is the best of the three if the inputs
+    within slices are normal.
 
     Parameters
     ----------

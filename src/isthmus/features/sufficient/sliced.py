@@ -25,10 +25,10 @@ class SlicedInverseRegression(SlicedReduction):
     r"""Directions in which the means of the inputs differ most between slices of the outputs (SIR).
 
     The outputs are cut into slices h of about equal size. With inputs whitened to
-    :math:`t=\Sigma^{-1/2}(x-\bar x)` and the means :math:`m_h` of the slices, of which a share
-    :math:`f_h` of the rows is, the directions are :math:`\Sigma^{-1/2}v` for the leading
-    eigenvectors v of :math:`\sum_hf_hm_hm_h^\top` [Li1991]_. Where the outputs depend on the
-    inputs through a few projections, and the inputs are normal, the directions lie in their span.
+    :math:`t=\Sigma^{-1/2}(x-\bar x)` and the means :math:`m_h` of the slices, each of which holds a
+    share :math:`f_h` of the rows, the directions are :math:`\Sigma^{-1/2}v` for the leading
+    eigenvectors v of :math:`\sum_hf_hm_hm_h^\top` [Li1991]_. Where the outputs depend on the inputs
+    through a few projections, and the inputs are normal, the directions lie in their span.
 
     Parameters
     ----------
@@ -104,11 +104,12 @@ class SlicedInverseRegression(SlicedReduction):
 class SlicedAverageVariance(SlicedReduction):
     r"""Directions whose variance differs between slices of the outputs (SAVE).
 
-    With inputs whitened to :math:`t=\Sigma^{-1/2}(x-\bar x)` and the covariances :math:`V_h` of
-    the slices h of the outputs, of which a share :math:`f_h` of the rows is, the directions are
+    With inputs whitened to :math:`t=\Sigma^{-1/2}(x-\bar x)` and the covariances :math:`V_h` of the
+    slices h of the outputs, each of which holds a share :math:`f_h` of the rows, the directions are
     :math:`\Sigma^{-1/2}v` for the leading eigenvectors v of :math:`\sum_hf_h(I-V_h)^2`
-    [CookWeisberg1991]_. Even ties, which leave the means of slices alone, are seen too; monotone
-    ones need more rows than :class:`SlicedInverseRegression` does.
+    [CookWeisberg1991]_. It also finds even dependence (such as a square), which does not change the
+    means of slices; for monotone dependence it needs more rows than
+    :class:`SlicedInverseRegression`.
 
     Parameters
     ----------

@@ -27,9 +27,9 @@ class NGrams(SequenceKernel):
         +\rho^2\sum_p\big[s_{p:p+d}=t_{p:p+d}=u\big]
         +\rho^2\sum_p\big[s_{-p-d:-p}=t_{-p-d:-p}=u\big]\Big),
 
-    where :math:`|s|_u` counts how often u occurs in s. A translation of sequences needs this: what
-    a piece becomes depends on the piece, and where the result stands depends on its place. Linear
-    in the lengths.
+    where :math:`|s|_u` counts how often u occurs in s. This suits the translation of sequences:
+    what a piece becomes depends on the piece, and where the result stands depends on its position.
+    The cost is linear in the lengths.
 
     Parameters
     ----------

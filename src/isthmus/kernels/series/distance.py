@@ -43,8 +43,8 @@ class _DistanceBased(Kernel):
 class DTWKernel(SeriesKernel, _DistanceBased):
     r"""Similarity :math:`k(x,z)=\exp(-\gamma\,D(x,z))` with dynamic time warping D.
 
-    Only the best alignment counts. It is not positive semi-definite, and kernel methods complain
-    about that: wrap it in :class:`SpectrumRepair`, or use :class:`GlobalAlignment`.
+    Only the best alignment counts. It is not positive semi-definite, so kernel methods refuse it:
+    wrap it in :class:`SpectrumRepair`, or use :class:`GlobalAlignment`.
 
     Parameters
     ----------

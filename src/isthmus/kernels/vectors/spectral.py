@@ -34,11 +34,11 @@ class SpectralMixture(Kernel):
     .. math:: k(x,z)=\sum_qw_q\prod_je^{-2\pi^2\tau_j^2\sigma_{qj}^2}\cos(2\pi\mu_{qj}\tau_j),
               \qquad\tau=x-z .
 
-    A component has the frequency :math:`\mu_{qj}` in column :math:`j`, and forgets its phase over
-    a distance of :math:`1/(2\pi\sigma_{qj})`: with :math:`\mu_q=0` it is a Gaussian of that width,
-    with :math:`\sigma_q=0` it repeats for ever. With enough components every stationary covariance
-    is approached. In a :class:`~isthmus.regression.GaussianProcess` all weights, frequencies and
-    deviations above zero are learned; what is zero stays zero.
+    A component has the frequency :math:`\mu_{qj}` in column :math:`j`, and forgets its phase over a
+    distance of :math:`1/(2\pi\sigma_{qj})`: with :math:`\mu_q=0` it is a Gaussian of that width,
+    with :math:`\sigma_q=0` it repeats for ever. With enough components it approximates every
+    stationary covariance. In a :class:`~isthmus.regression.GaussianProcess` all weights,
+    frequencies and deviations above zero are learned; those that are zero stay zero.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ Decoded.__module__ = "isthmus.losses"
 
 
 class TaskLoss(Piece, ABC):
-    """Base of losses of objects; a subclass writes ``cost`` and, where it can, ``decode``.
+    """Base class of losses of objects; a subclass defines ``cost`` and, if it can, ``decode``.
 
     Attributes
     ----------

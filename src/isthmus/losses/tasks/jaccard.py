@@ -33,10 +33,10 @@ class WeightedSets(NamedTuple):
 class Jaccard(TaskLoss):
     r"""Jaccard distance of label sets, :math:`1-|h\wedge y|/|h\vee y|`; zero for two empty ones.
 
-    It is no sum over labels once the size of the answer is known, as F1 is. Up to ten labels every
-    set is compared, which is exact. Beyond that, the search begins at the answer for F1 and at the
-    labels of more than half the weight, and adds or drops the label that helps most until none
-    does; all such moves of a row cost two matrix products.
+    Unlike F1, it is not a sum over labels even when the size of the answer is known. Up to ten
+    labels every set is compared, which is exact. Beyond that, the search begins at the answer for
+    F1 and at the labels of more than half the weight, and adds or drops the label that helps most
+    until none does; all such moves of a row cost two matrix products.
 
     Examples
     --------

@@ -63,7 +63,7 @@ class ForeignTaskLoss(TaskLoss):
 
 
 def as_task_loss(loss: Any) -> TaskLoss:
-    """Return the loss of a name, a piece itself, or a function or class of others as a piece.
+    """Return the loss that a name, a loss of this library, a function or a class stands for.
 
     A class that does not derive from :class:`TaskLoss` needs ``cost(Y, Z)``; it may have
     ``decode(weights, outputs)``, which returns the answers alone or a :class:`Decoded`. A function

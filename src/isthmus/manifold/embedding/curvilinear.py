@@ -41,12 +41,12 @@ def unfold(
 
 
 class CurvilinearComponents(BaseEmbedding):
-    r"""Places whose distances are those of the rows wherever places are near.
+    r"""An embedding that keeps the distances between places that are near each other.
 
     Minimises :math:`\frac12\sum_{i\ne j}(D_{ij}-d_{ij})^2F(d_{ij},\lambda)` over places with
     distances :math:`d_{ij}`, where F is 1 up to the reach :math:`\lambda` and 0 beyond it, and the
-    reach falls from sweep to sweep [Demartines1997]_. Because F looks at places and not at rows,
-    what is near in the data may be torn apart: a ball is cut open, a roll unrolls. Distances
+    reach falls from sweep to sweep [Demartines1997]_. Because F depends on places and not on rows,
+    neighbours in the data may be torn apart: a ball is cut open, a roll unrolls. Distances
     :math:`D_{ij}` are Euclidean or, in curvilinear distance analysis, those along the neighbour
     graph [Lee2004]_. Rows come back from places by local linear regression, and new rows go to the
     place whose image is nearest.

@@ -25,7 +25,7 @@ def sammon_stress(X: Array, D: Array) -> tuple[float, Array]:
 
 
 class SammonMapping(BaseEmbedding):
-    r"""Places whose distances are those of the rows, short ones above all.
+    r"""An embedding that keeps the distances of the rows, short ones above all.
 
     Minimises the stress [Sammon1969]_
 

@@ -21,10 +21,10 @@ LOOSE = 0.02
 
 
 class MaximumVarianceUnfolding(BaseEmbedding):
-    r"""Places as far apart as the distances of neighbours allow.
+    r"""An embedding spread as far apart as the distances of neighbours allow.
 
-    Data on a curled sheet are pulled flat: the variance of the places is largest among all with
-    the distances of neighbouring rows kept [Weinberger2006]_,
+    Data on a curled sheet are pulled flat: of all places that keep the distances of neighbouring
+    rows, it finds those with the largest variance [Weinberger2006]_,
 
     .. math:: \max_X\sum_i\|x_i-\bar x\|^2\quad\text{s.t. }\|x_i-x_j\|\le\|y_i-y_j\|\
               \text{for neighbours},

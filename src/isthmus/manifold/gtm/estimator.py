@@ -42,10 +42,11 @@ class GenerativeTopographicMapping(BaseNodeMixture):
     .. math:: p(y)=\frac1K\sum_k\mathcal N\bigl(y;\,f(x_k),\,\beta^{-1}I\bigr),\qquad
         W\sim\mathcal N(0,\alpha^{-1}I),
 
-    with Gaussians :math:`\phi` on a coarser grid. EM raises the likelihood of the rows in every
-    step, and both halves are closed [Bishop1998]_. The precision :math:`\alpha` of the prior, the
-    noise and the width of the basis are those under which the data are most probable
-    [BishopSvensen1998]_. Entries may be missing (NaN): a row counts with what is known of it.
+    with Gaussians :math:`\phi` on a coarser grid. The EM algorithm raises the likelihood of the
+    rows in every step, and both of its halves have a closed form [Bishop1998]_. The precision
+    :math:`\alpha` of the prior, the noise and the width of the basis are those under which the data
+    are most probable [BishopSvensen1998]_. Entries may be missing (NaN): a row counts with its
+    known entries.
 
     Parameters
     ----------

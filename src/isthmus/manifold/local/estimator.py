@@ -20,9 +20,9 @@ from isthmus.typing import Array, IntArray
 class LocalPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     r"""A principal plane for every part of the data.
 
-    One plane cannot follow what is curved; several can, each where it is near. A row is described
-    by the number of its model and by its coordinates there. Coordinates of different models have
-    nothing to do with each other: :class:`Charting` turns them into common ones.
+    One plane cannot follow a curved shape, but several can, each in its own part of the data. A row
+    is described by the number of its plane and by its coordinates there. Coordinates of different
+    models have nothing to do with each other: :class:`Charting` turns them into common ones.
 
     Parameters
     ----------

@@ -134,8 +134,8 @@ def trustworthiness(X: Any, Z: Any, *, n_neighbors: int = 5, **options: Any) -> 
 
     .. math:: T(K)=1-\frac2{nK(2n-3K-1)}\sum_i\sum_{j\in U_K(i)}(\rho_{ij}-K)
 
-    where :math:`U_K(i)` are those of the K neighbours of :math:`i` in the embedding that are
-    none in the data [Venna2001]_.
+    where :math:`U_K(i)` are those of the K neighbours of :math:`i` in the embedding that are not
+    among its K neighbours in the data [Venna2001]_.
 
     Parameters
     ----------
@@ -180,8 +180,8 @@ def continuity(X: Any, Z: Any, *, n_neighbors: int = 5, **options: Any) -> float
 def coranking_matrix(X: Any, Z: Any) -> IntArray:
     r"""Return how often rank k in the data meets rank l in the embedding, (n - 1, n - 1).
 
-    Rows and columns sum to n; what lies below the diagonal has come nearer in the embedding, what
-    lies above has been moved away.
+    Rows and columns sum to n; entries below the diagonal count pairs that have come nearer in the
+    embedding, entries above it pairs that have moved apart.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ from isthmus.typing import Array
 
 
 class PSOM(BaseGridManifold):
-    r"""A smooth manifold through the nodes of a grid, and an associative memory.
+    r"""A smooth manifold through the nodes of a grid that fills in any missing components.
 
     Few training points that lie on a grid define a map of high precision,
 

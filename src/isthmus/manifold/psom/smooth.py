@@ -40,7 +40,7 @@ FEW_ROWS = 10  # with fewer none are held out
 
 
 class SmoothPSOM(BaseGridManifold):
-    r"""A smooth map through the nodes of a grid, from noisy, missing, scattered or bare data.
+    r"""A smooth map through the nodes of a grid, from noisy or scattered nodes, or rows alone.
 
     Minimises the misfit plus the roughness of the map over the whole domain,
 
@@ -48,7 +48,8 @@ class SmoothPSOM(BaseGridManifold):
         \sum_i\|y_i-f(x_i)\|^2+\lambda\int\sum_{\mu\nu}
         \Bigl\|\frac{\partial^2f}{\partial x_\mu\partial x_\nu}\Bigr\|^2dx ,
 
-    over the images of the nodes [Klanke2007]_. What is known decides how it is fitted:
+    over the images of the nodes [Klanke2007]_. There are three ways to fit it, depending on what is
+    known:
 
     - ``fit(X)``: rows alone. Latent points and map are learned in turn, from the principal plane
       on, while :math:`\lambda` falls.

@@ -30,7 +30,7 @@ from isthmus.typing import Array, IntArray
 
 
 class KHarmonicMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Estimator):
-    r"""Clusters whose centres hardly depend on where they begin.
+    r"""Clusters whose centres hardly depend on where the search begins.
 
     Minimises the mean over rows of the harmonic mean of powers of the distances to all centres,
 

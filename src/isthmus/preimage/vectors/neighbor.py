@@ -28,8 +28,8 @@ class NeighborPreimage(BasePreimage):
 
     There is no iteration and no kernel evaluation; the result lies in the affine span of the
     neighbours. The distances of a predicted point contradict each other, and narrow directions of
-    the cloud of neighbours amplify that: along every axis of the cloud the result stays within ten
-    times the extent of the neighbours (but not with the published ``"coordinates"``).
+    the cloud of neighbours amplify that. So the result is kept within ten times the extent of the
+    neighbours along every axis of the cloud (but not with the published ``"coordinates"``).
 
     Parameters
     ----------

@@ -81,10 +81,10 @@ class GaussianProcessClassifier(ClassifierMixin, Estimator):
     :math:`\sigma(f(x))` of a class. The posterior of :math:`f` is approximated by a Gaussian about
     its mode (Laplace), and the parameters of the kernel and :math:`s` are those of largest
     approximate likelihood [Rasmussen2006]_. The probability of a new object is the mean of
-    :math:`\sigma(f)` over what is not known of :math:`f`: far from the data it returns to a half.
+    :math:`\sigma(f)` over the posterior of :math:`f`: far from the data it returns to a half.
 
-    Several classes are told one from the rest, each by a function with a kernel of its own; the
-    probabilities are divided by their sum.
+    With several classes, each is separated from the rest by a function with a kernel of its own,
+    and the probabilities are divided by their sum.
 
     Parameters
     ----------

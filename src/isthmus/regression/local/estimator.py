@@ -48,9 +48,9 @@ class LocalPolynomialRegression(MultiOutputMixin, RegressorMixin, Estimator):
     Degree 0 is the Nadaraya-Watson estimator, a weighted mean of outputs; degree
     1 takes away its bias at the border, degree 2 also the bias of curved functions.
 
-    The degree is lowered at queries whose neighbours cannot bear it: where they lie too
-    few or too close to a line, or so far away that noise of the outputs would be
-    amplified more than fivefold. Far from all data the nearest output is left. The error
+    The degree is lowered at queries whose neighbours do not support it: where there are too few of
+    them, where they lie too close to a line, or so far away that noise in the outputs would be
+    amplified more than fivefold. Far from all data the prediction is the nearest output. The error
     of a bandwidth is the exact leave-one-out error, at the cost of one pass.
 
     Parameters

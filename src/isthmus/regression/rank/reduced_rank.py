@@ -58,10 +58,10 @@ class ReducedRankRegression(RankLimitedRegressor):
     .. math:: \min_{F,b}\ \sum_i\|y_i-Fx_i-b\|^2+\alpha\|F\|_F^2
               \quad\text{subject to}\quad\operatorname{rank}F\le r .
 
-    All outputs are predicted from the same :math:`r` combinations of inputs, which is worth much
-    where the outputs belong together and are noisy. Unlike partial least squares,
-    the solution is the global minimum [Izenman1975]_, [Mukherjee2011]_, and one decomposition
-    gives it for all ranks; with rank ``min(n_features, n_outputs)`` it is ridge regression.
+    All outputs are predicted from the same :math:`r` combinations of inputs, which helps most if
+    the outputs are related and noisy. Unlike partial least squares, the solution is the global
+    minimum [Izenman1975]_, [Mukherjee2011]_, and one decomposition gives it for all ranks; with
+    rank ``min(n_features, n_outputs)`` it is ridge regression.
 
     Parameters
     ----------

@@ -172,7 +172,7 @@ def follow(
     max_iter: int = 50,
     tol: float = 1e-9,
 ) -> JointPath:
-    r"""Joint values that move the hand along a path while keeping a wanted posture.
+    r"""Joint values that move the hand along a path while staying close to a wanted posture.
 
     .. math::
         \min_{q_1 \dots q_T} \sum_t \|f_t - f(q_t)\|^2 + a \|q_t - q_{t-1}\|^2

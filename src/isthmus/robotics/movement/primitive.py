@@ -52,7 +52,8 @@ class MovementPrimitive:
 
     .. math:: \zeta(t) = a + (b - a)\, t / T + n(t), \qquad n(0) = n(T) = 0.
 
-    Without their end points, elements can be blended and chained without jumps.
+    Once the end points are separated from the shape, elements can be blended and chained without
+    jumps.
 
     Parameters
     ----------

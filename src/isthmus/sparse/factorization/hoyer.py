@@ -80,9 +80,9 @@ def hoyer_projection(X: Any, sparseness: float, *, norm: Any = None) -> Array:
     .. math:: \min_s\ \|s-x\|^2\quad\text{subject to}\quad s\ge0,\
               \operatorname{sparseness}(s)=S,\ \|s\|_2=\text{norm}
 
-    Hoyer's alternation between the hyperplane of the sum and the sphere, which ends after a few
-    passes, for all rows at once. Without ``norm`` the length is free, too: the direction
-    is the same for all lengths, and the best length is the inner product with it.
+    This is Hoyer's alternation between the hyperplane of the sum and the sphere, which ends after a
+    few passes, for all rows at once. Without ``norm`` the length is free too: the direction is the
+    same for all lengths, and the best length is the inner product with it.
 
     Parameters
     ----------

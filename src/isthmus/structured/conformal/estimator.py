@@ -30,12 +30,13 @@ SCORES = ("auto", "residual", "probability", "labels", "risk", "distance")
 
 
 class ConformalSets(Estimator):
-    r"""Predict a set for each row that holds the true output with probability ``coverage``.
+    r"""Predict for each row a set that contains the true output with probability ``coverage``.
 
-    Whatever the estimator, and however wrong it is: rows only have to be exchangeable. A score
-    :math:`S(x,y)` says how badly an output fits; scores of rows that the estimator did not learn
-    from tell how bad the true output's usually is [Vovk2005]_, and the set holds all outputs that
-    are not worse, :math:`\{y:S(x,y)\le q\}`.
+    This holds whatever the estimator and however wrong it is, as long as new rows come from the
+    same source as the old ones (the rows are exchangeable). A score :math:`S(x,y)` says how badly
+    an output fits. Its values on rows that the estimator did not learn from show how large it
+    usually is for the true output [Vovk2005]_, and the set contains all outputs that fit no worse,
+    :math:`\{y:S(x,y)\le q\}`.
 
     Parameters
     ----------

@@ -63,7 +63,7 @@ def _are_objects(value: Any) -> bool:
 
 
 class TwinGaussianProcess(MultiOutputMixin, RegressorMixin, Estimator):
-    r"""Predict the output that relates to the training outputs as the input does to their inputs.
+    r"""Predict the output that is as similar to the training outputs as its input is to theirs.
 
     Two Gaussian processes, one over inputs with the Gram matrix :math:`K`, one over outputs with
     :math:`G`. The prediction for :math:`x` is the :math:`y` for which the matrices, bordered by

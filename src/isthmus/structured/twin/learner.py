@@ -45,7 +45,7 @@ A_KERNEL = resolved_by(as_kernel, "a kernel, its name or a callable")
 
 
 class TwinKernelLearner(Estimator):
-    r"""Polynomials of an input and an output kernel under which the two depend most.
+    r"""Polynomials of both kernels under which inputs and outputs depend on each other most.
 
     With :math:`C_{ij}=\mathrm{HSIC}(P_i(K),P_j(G))`,
 
