@@ -48,9 +48,9 @@ class FixedPointPreimage(BasePreimage):
     With coefficients of mixed sign the plain iteration is unstable. Here a step
     that raises the objective is halved, so it never rises. Steps are extrapolated from the last
     two [Anderson1965]_, and many rows go through their first digits in single precision; a start
-    that comes to the end of the first one is not followed further. A start whose denominator vanishes is
-    replaced by the next nearest object, and if all fail the nearest object is the answer.
-    The result lies in the affine span of the data.
+    that comes to the end of the first one is not followed further. A start whose denominator
+    vanishes is replaced by the next nearest object, and if all fail the nearest object is the
+    answer. The result lies in the affine span of the data.
 
     Examples
     --------
