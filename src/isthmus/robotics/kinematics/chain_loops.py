@@ -51,7 +51,7 @@ def fill_frames(cosines, sines, offsets, table, modified, base, last_only, frame
             frame[0, 3], frame[1, 3], frame[2, 3], frame[3, 3] = p0, p1, p2, 1.0
 
 
-@njit(nogil=True)
+@njit(nogil=True, inline="always")
 def _fill_column(hinge, motion, u, v, w, column):
     """Velocity of a point at (u, v, w) from a joint, for one unit of its value.
 
@@ -83,7 +83,7 @@ def fill_position_jacobians(frames, modified, base, motions, jacobians):
                 _fill_column(hinge, motions[j], u, v, w, jacobians[i, k, :, j])
 
 
-@njit(nogil=True)
+@njit(nogil=True, inline="always")
 def fill_tip(frame, tool, tip):
     """Write the pose of a tool that is fixed to a frame into ``tip``."""
     for r in range(3):
@@ -93,7 +93,7 @@ def fill_tip(frame, tool, tip):
                 tip[r, c] += frame[r, k] * tool[k, c]
 
 
-@njit(nogil=True)
+@njit(nogil=True, inline="always")
 def fill_jacobians(frames, modified, base, motions, tool, jacobians):
     """Geometric Jacobian of the tool: linear velocity above angular velocity."""
     n, n_joints = frames.shape[:2]

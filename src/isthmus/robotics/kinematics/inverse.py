@@ -117,7 +117,7 @@ def inverse_kinematics(
     >>> found.position_error[1].round(6)  # 2000 away, 1030 long
     np.float64(970.0)
     """
-    from isthmus.robotics.kinematics.inverse_loops import solve_targets
+    from isthmus.robotics.kinematics.inverse_loops import solve_targets, workspace
 
     poses, with_rotation, one = _targets(target)
     n = len(poses)
@@ -138,20 +138,20 @@ def inverse_kinematics(
     Q, errors = np.empty((n, chain.n_joints)), np.zeros((n, 2))
     reached, steps = np.zeros(n, dtype=bool), np.zeros(n, dtype=np.int64)
     turns = ~chain.slides & (upper - lower >= 2 * np.pi * (1 - 1e-9))
-    limits = (np.where(turns, -np.inf, lower), np.where(turns, np.inf, upper))
+    work = workspace(np.where(turns, -np.inf, lower), np.where(turns, np.inf, upper))
     tables = chain.tables(units)
     for first in range(0, n, BATCH):  # between two batches an interrupt is answered
         rows = slice(first, first + BATCH)
         solve_targets(
             poses[rows],
-            with_rotation,
+            6 if with_rotation else 3,
             tables,
-            limits,
             starts[rows],
             others,
             wanted[rows],
             (tol, max_iter, preferred is not None),
             (Q[rows], errors[rows], reached[rows], steps[rows]),
+            *work,
         )
     _take_off_turns(Q, starts if preferred is None else wanted, chain, turns)
     # Within the limits to the last digit.
