@@ -19,7 +19,17 @@ def test_fit_shows_every_estimator_with_error_and_time(table, isthmus, tmp_path)
     model = tmp_path / "m.isthmus"
     result = isthmus("fit", table, "--outputs", "u,v", "--model", model, "--quick")
     assert result.exit_code == 0
-    for word in ("mean", "ridge", "nearest", "linear", "learned", "RMSE u", "RMSE v", "R²", "s / "):
+    for word in (
+        "mean",
+        "ridge",
+        "nearest",
+        "kernel ridge",
+        "learned",
+        "RMSE u",
+        "RMSE v",
+        "R²",
+        "s / ",
+    ):
         assert word in result.stdout
     assert f"Saved {load_model(model).name} to" in result.stdout
 

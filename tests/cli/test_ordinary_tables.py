@@ -61,19 +61,19 @@ def gaps():
 def test_empty_cells_are_filled_in_and_it_is_said(fit, gaps, isthmus, tmp_path):
     result, model = fit(gaps, "u", "--inputs", "a,b,kind")
     assert result.exit_code == 0, result.stderr
-    assert "2 of 90 rows have an empty cell in 'a', 'kind': filled in with the med" in result.stderr
+    assert "2 of 90 rows with an empty cell in 'a', 'kind': numbers become the med" in result.stderr
     assert "--missing drop" in result.stderr
-    assert "1 of 90 rows have no output and are left out" in result.stderr
+    assert "1 of 90 rows without an output: left out" in result.stderr
     assert load_model(model).n_rows == 89
     rows = isthmus("predict", model, tmp_path / "train.csv")
-    assert "filled in with the median" in rows.stderr
+    assert "numbers become the median" in rows.stderr
     assert predicted(rows)["u"].notna().all()
 
 
 def test_rows_with_empty_cells_are_dropped_on_request(fit, gaps, isthmus, tmp_path):
     result, model = fit(gaps, "u", "--inputs", "a,b,kind", "--missing", "drop")
     assert result.exit_code == 0, result.stderr
-    assert "these rows are left out" in result.stderr
+    assert "left out; --missing impute" in result.stderr
     assert load_model(model).n_rows == 87
     rows = isthmus("predict", model, tmp_path / "train.csv", "--missing", "drop")
     table = predicted(rows)
@@ -103,7 +103,7 @@ def test_one_unseen_label_does_not_stop_a_prediction(model, table, isthmus, tmp_
     frame.to_csv(path, index=False)
     result = isthmus("predict", model, path)
     assert (
-        "column 'kind': 1 of 90 rows have a label that the model did not learn, such as 'clay'"
+        "column 'kind': 1 of 90 rows with a label that the model did not learn, such as 'clay'"
         in (result.stderr)
     )
     before = predicted(isthmus("predict", model, table))
@@ -139,6 +139,7 @@ def test_columns_by_pattern_position_and_in_quotes(fit):
     assert columns.outputs == ["depth, mm"]
     result, model = fit(frame, "4:5")
     assert load_model(model).columns.outputs == ["depth, mm", "v"]
+    assert "isthmus: --outputs 4:5, counted from 1: 'depth, mm', 'v'" in result.stderr
     error(fit(frame, "v", "--inputs", "*_cm")[0], "input column '*_cm' is missing")
     error(fit(frame, "v", "--inputs", "9")[0], "there is no column 9: positions run from 1 to 5")
 
@@ -297,7 +298,7 @@ def test_rows_of_a_later_batch_are_counted_from_the_first(
 def test_fit_explains_its_choice_and_info_shows_the_card(fit, isthmus, tmp_path):
     result, model = fit(smooth_table(), "u,v")
     assert "Chosen: dependency" in result.stdout
-    assert "the best other baseline, " in result.stdout
+    assert "; the best baseline, " in result.stdout
     told = isthmus("info", model)
     assert told.exit_code == 0
     for part in (
@@ -460,7 +461,7 @@ def test_fit_shows_a_line_for_each_candidate_on_a_terminal(table, tmp_path):
             break
         shown += part
     text = shown.decode()
-    for candidate in ("mean", "ridge", "dependency, linear", "dependency, fixed point"):
+    for candidate in ("mean", "ridge", "dependency, kernel ridge", "dependency, fixed point"):
         assert re.search(rf"{candidate}: mean R² -?\d\.\d{{3}}, \d+\.\d\d s per fold", text), (
             candidate
         )

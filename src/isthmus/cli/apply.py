@@ -57,7 +57,7 @@ def _predicted_batches(model, path, widths, options) -> Iterator[pd.DataFrame]:
             # One line for each kind, however many batches there are.
             if line.split(":")[0] not in told:
                 told.add(line.split(":")[0])
-                note(line.replace("these rows are left out", "their predictions are left empty"))
+                note(line.replace(": left out;", ": their predictions are left empty;"))
         told.add("read")
         yield predicted_frame(model, found, widths=widths, drop=options.missing == "drop")
 
@@ -119,7 +119,7 @@ def score(model_file: Path, path: Path, *, options: ApplyOptions, console: Conso
     for line in found.notes:
         note(line)
     if unknown.any():
-        note(f"{unknown.sum()} of {len(table)} rows have no output and are left out")
+        note(f"{unknown.sum()} of {len(table)} rows without an output: left out")
     drop = unknown | found.gone if options.missing == "drop" or columns.objects else unknown
     if drop.all():
         raise UserError(f"table {path}: every row has an empty cell, none is left")

@@ -56,9 +56,9 @@ def candidates(columns: TaskColumns, n_rows: int) -> list[Candidate]:
 
 def _input_maps(columns: TaskColumns) -> dict[str, Any]:
     if columns.objects == "series":
-        return {" of series": GlobalAlignment()}
+        return {", series": GlobalAlignment()}
     if columns.objects == "text":
-        return {" of letter pairs": Spectrum(2), " of letter triples": Spectrum(3)}
+        return {", letter pairs": Spectrum(2), ", letter triples": Spectrum(3)}
     return {"": None}
 
 
@@ -90,7 +90,7 @@ def _baselines(columns: TaskColumns, n_neighbors: int) -> list[tuple[str, Any]]:
 
 def _dependency(columns: TaskColumns) -> dict[str, Any]:
     if columns.task == "classification":
-        return {"labels": DependencyClassifier()}
+        return {"classes": DependencyClassifier()}
     if columns.task == "labels":
         return {
             "fewest wrong labels": DependencyEstimator(loss="hamming"),
@@ -100,7 +100,7 @@ def _dependency(columns: TaskColumns) -> dict[str, Any]:
         return {
             "words": DependencyEstimator(y_features=Spectrum(2), preimage=CandidatePreimage()),
         }
-    found = {"linear": DependencyEstimator()}
+    found = {"kernel ridge": DependencyEstimator()}
     if len(columns.outputs) > 1 and not columns.objects:
         # Several outputs may depend on each other; only a nonlinear output kernel sees that.
         preimages = {"learned": LearnedPreimage(), "fixed point": FixedPointPreimage()}

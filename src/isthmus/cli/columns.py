@@ -147,7 +147,7 @@ def _known_labels(table, name, known, unseen, notes):
                 f"learned from, which had {had}"
             )
         notes.append(
-            f"column {name!r}: {strange.sum()} of {len(text)} rows have a label that the model did "
+            f"column {name!r}: {strange.sum()} of {len(text)} rows with a label that the model did "
             f"not learn, such as {text[row]!r}; it counts as none of {had} (--unseen refuse stops)"
         )
     return text
@@ -161,8 +161,8 @@ def _refuse_missing(table, name):
 def _missing_note(table, empty, n_rows, missing):
     names = ", ".join(map(repr, empty[:4])) + (" and others" if len(empty) > 4 else "")
     did = {
-        "impute": "filled in with the median, or as no known label in text; --missing drop leaves "
-        "such rows out, --missing refuse stops, isthmus complete uses a manifold",
-        "drop": "these rows are left out; --missing impute fills them in",
+        "impute": "numbers become the median, text counts as no known label; --missing drop leaves "
+        "such rows out, --missing refuse stops, isthmus complete fills them in by a manifold",
+        "drop": "left out; --missing impute fills them in",
     }[missing]
-    return f"{n_rows} of {len(table)} rows have an empty cell in {names}: {did}"
+    return f"{n_rows} of {len(table)} rows with an empty cell in {names}: {did}"

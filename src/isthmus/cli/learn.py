@@ -121,7 +121,7 @@ def usable_rows(
             row = int(np.argmax(unknown))
             name = next(n for n in columns.outputs if table.cells(n).missing[row])
             raise UserError(f"{table.where(name, row)}: the value is missing (empty or NaN)")
-        notes.append(f"{unknown.sum()} of {len(table)} rows have no output and are left out")
+        notes.append(f"{unknown.sum()} of {len(table)} rows without an output: left out")
     drop = unknown | found.gone if missing == "drop" or columns.objects else unknown
     if drop.all():
         raise UserError(f"table {table.path}: every row has an empty cell, none is left")

@@ -149,7 +149,7 @@ def _number_rows(
     X = np.column_stack([table.numbers(name) for name in names])
     whole = np.isfinite(X).all(axis=1)
     if not whole.all():
-        note(f"{(~whole).sum()} of {len(table)} rows have an empty cell and are left out")
+        note(f"{(~whole).sum()} of {len(table)} rows with an empty cell: left out")
     if not whole.any():
         raise DoesNotFit("every row of the table has an empty cell")
     beside = {}

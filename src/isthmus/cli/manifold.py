@@ -31,7 +31,7 @@ def fit_manifold(
     names = find_columns(table, inputs or table.names, role="input", groups=True)
     X, gone = _matrix(table, names)
     if gone.any():
-        note(f"{gone.sum()} of {len(table)} rows have an empty cell and are not learned from")
+        note(f"{gone.sum()} of {len(table)} rows with an empty cell: left out")
     X = X[~gone]
     if len(names) < 2 or len(X) < 10:
         raise UserError(

@@ -22,21 +22,31 @@ def find_task(
 
     ``inputs=None`` takes all other columns.
     """
-    outputs = find_columns(table, outputs, role="output", groups=True)
+    notes: list[str] = []
+    outputs = _found(table, outputs, "output", notes)
     chosen = set(outputs)
     if inputs is None:
         inputs = [name for name in table.names if name not in chosen]
-    inputs = find_columns(table, inputs, role="input", groups=True)
+    inputs = _found(table, inputs, "input", notes)
     if not inputs:
         raise UserError(f"table {table.path}: no column is left for the inputs")
     both = [name for name in inputs if name in chosen]
     if both:
         raise UserError(f"column {both[0]!r} is both input and output")
-    notes: list[str] = []
     found = _output_task(table, outputs, task, notes)
     inputs, categories, days, objects = _input_kinds(table, inputs, dates, notes)
     classes = _classes(table, outputs, found)
     return TaskColumns(inputs, outputs, categories, classes, days, found, objects), notes
+
+
+def _found(table, names, role, notes):
+    """The columns; a position may be miscounted, so that a line says which ones it stands for."""
+    found = find_columns(table, names, role=role, groups=True)
+    counted = [name for name in names if name[:1].isdigit() and name not in table.places]
+    if counted:
+        shown = ", ".join(map(repr, found[:4])) + (" and others" if len(found) > 4 else "")
+        notes.append(f"--{role}s {','.join(counted)}, counted from 1: {shown}")
+    return found
 
 
 # Inputs -----------------------------------------------------------------------------

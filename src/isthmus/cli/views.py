@@ -86,7 +86,8 @@ def explain_choice(results: list[Comparison], best: Comparison, task: str) -> st
     others = [r for r in results if r.candidate.is_baseline and r is not best]
     if others:
         rival = max(others, key=lambda r: r.scores.quality)
-        line += f"; the best other baseline, {rival.candidate.name}, has {rival.scores.quality:.3f}"
+        which = "next best" if best.candidate.is_baseline else "best"
+        line += f"; the {which} baseline, {rival.candidate.name}, has {rival.scores.quality:.3f}"
     return line + "."
 
 
