@@ -136,7 +136,7 @@ def _cut(X: Any, sizes: list[float], total: int, owner: str) -> list[Any]:
     if is_dask(X):
         if is_bag(X):
             raise ValueError(
-                f"{owner} needs bags in as many partitions of as many objects as what goes with "
+                f"{owner} needs bags with as many partitions and objects as the collections beside "
                 "them. Got others; repartition one of them."
             )
         if hasattr(X, "divisions"):

@@ -62,7 +62,9 @@ def fit(
         table, n_all = read_table(path, options.dialect), 0
     else:
         table, n_all = draw_table(path, parts, options.dialect, options.seed)
-        note(f"{len(parts)} files with {n_all} rows; {len(table)} of them are looked at")
+        note(
+            f"{len(parts)} files with {n_all} rows; estimators are compared on {len(table)} of them"
+        )
     note_dialect(table, options.dialect)
     if options.task == "manifold":
         from isthmus.cli.manifold import fit_manifold

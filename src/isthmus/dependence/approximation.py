@@ -114,7 +114,7 @@ class RandomFourier(LowRank):
         if not isinstance(kernel, (Gaussian, Laplacian)):
             raise TypeError(
                 f"RandomFourier in {owner} knows the spectra of Gaussian and Laplacian. Got "
-                f"{kernel!r}: take Nystroem, which has any kernel."
+                f"{kernel!r}: use Nystroem, which takes any kernel."
             )
         rng = np.random.default_rng(self.random_state)
         shape = (landmarks.shape[1], self.n_features // 2)

@@ -232,8 +232,8 @@ def _whitened_tables(tables: Sequence[Objects], metric: str, owner: str) -> tupl
     """Each table in the units of its covariance."""
     if metric != "euclidean" or held_in_blocks(tables):
         raise ValueError(
-            f"{owner} takes affine_invariant and metric='precomputed' of tables in memory, and "
-            "one of the two: distances made elsewhere have no units to remove."
+            f"{owner} takes affine_invariant only for tables in memory, and not with "
+            "metric='precomputed': distances made elsewhere have no units to remove."
         )
     return tuple(
         whitened(as_table(table, name=name), name, owner)

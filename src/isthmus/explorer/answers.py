@@ -168,7 +168,7 @@ def answers_of(
     if not callable(getattr(model, "predict", None)):
         raise DoesNotFit(f"{type(model).__name__} predicts nothing (predict)")
     if rows is None:
-        raise DoesNotFit(f"{type(model).__name__} is asked about rows: give a table of inputs")
+        raise DoesNotFit(f"{type(model).__name__} predicts from inputs: give a table of them")
     if outputs is not None and n_objects(outputs) != len(rows):
         raise DoesNotFit(f"there are {n_objects(outputs)} outputs for {len(rows)} inputs")
     made = Answers(

@@ -87,7 +87,7 @@ def pack(X: Objects, *, owner: str, name: str = "X") -> Packed:
     if (widths != widths[0]).any():
         odd = int(np.flatnonzero(widths != widths[0])[0])
         raise ValueError(
-            f"{owner} expected as many channels in every series of {name}. "
+            f"{owner} expected the same number of channels in every series of {name}. "
             f"Got {widths[0]} in series 0 and {widths[odd]} in series {odd}."
         )
     lengths = np.array([len(a) for a in arrays])

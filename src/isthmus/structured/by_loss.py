@@ -76,7 +76,7 @@ def fit_loss_map(
             inputs, rows = fit_inputs(features, X, more_X, targets, n_folds, given)
         if rows != slice(None):
             raise TypeError(
-                f"x_features={shortened(features)} keeps some of the rows only; a loss needs all."
+                f"x_features={shortened(features)} keeps only some rows; a loss needs all."
             )
     if machine is not None:
         return fit_given(machine, inputs, preimage, given)._replace(x_features=features)

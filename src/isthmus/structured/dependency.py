@@ -261,7 +261,7 @@ class DependencyEstimator(
         """Return the answers for a named loss, their risk and whether each is proved best."""
         inputs = self.transform_inputs(X)
         if self._map is None:
-            raise TypeError("DependencyEstimator.decode needs a loss: give loss= when it is made.")
+            raise TypeError("DependencyEstimator.decode needs a loss: construct it with loss=.")
         # A compressed model has another regressor than the one that was fitted.
         found: Decoded = self._map._replace(regressor=self.regressor_).decode(inputs)
         return found

@@ -53,7 +53,7 @@ class Given:
             raise TypeError(
                 f"The {slot!r} slot of the square was given sample_weight, and "
                 f"{shortened(part)} takes none. Use KernelRidgeCV, scikit-learn's Ridge or a "
-                "forest, or leave sample_weight away."
+                "forest, or leave sample_weight out."
             )
         return {}
 

@@ -146,8 +146,8 @@ def _units(owner: Any, rows: Rows) -> tuple[Array, float, int]:
     if not total.counts.all():
         column = int(np.argmin(total.counts))
         raise ValueError(
-            f"{type(owner).__name__} needs columns of which something is known. Got nothing but "
-            f"NaN in column {column}; drop it."
+            f"{type(owner).__name__} needs a known entry in every column. Got nothing but NaN in "
+            f"column {column}; drop it."
         )
     mean, spread = mean_and_spread(total)
     return origin + mean, spread or 1.0, int(total.counts.sum())

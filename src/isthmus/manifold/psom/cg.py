@@ -45,7 +45,7 @@ def conjugate_gradients(
     left = np.linalg.norm(residual, axis=1).max() / np.linalg.norm(target, axis=1).max()
     warn(
         f"Conjugate gradients stopped after {max_iter} steps with a relative residual of "
-        f"{left:.1e}, above tol={tol:g}. Raise the smoothness, or know more nodes.",
+        f"{left:.1e}, above tol={tol:g}. Raise the smoothness, or give more nodes.",
         ConvergenceWarning,
     )
     return solution, max_iter

@@ -250,7 +250,7 @@ class SmoothPSOM(BaseGridManifold):
         else:
             if np.any(spread[known] == 0):
                 raise ValueError(
-                    "SmoothPSOM cannot choose a smoothness beside nodes of variance 0, which are "
+                    "SmoothPSOM cannot choose a smoothness if some nodes have variance 0 and are "
                     "met exactly. Give smoothness as a number."
                 )
             data = Samples(points[known], W[known], 1 / spread[known], known)

@@ -238,9 +238,9 @@ def _warn_of_idle(centres: Array, rows: Array) -> None:
     )
     if used < MOSTLY_USED * len(centres) or spread < LEAST_SPREAD:
         warn(
-            f"K-harmonic means serve the rows by {used} of {len(centres)} landmarks, which hold "
-            f"{spread:.1%} of the rows' variance: in many columns all centres are about as far "
-            "from a row, and many meet in one place. Take "
+            f"Only {used} of {len(centres)} landmarks by K-harmonic means are nearest to some row, "
+            f"and they have {spread:.1%} of the rows' variance: in many columns all centres are "
+            "about as far from a row, and many end in one place. Take "
             'Landmarks(method="gas") or Landmarks(method="kmeans").',
             UserWarning,
         )

@@ -51,7 +51,7 @@ class Posterior(NamedTuple):
         worst = float(np.min(result, initial=0.0))
         if worst < -NEGATIVE * float(np.max(prior, initial=0.0)):
             warn(
-                f"A variance came out as {worst:.2g} and was put to 0: the covariance is nearly "
+                f"A variance came out as {worst:.2g} and was set to 0: the covariance is nearly "
                 "singular. Give the noise a value above 0.",
                 RuntimeWarning,
             )

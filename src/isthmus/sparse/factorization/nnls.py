@@ -94,7 +94,7 @@ def _check_rows(owner: str, X: Any, D: Any) -> tuple[Array, Array]:
     X, D = (np.asarray(a, dtype=np.float64) for a in (X, D))
     if X.ndim != 2 or D.ndim != 2 or X.shape[1] != D.shape[1] or not len(D):
         raise ValueError(
-            f"{owner} needs rows X and atoms D with as many columns. "
+            f"{owner} needs X and D with the same number of columns. "
             f"Got X.shape={X.shape} and D.shape={D.shape}."
         )
     if not (np.isfinite(X).all() and np.isfinite(D).all()):

@@ -59,7 +59,7 @@ class CalibratedSets(ABC):
         if rank(min(counts), self.coverage) > min(counts):
             warn(
                 f"{min(counts)} calibration rows are too few for a coverage of {self.coverage}: "
-                f"sets hold everything. Needed: {fewest_scores(self.coverage)} or more.",
+                f"sets contain everything. Needed: {fewest_scores(self.coverage)} or more.",
                 UserWarning,
             )
 

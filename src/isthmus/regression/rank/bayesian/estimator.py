@@ -35,7 +35,7 @@ from isthmus.regression.rank.reduced_rank_formulas import factors
 from isthmus.typing import Array
 
 SAMPLERS = {"gibbs": gibbs_chains, "published": published_chains}
-# Chains whose R-hat is above this have not met.
+# Chains whose R-hat is above this do not agree.
 RHAT_LIMIT = 1.05
 
 
@@ -244,7 +244,7 @@ class BayesianStiefelRegression(RankLimitedRegressor):
         worst = max(self.rhat_, key=lambda name: np.max(self.rhat_[name]))
         if np.max(self.rhat_[worst]) > RHAT_LIMIT:
             warn(
-                f"The chains of {type(self).__name__} have not met: R-hat of '{worst}' is "
+                f"The chains of {type(self).__name__} do not agree: R-hat of '{worst}' is "
                 f"{np.max(self.rhat_[worst]):.3f}, above {RHAT_LIMIT}. Raise n_warmup and "
                 "n_samples, or lower the rank.",
                 ConvergenceWarning,
