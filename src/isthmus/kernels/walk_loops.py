@@ -62,6 +62,8 @@ def sequence_diagonal(x, starts, stop, near, diagonal):
         diagonal[i] = _sequence_pair(a, a, stop[i] ** 2, (1.0 - stop[i]) ** 2, near, D, S)
 
 
+ALL, UPPER, OWN = range(3)  # parts of a Gram matrix
+
 # Tables of pairs of nodes are flat, row by row, and arcs are read in place: array slices would take
 # numba many times as long to compile.
 
@@ -106,7 +108,7 @@ def _step(u, y, Y, mask, n, m, x, a, a_stop, z, b, b_stop):
         y[k] *= mask[k]
 
 
-@njit
+@njit(inline="always")
 def _solve_fixed_point(u, y, Y, r, mask, n, m, x, a, a_stop, z, b, b_stop, tol, max_iter):
     """Iterate u = r + T u from u = r; the change shrinks by (1 - stop)^2 per sweep."""
     scale = 0.0
@@ -124,7 +126,7 @@ def _solve_fixed_point(u, y, Y, r, mask, n, m, x, a, a_stop, z, b, b_stop, tol, 
             return
 
 
-@njit
+@njit(inline="always")
 def _solve_conjugate_gradients(
     u, y, Y, r, p, mask, n, m, x, a, a_stop, z, b, b_stop, tol, max_iter
 ):
@@ -157,7 +159,7 @@ def _solve_conjugate_gradients(
             p[k] = r[k] + beta * p[k]
 
 
-@njit
+@njit(inline="always")
 def _graph_pair(x, i, z, j, q, gradients, tol, max_iter, work):
     x_nodes, x_arcs, x_label, x_scale = x[0], x[1], x[2], x[3]
     z_nodes, z_arcs, z_label, z_scale = z[0], z[1], z[2], z[3]
@@ -188,22 +190,17 @@ def _graph_pair(x, i, z, j, q, gradients, tol, max_iter, work):
     return total / (n * m)
 
 
-@njit(parallel=True)
-def graph_gram(x, z, q, gradients, tol, max_iter, rows, symmetric, K):
-    """Fill ``K`` with the kernel of packed graphs, rows in the order of ``rows``."""
-    cells = _largest(x[0]) * _largest(z[0])
-    for t in prange(rows.shape[0]):
+@njit(nogil=True)
+def graph_gram(x, z, q, gradients, tol, max_iter, rows, part, work, K):
+    """Fill rows of ``K`` with the kernel of packed graphs.
+
+    ``part`` is one of ALL, UPPER (the other triangle is filled with it) and OWN (the kernel of each
+    graph with itself, one column). ``work`` has six rows for as many pairs of nodes as there are.
+    """
+    for t in range(rows.shape[0]):
         i = rows[t]
-        work = np.empty((6, cells))
-        for j in range(i if symmetric else 0, K.shape[1]):
-            K[i, j] = _graph_pair(x, i, z, j, q, gradients, tol, max_iter, work)
-            if symmetric:
-                K[j, i] = K[i, j]
-
-
-@njit
-def graph_diagonal(x, q, gradients, tol, max_iter, diagonal):
-    """Fill ``diagonal`` with the kernel of each graph with itself."""
-    work = np.empty((6, _largest(x[0]) ** 2))
-    for i in range(diagonal.shape[0]):
-        diagonal[i] = _graph_pair(x, i, x, i, q, gradients, tol, max_iter, work)
+        for j in range(0 if part == ALL else i, i + 1 if part == OWN else K.shape[1]):
+            value = _graph_pair(x, i, z, j, q, gradients, tol, max_iter, work)
+            K[i, 0 if part == OWN else j] = value
+            if part == UPPER:
+                K[j, i] = value

@@ -1,6 +1,7 @@
 """The marginalised kernel of labelled graphs."""
 
 from collections.abc import Hashable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -11,7 +12,10 @@ from isthmus.kernels.base import Kernel
 from isthmus.kernels.graphs.labelled import LabelledGraph, as_graphs
 from isthmus.kernels.objects import check_list
 from isthmus.kernels.sequences.marginalized import balanced_rows, row_blocks
-from isthmus.typing import Array, Objects
+from isthmus.series.pairs import n_threads
+from isthmus.typing import Array, IntArray, Objects
+
+WORTH_THREADS = 1e6  # operations of a Gram matrix that a second thread is begun for
 
 
 @dataclass
@@ -77,7 +81,7 @@ class MarginalizedGraph(Kernel):
         return self
 
     def gram(self, X: Objects, Z: Objects) -> Array:
-        from isthmus.kernels.walk_loops import graph_gram
+        from isthmus.kernels.walk_loops import ALL, UPPER
 
         symmetric = Z is X
         gradients = self._gradients(X) and (symmetric or self._gradients(Z))
@@ -85,24 +89,24 @@ class MarginalizedGraph(Kernel):
         x = pack_graphs(X, self.stop, gradients, codes)
         z = x if symmetric else pack_graphs(Z, self.stop, gradients, codes)
         K = np.empty((len(X), len(Z)))
+        settings = (self.stop**2, gradients, self.tol, self._max_iter())
         # A sweep costs some operations per pair of nodes, and a hundred sweeps are many.
         cost = 300.0 * np.mean([graph.n_nodes for graph in X]) * sum(g.n_nodes for g in Z)
         for rows in row_blocks(balanced_rows(len(X)), float(cost)):
-            graph_gram(
-                x, z, self.stop**2, gradients, self.tol, self._max_iter(), rows, symmetric, K
-            )
+            fill_gram(x, z, settings, rows, UPPER if symmetric else ALL, K, cost * len(rows))
         return K
 
     def diag(self, X: Objects) -> Array:
-        from isthmus.kernels.walk_loops import graph_diagonal
+        from isthmus.kernels.walk_loops import OWN
 
         self.resolve(X)
         X = self.check(X)
         gradients = self._gradients(X)
-        diagonal = np.empty(len(X))
+        diagonal = np.empty((len(X), 1))
         packed = pack_graphs(X, self.stop, gradients, ({}, {}))
-        graph_diagonal(packed, self.stop**2, gradients, self.tol, self._max_iter(), diagonal)
-        return diagonal
+        settings = (self.stop**2, gradients, self.tol, self._max_iter())
+        fill_gram(packed, packed, settings, np.arange(len(X)), OWN, diagonal)
+        return diagonal[:, 0]
 
     def _gradients(self, X: list[LabelledGraph]) -> bool:
         directed = any(graph.directed for graph in X)
@@ -117,6 +121,32 @@ class MarginalizedGraph(Kernel):
         # A sweep of the fixed point shrinks the error by this factor; gradients are faster.
         factor = (1 - self.stop) ** 2
         return 2 if factor == 0 else 2 + int(np.log(self.tol * (1 - factor)) / np.log(factor))
+
+
+def fill_gram(
+    x: tuple[Any, ...],
+    z: tuple[Any, ...],
+    settings: Any,
+    rows: IntArray,
+    part: int,
+    K: Array,
+    cost: float = 0.0,
+) -> None:
+    """Fill rows of a Gram matrix of packed graphs, in threads if its ``cost`` is worth them."""
+    from isthmus.kernels.walk_loops import graph_gram
+
+    cells = int(np.diff(x[0]).max(initial=0) * np.diff(z[0]).max(initial=0))
+
+    def fill(some: IntArray) -> None:
+        graph_gram(x, z, *settings, some, part, np.empty((6, cells)), K)
+
+    threads = n_threads(None) if cost > WORTH_THREADS else 1
+    if threads == 1:
+        fill(rows)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        for _ in pool.map(fill, np.array_split(rows, threads)):
+            pass
 
 
 def pack_graphs(

@@ -4,8 +4,11 @@ import numpy as np
 
 from isthmus._compiled import njit
 
+# Rows of a tree of walks. The last two hold a path through it: its nodes, the child to try next.
+DEPTH, EDGE, NODE, END, PATH, CHOICE = range(6)
 
-@njit
+
+@njit(inline="always")
 def _start_walks(p, start, label, wanted):
     """Fill ``p`` with the shares of walks that start at nodes with one label; return their sum."""
     mass = 0.0
@@ -15,11 +18,12 @@ def _start_walks(p, start, label, wanted):
     return mass
 
 
-@njit
+@njit(inline="always")
 def _take_step(before, after, first, last, source, target, weight):
     """Fill ``after`` with the shares of walks after a step along some arcs; return their sum."""
     mass = 0.0
-    after[:] = 0.0
+    for i in range(after.shape[0]):
+        after[i] = 0.0
     for e in range(first, last):
         step = weight[e] * before[source[e]]
         after[target[e]] += step
@@ -27,10 +31,11 @@ def _take_step(before, after, first, last, source, target, weight):
     return mass
 
 
-@njit
+@njit(inline="always")
 def _add_shares(p, owner, columns, stop, shares, values):
     """Add to ``values`` what walks that stop here contribute; ``shares`` is work space."""
-    shares[:] = 0.0
+    for i in range(shares.shape[0]):
+        shares[i] = 0.0
     for i in range(p.shape[0]):
         shares[owner[i]] += p[i]
     for i in range(columns.shape[0]):
@@ -53,32 +58,26 @@ def walk_tree(
     columns,
     stop,
     least,
-    capacity,
+    n_labels,
+    p,
+    shares,
+    tree,
+    values,
 ):
     """A tree of the labels that walks on all graphs read, in the order of a depth-first walk.
 
     Arcs of all graphs are sorted by (label of the edge, label of the node they lead to); ``groups``
     has the first arc of each such group. A walk is followed while at least ``least`` of the walks
-    read the same labels. Returns, for each node of the tree, its depth, edge label, node label,
-    where its subtree ends, and its values: the contribution of a walk that reads these labels to
-    the products with ``columns`` (n_graphs, r). Everything is empty if ``capacity`` was too small.
+    read the same labels. Writes, for each node of the tree, its depth, edge label, node label and
+    where its subtree ends into a row of ``tree`` each, and its ``values``: the contribution of a
+    walk that reads these labels to the products with ``columns`` (n_graphs, r). Two more rows of
+    ``tree``, ``p`` (longest walk + 1, n) and ``shares`` (n_graphs,) are work space. Returns the
+    number of nodes, 0 if there are more than ``tree`` has room for.
     """
-    n, n_graphs, r = label.shape[0], columns.shape[0], columns.shape[1]
-    n_labels = label.max() + 1
-    n_groups = groups.shape[0] - 1
-    most = 2 + int(np.log(least) / np.log(1.0 - stop)) if stop < 1.0 else 2
-    p = np.zeros((most + 1, n))  # p[d]: where walks are after d steps
-    choice = np.zeros(most + 1, dtype=np.int64)  # the child to try next at each depth
-    path = np.zeros(most + 1, dtype=np.int64)
-    depth = np.empty(capacity, dtype=np.int64)
-    edge = np.empty(capacity, dtype=np.int64)
-    node = np.empty(capacity, dtype=np.int64)
-    end = np.empty(capacity, dtype=np.int64)
-    values = np.zeros((capacity, r))
+    n_groups, n_graphs, most = groups.shape[0] - 1, columns.shape[0], p.shape[0] - 1
     count = 0
     d = -1  # the depth of the current node of the tree; -1 is the root, before the first step
     first_label = 0
-    shares = np.zeros(n_graphs)
     while True:
         # The next child of the current node: labels to start with, or groups of arcs.
         mass, child_edge, child_label = 0.0, -1, -1
@@ -89,43 +88,40 @@ def walk_tree(
             first_label += 1
             mass = _start_walks(p[0], start, label, child_label)
         else:
-            if choice[d] == n_groups or d + 1 > most:
-                end[path[d]] = count
+            if tree[CHOICE, d] == n_groups or d + 1 > most:
+                tree[END, tree[PATH, d]] = count
                 d -= 1
                 continue
-            g = choice[d]
-            choice[d] += 1
+            g = tree[CHOICE, d]
+            tree[CHOICE, d] += 1
             child_edge, child_label = group_edge[g], group_label[g]
             mass = _take_step(p[d], p[d + 1], groups[g], groups[g + 1], source, target, weight)
         if mass < least * n_graphs or mass == 0.0:
             continue
-        if count == capacity:
-            return depth[:0], edge[:0], node[:0], end[:0], values[:0]
+        if count == values.shape[0]:
+            return 0
         d += 1
-        depth[count], edge[count], node[count] = d, child_edge, child_label
-        path[d], choice[d] = count, 0
+        tree[DEPTH, count], tree[EDGE, count], tree[NODE, count] = d, child_edge, child_label
+        tree[PATH, d], tree[CHOICE, d] = count, 0
         _add_shares(p[d], owner, columns, stop, shares, values[count])
         count += 1
-    return depth[:count], edge[:count], node[:count], end[:count], values[:count]
+    return count
 
 
 @njit
-def walk_products(labels, states, depth, edge, node, end, values, stop, n_labels, n_names):
-    """Products (n, r) of the kernel against the graphs in the tree with their columns.
+def walk_products(labels, states, tree, values, stop, n_labels, p, arcs, first, found):
+    """Add products (n, r) of the kernel against the graphs in the tree with their columns.
 
     Candidates are node labels (n, m) and tables (n, m, m) that hold 0 for no edge and one plus
-    the label of the edge otherwise.
+    the label of the edge otherwise. ``p`` (depth of the tree + 2, m), ``arcs`` (2, m * m) and
+    ``first`` (one for each kind of arc, and one more) are work space.
     """
     n, m = labels.shape
-    found = np.zeros((n, values.shape[1]))
-    p = np.zeros((depth.max() + 1, m))
-    source = np.empty(m * m, dtype=np.int64)
-    target = np.empty(m * m, dtype=np.int64)
-    degree = np.empty(m)
+    source, target, degree = arcs[0], arcs[1], p[p.shape[0] - 1]
     # Arcs are sorted by their kind, (label of the edge, label of the node they lead to).
-    first = np.empty(n_labels * n_names + 1, dtype=np.int64)
     for k in range(n):
-        first[:] = 0
+        for kind in range(first.shape[0]):
+            first[kind] = 0
         for i in range(m):
             degree[i] = 0.0
             for j in range(m):
@@ -141,35 +137,35 @@ def walk_products(labels, states, depth, edge, node, end, values, stop, n_labels
                     source[first[kind]], target[first[kind]] = i, j
                     first[kind] += 1  # ends where the next kind begins
         t = 0
-        while t < depth.shape[0]:
-            d = depth[t]
+        while t < values.shape[0]:
+            d = tree[DEPTH, t]
             mass = 0.0
             if d == 0:
                 for i in range(m):
-                    p[0, i] = 1.0 / m if labels[k, i] == node[t] else 0.0
+                    p[0, i] = 1.0 / m if labels[k, i] == tree[NODE, t] else 0.0
                     mass += p[0, i]
             else:
-                p[d] = 0.0
-                kind = edge[t] * n_labels + node[t]
+                for i in range(m):
+                    p[d, i] = 0.0
+                kind = tree[EDGE, t] * n_labels + tree[NODE, t]
                 for e in range(first[kind - 1] if kind > 0 else 0, first[kind]):
                     step = (1.0 - stop) / degree[source[e]] * p[d - 1, source[e]]
                     p[d, target[e]] += step
                     mass += step
             if mass == 0.0:
-                t = end[t]  # nothing below it either
+                t = tree[END, t]  # nothing below it either
                 continue
             for c in range(values.shape[1]):
                 found[k, c] += stop * mass * values[t, c]
             t += 1
-    return found
 
 
-@njit
+@njit(inline="always")
 def _n_reached(state, stack, seen):
     """Number of nodes that can be reached from node 0."""
     m = state.shape[0]
-    seen[:] = False
-    seen[0] = True
+    for i in range(m):
+        seen[i] = i == 0
     stack[0] = 0
     height, reached = 1, 1
     while height:

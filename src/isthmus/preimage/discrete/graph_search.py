@@ -7,7 +7,7 @@ import numpy as np
 from isthmus.kernels.algebra.normalized import Normalized
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.graphs.labelled import LabelledGraph
-from isthmus.kernels.graphs.marginalized import MarginalizedGraph
+from isthmus.kernels.graphs.marginalized import MarginalizedGraph, fill_gram
 from isthmus.typing import Array, BoolArray, IntArray
 
 # Candidates of one size: node labels (n, m), and tables (n, m, m) of edges, 0 for no edge.
@@ -110,8 +110,13 @@ class GraphProducts:
             return self.exact([self.codes.decode(*one) for one in zip(*tables, strict=True)])
         from isthmus.preimage.discrete.graph_loops import walk_products
 
-        sizes = (len(self.codes.labels), len(self.codes.names))
-        found: Array = walk_products(*tables, *self.tree, self.stop, *sizes)
+        tree, values = self.tree
+        n, m = tables[0].shape
+        n_labels, n_names = len(self.codes.labels), len(self.codes.names)
+        found = np.zeros((n, values.shape[1]))
+        p, arcs = np.zeros((tree[0].max() + 2, m)), np.empty((2, m * m), dtype=np.int64)
+        first = np.empty(n_labels * n_names + 1, dtype=np.int64)
+        walk_products(*tables, tree, values, self.stop, n_labels, p, arcs, first, found)
         if not (norms or self.normalized):
             return found, np.zeros(len(found))
         squared = _squared_norms(tables, self.stop)
@@ -122,7 +127,7 @@ class GraphProducts:
 
 def _squared_norms(tables: Tables, stop: float) -> Array:
     """The marginalised kernel of each candidate with itself."""
-    from isthmus.kernels.walk_loops import graph_diagonal
+    from isthmus.kernels.walk_loops import OWN
 
     labels, states = tables
     n, m = labels.shape
@@ -134,9 +139,10 @@ def _squared_norms(tables: Tables, stop: float) -> Array:
     arcs = np.searchsorted(graph, np.arange(n + 1))
     ends = (source[order].astype(np.uintp), target[order].astype(np.uintp))
     flat = (np.arange(n + 1) * m, arcs, labels.ravel(), np.sqrt(degree).ravel())
-    squared = np.empty(n)
-    graph_diagonal((*flat, *ends, name[order], weight[order]), stop**2, True, 1e-8, 1000, squared)
-    return squared
+    packed = (*flat, *ends, name[order], weight[order])
+    squared = np.empty((n, 1))
+    fill_gram(packed, packed, (stop**2, True, 1e-8, 1000), np.arange(n), OWN, squared)
+    return squared[:, 0]
 
 
 def _index_labels(items: Any) -> dict[Any, int]:
@@ -171,7 +177,11 @@ def _grow_tree(graphs: Any, columns: Array, codes: GraphCodes, stop: float) -> A
     groups = np.flatnonzero(np.diff(kind, prepend=-1))
     least = SMALLEST_SHARE
     while True:
-        tree = walk_tree(
+        longest = 2 + int(np.log(least) / np.log(1.0 - stop)) if stop < 1.0 else 2
+        p = np.zeros((longest + 1, len(label)))
+        tree = np.zeros((6, max(N_WALKS, longest + 1)), dtype=np.int64)
+        values = np.zeros((N_WALKS, columns.shape[1]))
+        count = walk_tree(
             np.append(groups, len(kind)),
             name[groups],
             label[target[groups]],
@@ -184,10 +194,14 @@ def _grow_tree(graphs: Any, columns: Array, codes: GraphCodes, stop: float) -> A
             np.ascontiguousarray(columns, dtype=np.float64),
             stop,
             least,
-            N_WALKS,
+            label.max() + 1,
+            p,
+            np.zeros(len(graphs)),
+            tree,
+            values,
         )
-        if len(tree[0]):
-            return tree
+        if count:
+            return np.ascontiguousarray(tree[:4, :count]), values[:count].copy()
         least *= 4  # there is no room for rarer walks
 
 
