@@ -344,6 +344,10 @@ def test_a_manifold_completes_whatever_is_missing(fit, isthmus, tmp_path):
     result, model = fit(frame, None, "--task", "manifold")
     assert result.exit_code == 0, result.stderr
     assert "Each column from all others" in result.stdout
+    told = isthmus("info", model).stdout
+    assert "columns: x, y, z" in told
+    assert "outputs:" not in told
+    assert "error on rows left out: RMSE x 0." in told
     holes = frame.copy()
     holes.loc[3, "z"] = np.nan
     holes.loc[5, ["x", "y"]] = np.nan

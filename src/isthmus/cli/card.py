@@ -97,8 +97,11 @@ def _task_lines(card: dict[str, Any]) -> Iterator[str]:
     columns = card["columns"]
     yield f"model: {card.get('name')}"
     yield f"task: {columns.get('task')}"
-    yield f"inputs: {_names(columns.get('inputs'))}"
-    yield f"outputs: {_names(columns.get('outputs'))}"
+    if columns.get("outputs"):
+        yield f"inputs: {_names(columns.get('inputs'))}"
+        yield f"outputs: {_names(columns['outputs'])}"
+    else:  # a manifold, which fills in any of its columns
+        yield f"columns: {_names(columns.get('inputs'))}"
     if columns.get("classes"):
         yield f"labels: {_names(columns['classes'])}"
     data = card.get("data")
@@ -122,7 +125,8 @@ def _error_lines(card: dict[str, Any], columns: dict[str, Any]) -> Iterator[str]
     if task in ERRORS:
         yield f"error on rows left out: {ERRORS[task]} {scores.get('error_rate')}"
     elif isinstance(scores.get("rmse"), list):
-        pairs = zip(columns.get("outputs") or [], scores["rmse"], strict=False)
+        names = columns.get("outputs") or columns.get("inputs") or []
+        pairs = zip(names, scores["rmse"], strict=False)
         shown = ", ".join(f"{name} {value:.4g}" for name, value in list(pairs)[:8])
         yield f"error on rows left out: RMSE {shown}"
 
