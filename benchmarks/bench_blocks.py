@@ -9,17 +9,19 @@ from pathlib import Path
 
 import numpy as np
 from scipy import linalg
-from sklearn.decomposition import IncrementalPCA
+from sklearn.decomposition import PCA, IncrementalPCA
 from sklearn.linear_model import LinearRegression
 
 from benchmarks._harness import Contest, Unavailable, benchmark
 from isthmus.blocks import fold, map_block, merge
-from isthmus.features import SlowFeatureAnalysis
+from isthmus.features import KernelPCA, SlowFeatureAnalysis
+from isthmus.kernels import Gaussian
 from isthmus.manifold import SmoothPSOM
-from isthmus.regression import BayesianLinearRegression, ReducedRankRegression
+from isthmus.regression import BayesianLinearRegression, KernelRidgeCV, ReducedRankRegression
 from isthmus.sparse import NonnegativeFactorization, SparseDictionary
 
 N_FEATURES, N_OUTPUTS = 50, 5
+CHUNK = 100_000  # rows in a chunk of a Dask array, 40 MB
 
 
 @cache
@@ -57,7 +59,13 @@ def _fits(X, Y):
         "SmoothPSOM": lambda X: SmoothPSOM((8, 8)).fit(X, latent=Z).weights_,
         "SparseDictionary": lambda X: _dictionary().fit(X).components_,
         "NonnegativeFactorization": lambda X: _factors(X),
+        "KernelPCA": lambda X: KernelPCA(10, **_landmarks()).fit(X).eigenvalues_,
+        "KernelRidgeCV": lambda X: KernelRidgeCV(**_landmarks()).fit(X, Y).dual_coef_,
     }
+
+
+def _landmarks():
+    return {"kernel": Gaussian(0.01), "n_landmarks": 100, "random_state": 0}
 
 
 def _dictionary():
@@ -143,7 +151,7 @@ def _collections(X, *others):
         import dask.array as da
     except ImportError as error:
         raise Unavailable("dask is not installed") from error
-    return [da.from_array(np.array(A), chunks=(50_000, *A.shape[1:])) for A in (X, *others)]
+    return [da.from_array(np.array(A), chunks=(CHUNK, *A.shape[1:])) for A in (X, *others)]
 
 
 def _dask_ml(module, name):
@@ -168,14 +176,21 @@ def _alone(work):
 
 @benchmark(
     "blocks-one-worker",
-    work="a fit to 100 000 rows of 50 columns in two chunks of a Dask array, on one worker thread",
+    work="a fit to 500 000 rows of 50 columns in five chunks of a Dask array, on one worker thread",
     peer="the same fit to the rows in memory",
-    cases=("ReducedRankRegression", "BayesianLinearRegression", "SlowFeatureAnalysis"),
+    cases=(
+        "ReducedRankRegression",
+        "BayesianLinearRegression",
+        "SlowFeatureAnalysis",
+        "KernelPCA",
+        "KernelRidgeCV",
+    ),
+    quick=("ReducedRankRegression",),
     unit="estimator",
     goal="at most 1.3 times the time",
 )
 def one_worker(name):
-    X, Y, _ = _rows(100_000)
+    X, Y, _ = _rows(500_000)
     fit, whole = _fits(X, Y)[name], np.array(X)
     (blocks,) = _collections(X)
     return Contest(_alone(lambda: fit(blocks)), lambda: fit(whole), difference=_relative)
@@ -211,6 +226,24 @@ def _principal(X):
     found = fold(X, map_block, merge)
     variances, axes = linalg.eigh(found.scatter / (found.count - 1))
     return variances[::-1], axes[:, ::-1].T
+
+
+@benchmark(
+    "blocks-pca",
+    work="all principal components of 50 columns on disk, from their moments",
+    peer="scikit-learn PCA of the rows in memory, which are read in its time",
+    cases=(100_000, 300_000, 1_000_000),
+    quick=(20_000, 40_000, 80_000),
+    goal="equal",
+)
+def pca(n):
+    X, _, _ = _rows(n)
+
+    def peer():
+        found = PCA(N_FEATURES).fit(np.array(X))
+        return found.explained_variance_, found.components_
+
+    return Contest(lambda: _principal(X), peer, difference=lambda a, b: _relative(a[0], b[0]))
 
 
 @benchmark(

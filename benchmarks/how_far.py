@@ -204,8 +204,9 @@ def page(folds, sizes, task, byte, runs):
         "|---|" + "---:|" * (2 * len(sizes) + 4),
     ]
     for fold in folds:
-        cells = [f"{s:.2f} | {p:.0f}" for s, p in zip(fold.seconds, fold.peaks, strict=True)]
-        cells += ["– | –"] * (len(sizes) - len(cells))
+        told = zip(fold.sizes, fold.seconds, fold.peaks, strict=True)
+        known = {n: f"{s:.2f} | {p:.0f}" for n, s, p in told}
+        cells = [known.get(n, "– | –") for n in sizes]
         tail = f"{fold.growth:.2f} | {fold.passes} | {fold.n_bytes} | {fold.merging:.1e}"
         lines.append(f"| {fold.name} | {' | '.join(cells)} | {tail} |")
     lines += [
