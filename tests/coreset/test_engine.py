@@ -5,7 +5,13 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
-from isthmus.coreset import CoreSetSolver, MinimumEnclosingBall, solve_simplex
+from isthmus.coreset import (
+    CoreSetSolver,
+    CoreVectorClassifier,
+    MinimumEnclosingBall,
+    engine,
+    solve_simplex,
+)
 from isthmus.kernels import Delta, Expansion, Gaussian
 
 
@@ -138,6 +144,20 @@ def test_a_ball_around_another_centre_measures_from_there(cloud):
     np.testing.assert_array_equal(there.center_, cloud[0])
     with pytest.raises(AttributeError, match="with the linear kernel only"):
         MinimumEnclosingBall(kernel=Gaussian(0.5)).fit(cloud).center_  # noqa: B018
+
+
+def test_rounds_that_are_solved_less_exactly_end_as_accurately(rng, monkeypatch):
+    X = rng.normal(size=(400, 3))
+    y = np.where(X[:, 0] + rng.normal(size=400) > 0, 1, -1)
+    machine = CoreVectorClassifier(
+        Gaussian(0.5), C=1.0, solver=CoreSetSolver(epsilon=1e-3), random_state=0
+    )
+    loose, gap = machine.fit(X, y).objective_[0], machine.gap_[0]
+    monkeypatch.setattr(engine, "SMALL", 10**6)
+    exact = machine.fit(X, y).objective_[0]
+    assert len(machine.support_) > 100
+    assert 0 <= gap <= 1e-3 * loose
+    assert loose == pytest.approx(exact, abs=gap + machine.gap_[0])
 
 
 @pytest.mark.parametrize("shift", [0.0, 1e8])

@@ -1,5 +1,7 @@
 """Kernel columns that are computed once and kept, within a budget of memory."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from isthmus.blocks.slices import block_slices
@@ -28,7 +30,8 @@ class KernelColumns:
         self.n = n_objects(objects)
         self._numbers = int(megabytes * 2**20 / 8)
         self._rows: IntArray = np.empty(0, dtype=int)
-        self._watched, self._reference = objects, objects
+        self._watched = objects
+        self._values: Callable[[Objects], Array]  # kernels with the watched objects
         self._chunks: list[Array] = []
         self._starts: list[int] = []  # the first slot of each chunk
         self._slot = np.full(self.n, -1)  # where the column of an object is kept
@@ -45,7 +48,8 @@ class KernelColumns:
         self._rows = rows
         everything = len(rows) == self.n
         self._watched = self.objects if everything else take(self.objects, rows)
-        self._reference = self.kernel.reference(self.objects, None if everything else rows)
+        reference = self.kernel.reference(self.objects, None if everything else rows)
+        self._values = self.kernel.against(reference)
         self._chunks, self._starts, self._owner = [], [], np.empty(0, dtype=int)
         self._slot[:] = -1
 
@@ -138,5 +142,5 @@ class KernelColumns:
 
     def _columns(self, objects: IntArray) -> Array:
         """Kernels of some objects with those that are watched."""
-        values = self.kernel.gram(take(self.objects, objects), self._reference)
+        values = self._values(take(self.objects, objects))
         return np.ascontiguousarray(values, dtype=np.float64)

@@ -4,12 +4,14 @@ import numpy as np
 
 from isthmus._progress import ProgressLine
 from isthmus.blocks.sampling import sample_rows
+from isthmus.blocks.slices import block_slices
 from isthmus.coreset.program import CoreProblem, CoreSolution, negative_share
 from isthmus.coreset.simplex import minimize_from
 from isthmus.typing import Array, IntArray
 
 SAMPLE = 1000  # points in a pool, at least
 GROWTH, LARGEST_BATCH = 0.5, 256  # points that join at a time: a share of the core set, at most
+SMALL = 100  # points of a core set that is always solved exactly
 EXPECTED = 2000  # size of a core set for which columns should fit in memory, where none is given
 
 
@@ -51,16 +53,19 @@ def solve_core(
     pool = _Pool(problem, _first_pool(problem, search, max_core, rng))
     radii: list[float] = []
     while True:
-        core.solve()
-        radii.append(float(np.sqrt(core.squared_radius)))
+        full = max_core is not None and len(core.points) >= max_core
+        core.solve(exactly=full)
         violations = core.violations(pool)
+        if not core.exact and not np.any(violations > core.wanted):
+            core.solve(exactly=True)
+            violations = core.violations(pool)
+        radii.append(float(np.sqrt(core.squared_radius)))
         if progress is not None:
             progress.update(
                 core=len(core.points),
                 objective=core.objective,
                 gap=float(violations.max(initial=0.0)),
             )
-        full = max_core is not None and len(core.points) >= max_core
         if full or not np.any(violations > core.wanted):
             # The pool is satisfied: see whether all points are.
             everywhere = violations if len(pool.points) == len(problem) else core.violations(None)
@@ -148,6 +153,7 @@ class _Core:
         self.quadratic = float(self.alpha @ self.M @ self.alpha)
         self.linear = 0.0
         self.tolerance = np.inf  # gap at which the whole program counts as solved
+        self.exact, self._worst = False, 0.0
 
     @property
     def M(self) -> Array:
@@ -178,15 +184,23 @@ class _Core:
         self._M[old:size, old:size] = corner
         if old:
             side = self.problem.gram(self.points, new)
-            self._M[:old, old:size], self._M[old:size, :old] = side, side.T
+            self._M[:old, old:size] = side
+            for rows in block_slices(old, 1, block_size=64):  # what is turned stays in the cache
+                self._M[old:size, rows] = side[rows].T
         self.points = np.concatenate([self.points, new])
         self._inside[new] = True
         self.alpha = np.concatenate([self.alpha, np.zeros(len(new))])
 
-    def solve(self) -> None:
-        """Solve the program of the core set, ten times as accurately as the whole."""
+    def solve(self, *, exactly: bool) -> None:
+        """Solve the program of the core set, ten times as accurately as the whole.
+
+        Or less ``exactly``, to a tenth of the worst violation, while that is larger and the core
+        set is so large that it takes time.
+        """
         v = self.problem.v[self.points]
         inner = 1e-3 * self.quadratic if np.isinf(self.tolerance) else 0.1 * self.tolerance
+        self.exact = exactly or len(v) < SMALL or inner >= 0.1 * self._worst
+        inner = inner if self.exact else 0.1 * self._worst
         self.alpha, _ = minimize_from(self._M, v, self.alpha, tol=max(inner, 1e-15))
         values = self.M @ self.alpha
         self.quadratic, self.linear = float(self.alpha @ values), float(v @ self.alpha)
@@ -216,6 +230,7 @@ class _Core:
         values = problem.values(points, sums, coefficients)
         found = 2 * self.quadratic + self.linear - 2 * values - problem.v[points]
         found[self._inside[points]] = -np.inf
+        self._worst = float(found.max(initial=0.0))
         return found
 
     def solution(self, gap: float, radii: list[float], shortfall: str | None) -> CoreSolution:
