@@ -2,7 +2,7 @@
 What correlation cannot see
 ===========================
 
-Eight clouds of points, in seven of which y depends on x. Below each stand Pearson's correlation,
+In seven of these eight clouds of points y depends on x. Below each stand Pearson's correlation,
 the distance correlation at exponents 2 and 1, and the p-values of two tests of independence: by
 distance correlation, and by HSIC with Gaussian kernels. Exponent 2 *is* the absolute value of
 Pearson's correlation: it sees lines and nothing else. Exponent 1 sees all seven and leaves the

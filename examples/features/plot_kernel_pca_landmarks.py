@@ -3,8 +3,8 @@ Kernel PCA on landmarks
 =======================
 
 Exact kernel PCA of *n* objects needs their *n × n* Gram matrix. With *m* landmarks the axes lie in
-the span of *m* objects, and the matrix is read row block by row block. Below, what is lost: the
-variance that 30 axes miss, and the time, as the landmarks grow.
+the span of *m* objects, and the matrix is read row block by row block. The figure shows
+the price: the variance that 30 axes miss, and the time, as the number of landmarks grows.
 """
 
 from time import perf_counter

@@ -4,8 +4,8 @@ What drives a chaotic signal
 
 A logistic map whose parameter changes slowly looks like noise. Slow feature analysis of short
 windows of it finds the parameter, without being told that there is one: of all quadratic functions
-of a window it takes the one whose output changes least. Cubic functions do so even better on
-the data they were found in, and worse elsewhere.
+of a window it takes the one whose output changes least. Cubic functions are even slower on
+the data they were fitted to, but worse on new data.
 """
 
 import matplotlib.pyplot as plt

@@ -6,7 +6,7 @@ Ten inputs of which two matter: y = x1² + x2, with noise. Principal components 
 partial least squares finds x2 and misses the square, since x1 and y are uncorrelated. Projections
 of largest distance correlation at exponent 1, a measure of every kind of dependence, find both.
 
-The closed form at exponent 2 goes another way: its coordinates are no projection, they hold a
+The closed form at exponent 2 is different: its coordinates are not a projection, but contain a
 prediction of y. The last panel shows them for rows that were not seen in training.
 """
 

@@ -3,9 +3,9 @@ Which manifold for which data
 =============================
 
 The same Swiss roll with a hole, laid flat by all manifolds of the library and by the usual ones.
-Colours are the true place along the roll; the number is the share of the true coordinates that is
-an affine function of those found. ``python -m benchmarks.manifolds`` compares them on ten sets, by
-what they lose of new rows, by the neighbours they keep, and by their time.
+Colours show the true place along the roll; the number is the share of the variance of the true
+coordinates that is an affine function of those found. ``python -m benchmarks.manifolds`` compares
+them on ten sets by the variance of new rows that they lose, the neighbours they keep, and time.
 """
 
 import matplotlib.pyplot as plt

@@ -2,12 +2,12 @@
 A map of an oil pipeline, with likelihoods
 ==========================================
 
-Twelve gamma-ray readings of a pipeline depend on two quantities, and on which of three ways oil,
-water and gas flow in. A generative topographic mapping puts the readings on a square without being
-told of the flow regimes. Beside the map it has a density, so that readings may be missing, it can
-say how much it stretches, and any property of the rows becomes a landscape over it.
+Twelve gamma-ray readings of a pipeline depend on two quantities and on how oil, water and gas flow
+in it, in one of three regimes. A generative topographic mapping puts the readings on a square
+without being told of the regimes. It also has a density, so readings may be missing; it can say how
+much it stretches; and any property of the rows becomes a landscape over it.
 
-Where the data of the pipeline are not on this machine, readings are made up that are alike.
+If the data of the pipeline are not on this machine, similar readings are simulated.
 """
 
 import matplotlib.pyplot as plt

@@ -2,10 +2,10 @@
 Clusters that do not depend on the start
 ========================================
 
-Nine clouds on a grid. K-means from random rows often leaves two centres in one cloud and one centre
-between two, and cannot move them apart. K-harmonic means give more weight to rows that no centre
-serves well, so that centres move to where they are missing. Left and middle: the seed that served
-k-means worst. Right: how many of the nine clouds have a centre of their own, over forty random
+Nine clouds lie on a grid. K-means from random rows often leaves two centres in one cloud and one
+centre between two clouds, and cannot move them apart. K-harmonic means give more weight to rows far
+from all centres, so that centres move to where they are missing. Left and middle: the seed that is
+worst for k-means. Right: how many of the nine clouds have a centre of their own, over forty random
 starts.
 """
 

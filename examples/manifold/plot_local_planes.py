@@ -1,10 +1,10 @@
 """
-Planes for parts, and one chart of them
-=======================================
+Local planes, joined to one chart
+=================================
 
-Local principal components follow a curved sheet with flat pieces, each where it is near. Their
-coordinates have nothing to do with each other, until the planes are turned and shifted to agree
-about the rows they share: then a Swiss roll lies flat.
+Local principal components follow a curved sheet with flat pieces. Their coordinates have nothing to
+do with each other until the planes are turned and shifted to agree on the rows they share: then a
+Swiss roll lies flat.
 """
 
 import matplotlib.pyplot as plt

@@ -2,11 +2,11 @@
 A line through the middle
 =========================
 
-Ways to a principal curve, on data that are easy, long and closed. The first row starts from
+Four kinds of principal curve, on data that are easy, long and closed. The first row starts from
 the principal axis, as the curves were published: half a circle is followed, a spiral is not. The
-second row starts, by default, from whatever tells rows left out best, here an embedding of the
-neighbour graph. Nothing else is set: stiffness and number of segments are chosen by the thinnest
-tube around rows left out.
+second row starts, by default, from the embedding that predicts left-out rows best, here one of the
+neighbour graph. Nothing else is set: stiffness and number of segments are those for which the tube
+around left-out rows is thinnest.
 """
 
 import matplotlib.pyplot as plt

@@ -3,9 +3,9 @@ One map of an arm, used in every direction
 ==========================================
 
 A planar arm with three joints reaches a point in many ways. A PSOM through 729 postures holds
-joints and hand together: asked with the joints it gives the hand, asked with the hand it gives
-joints, and of the many that reach it those that are near a posture it would rather have. Where
-the hand cannot be reached it says so, and comes as near as it can.
+joints and hand together: given the joints it returns the hand, and given the hand it returns
+joints, of the many that reach it those closest to a preferred posture. If the point is out of
+reach it says so, and comes as near as it can.
 """
 
 import matplotlib.pyplot as plt

@@ -4,9 +4,9 @@ A smooth sheet from any kernel
 
 A regularised principal manifold is the sheet that is nearest to the rows, among those that a kernel
 makes smooth. Three regularisers say what smooth means: the norm of the kernel's space, the length
-of the curve, or as few nodes as possible. How stiff it is, is chosen with rows left out.
+of the curve, or as few nodes as possible. The stiffness is chosen with left-out rows.
 
-Where the data of the oil pipeline are not on this machine, readings are made up that are alike.
+If the data of the oil pipeline are not on this machine, similar readings are simulated.
 """
 
 import matplotlib.pyplot as plt

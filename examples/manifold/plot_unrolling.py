@@ -3,9 +3,9 @@ Three ways to flatten a roll
 ============================
 
 A Swiss roll has two coordinates, along the roll and across it. Sammon's mapping keeps all distances
-and squashes it; curvilinear components keep those of places that are near and unroll it, as does
-maximum variance unfolding, which pulls rows apart as far as neighbours allow. All three go both
-ways: the last line prints how much of the data is lost on the way there and back.
+and squashes it; curvilinear components keep those between places near each other and unroll it, as
+does maximum variance unfolding, which pulls rows apart as far as neighbours allow. All three go
+both ways: the last line prints how much of the data is lost on the way there and back.
 """
 
 import matplotlib.pyplot as plt

@@ -3,8 +3,8 @@ Five ways back from feature space
 =================================
 
 Noise has no place on the first principal axes of clean images. So a noisy image is mapped to its
-coordinates on these axes, and from the coordinates one goes back to an image: the pre-image. The
-five solvers get the same coordinates and differ in the way back only.
+coordinates on these axes, and the coordinates are mapped back to an image: the pre-image. The
+five solvers get the same coordinates and differ only in the way back.
 """
 
 import numpy as np

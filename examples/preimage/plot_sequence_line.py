@@ -5,7 +5,7 @@ Halfway between two words
 Between two vectors lies a line of vectors. Between two sequences there is nothing, unless they are
 mapped to a space that has lines: here that of :class:`~isthmus.kernels.MarginalizedSequence`. Each
 point of the line is brought back to a sequence by
-:class:`~isthmus.preimage.SequencePreimage`, which is nearer to it than any sequence we began with.
+:class:`~isthmus.preimage.SequencePreimage`; it is nearer to the point than any training sequence.
 """
 
 import matplotlib.pyplot as plt

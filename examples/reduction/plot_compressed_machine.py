@@ -2,9 +2,9 @@
 A support vector machine with a tenth of its kernels
 ====================================================
 
-A support vector machine evaluates as many kernels as it has support vectors. Most of them say
-what others have said already: below, the boundary of a machine with all of them, of one with
-those few that are needed, and of one with too few; and the errors on new data along the whole path.
+A support vector machine evaluates as many kernels as it has support vectors, and most of them add
+little to the others. The figures show the boundary of a machine with all of them, of one with the
+few that are needed, and of one with too few; and the errors on new data along the whole path.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 Error against rank, with collinear inputs
 =========================================
 
-Thirty outputs that hang on three hidden causes, forty inputs whose scales fall off
-exponentially. Four linear methods squeeze the map through a narrow bridge: reduced rank regression
+Thirty outputs depend on three hidden causes; the scales of forty inputs fall off
+exponentially. Linear methods squeeze the map through a narrow bridge: reduced rank regression
 looks for the inputs that *predict* best, partial least squares for those that *covary* most,
 principal components for those that *vary* most; ridge regression has no bridge at all. Then one
 wild output shows what a robust loss is for.

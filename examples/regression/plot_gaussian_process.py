@@ -3,11 +3,11 @@ Gaussian processes: error bars, and which columns matter
 ========================================================
 
 Left: forty noisy points with a gap. The process learns the length scale, the amplitude and the
-noise from the points alone. The dark band holds the function and the pale one new outputs, each
-with probability 0.9: in the gap and beyond the ends both open, since no data speak there. Right:
-the inverse length scales of six columns, on a logarithmic axis. Columns that say nothing end many
-times lower than those that matter. It is how fast the outputs vary that counts, not how
-much: a straight line, as in column 2, is slow.
+noise from the points alone. The dark band contains the function and the pale one new outputs, each
+with probability 0.9: both open in the gap and beyond the ends, where there are no data. Right: the
+inverse length scales of six columns, on a logarithmic axis. Columns without information end many
+times lower than those that matter. It is how fast the outputs vary that counts, not how much: a
+straight line, as in column 2, is slow.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 A robot arm imitates a person
 =============================
 
-A person is seen by a camera; a robot arm of seven joints takes the same posture. It has learned how
-from forty pairs of picture and posture, and from pictures alone.
+A camera sees a person, and a robot arm of seven joints takes the same posture. It has learned this
+from forty pairs of a picture and a posture, and from further pictures without postures.
 """
 
 import numpy as np

@@ -2,11 +2,10 @@
 A robot arm imitates handwriting
 ================================
 
-A scribble is laid on a board, and an arm with seven joints follows it. Three numbers say where
-its hand is, so there is freedom left. In the middle it goes into the posture of the elbow, in the
-right picture into staying far from singular postures; on the left nothing is asked but short ways
-of the joints. The hand is in the same place in all three. Below are the same paths as numbers: the
-imitated elbow costs dexterity.
+An arm with seven joints follows a scribble on a board. The hand takes up only three of its degrees
+of freedom. On the left the others are used to keep the joint paths short, in the middle to hold the
+elbow in a wanted posture, on the right to stay far from singular postures. The hand follows the
+same path in all three. Below are measures of these paths: the wanted elbow costs dexterity.
 """
 
 import numpy as np

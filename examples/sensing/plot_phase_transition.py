@@ -3,9 +3,9 @@ How many measurements does a sparse vector need?
 ================================================
 
 A vector with 64 entries is measured by a random matrix, and the vector of least l1 norm that
-agrees with the measurements is looked up. Whether that is the truth hardly depends on luck: there
-is an edge, and on one side of it recovery works nearly always, on the other nearly never. Its
-place is known.
+agrees with the measurements is computed. Whether that is the truth hardly depends on luck: there
+is a sharp edge, known from theory; recovery works nearly always on one side of it and nearly never
+on the other.
 """
 
 import matplotlib.pyplot as plt

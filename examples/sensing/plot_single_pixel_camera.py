@@ -2,10 +2,10 @@
 A camera with one pixel
 =======================
 
-Mirrors send a random half of the picture to one light sensor, which tells how bright it is; then
-the mirrors are turned, and again. A picture of 4096 pixels comes back exactly from 2000 such
-readings, because few of its wavelet coefficients differ from zero. Least squares, which knows
-nothing of that, makes noise of the same readings.
+Mirrors send a random half of the picture to one light sensor, which measures its brightness; then
+the mirrors are turned to another half, and so on. A picture of 4096 pixels comes back exactly from
+2000 such readings, because few of its wavelet coefficients differ from zero. Least squares, which
+does not use that, returns noise from the same readings.
 """
 
 import numpy as np

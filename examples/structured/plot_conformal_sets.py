@@ -1,11 +1,11 @@
 """
-Sets that hold the truth nine times in ten
-==========================================
+Sets that contain the truth nine times in ten
+=============================================
 
-A conformal set holds the true output with the probability that was asked for, whatever the model.
-Here the same regression, left with three ways of calibration, and then a split that is not fair to
-all rows: where the noise grows, one threshold for all covers the quiet rows too often and the noisy
-ones too rarely. A threshold for each group mends that.
+A conformal set contains the true output with the probability that was asked for, whatever the
+model. The figures show one regression with three ways of calibration, and a case in which one
+threshold is not fair to all rows: where the noise grows, it covers the quiet rows too often and the
+noisy ones too rarely. A threshold for each group mends that.
 """
 
 import matplotlib.pyplot as plt

@@ -2,10 +2,10 @@
 Two right answers: the mean is wrong
 ====================================
 
-A point of a circle is seen from the side: only its abscissa is known, so that there are two right
-answers, one above and one below. Regression gives their mean, a point inside the circle, which is
-no answer at all. A narrow kernel on the outputs keeps both answers apart in feature space, and the
-pre-image settles for one of them.
+A point of a circle is seen from the side: only its horizontal coordinate is known, so there are two
+right answers, one above and one below. Regression gives their mean, a point inside the circle,
+which is no answer at all. A narrow kernel on the outputs keeps both answers apart in feature space,
+and the pre-image settles for one of them.
 """
 
 import matplotlib.pyplot as plt

@@ -2,10 +2,10 @@
 Label sets: name the loss
 =========================
 
-The same regression, decoded for three losses. Hamming's loss asks each label by itself whether it
-is more likely than not, F1 wants a set that overlaps with the right one, 0/1 the most likely whole
-set. ``DependencyEstimator(loss=...)`` finds the best answer for each, and chooses width and penalty
-by it.
+The same regression is decoded for three losses. Hamming's loss asks of each label by itself whether
+it is more likely than not, F1 wants a set that overlaps with the right one, and the 0/1 loss wants
+the most likely whole set. ``DependencyEstimator(loss=...)`` finds the best answer for each, and
+chooses width and penalty by it.
 """
 
 import matplotlib.pyplot as plt

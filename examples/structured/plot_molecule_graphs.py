@@ -3,9 +3,8 @@ Molecules from numbers, numbers from molecules
 ==============================================
 
 Graphs fit either end of the map. First a property of small molecules is learned from their graphs;
-then graphs are built from a wish: so many atoms of oxygen at the end, so many of
-nitrogen at the sides. Some wishes were
-never seen in training, so no stored molecule can be the answer.
+then graphs are built to order: so many atoms of oxygen at the end, so many of nitrogen at the
+sides. Some orders never occurred in training, so no stored molecule can be the answer.
 """
 
 import matplotlib.pyplot as plt

@@ -3,9 +3,10 @@ Similar outputs for similar inputs: twin Gaussian processes
 ===========================================================
 
 An S-shaped curve is read the wrong way round: in the middle, three outputs belong to one input.
-Kernel ridge regression answers with their mean, which lies on no branch. A twin process asks
-instead which output stands to the training outputs as the new input stands to the training
-inputs. Its criterion has a valley along each branch, and the prediction settles in one of them.
+Kernel ridge regression answers with their mean, which lies on no branch. A twin process looks
+instead for the output that is as similar to the training outputs as the new input is to the
+training inputs. Its criterion has a valley along each branch, and the prediction settles in one of
+them.
 """
 
 import matplotlib.pyplot as plt
