@@ -13,128 +13,24 @@ import subprocess
 import sys
 import time
 import warnings
-from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 
-import numpy as np
+from benchmarks._thread_tasks import TASKS
 
 PAGE = Path(__file__).parent / "results" / "threads.md"
 POOLS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-TASKS: dict[str, Callable[[], Callable[[], object]]] = {}
 
 
-def task(name: str):
-    """Register a function that prepares data and returns the work to be timed."""
-
-    def register(prepare):
-        TASKS[name] = prepare
-        return prepare
-
-    return register
-
-
-def _data(n: int, d: int = 8) -> tuple[np.ndarray, np.ndarray]:
-    X = np.random.default_rng(0).normal(size=(n, d))
-    return X, np.sin(X[:, :2]).sum(axis=1) + 0.1 * X[:, 2:4].T
-
-
-@task("GaussianProcess fit, 1000 rows")
-def _gaussian_process():
-    from isthmus.regression import GaussianProcess
-
-    X, Y = _data(1000)
-    return lambda: GaussianProcess().fit(X, Y[0])
-
-
-@task("KernelPCA fit, 3000 rows")
-def _kernel_pca():
-    from isthmus.features import KernelPCA
-
-    X, _ = _data(3000, 20)
-    return lambda: KernelPCA(20).fit(X)
-
-
-@task("KernelRidgeCV fit, 1500 rows")
-def _ridge():
-    from isthmus.regression import KernelRidgeCV
-
-    X, Y = _data(1500)
-    return lambda: KernelRidgeCV().fit(X, Y.T)
-
-
-@task("DependencyEstimator fit, 1000 rows")
-def _dependency():
-    from isthmus.structured import DependencyEstimator
-
-    X, Y = _data(1000)
-    return lambda: DependencyEstimator().fit(X, Y.T)
-
-
-@task("UnsupervisedKernelRegression fit, 400 rows")
-def _ukr():
-    from isthmus.manifold import UnsupervisedKernelRegression
-
-    X, _ = _data(400, 5)
-    return lambda: UnsupervisedKernelRegression(2, random_state=0, max_iter=30).fit(X)
-
-
-@task("TwinGaussianProcess fit and predict, 500 rows")
-def _twin():
-    from isthmus.structured import TwinGaussianProcess
-
-    X, Y = _data(500)
-    return lambda: TwinGaussianProcess(random_state=0).fit(X, Y.T).predict(X[:50])
-
-
-@task("StiefelRegression fit, 4000 rows")
-def _stiefel():
-    from isthmus.regression import StiefelRegression
-
-    X, _ = _data(4000, 100)
-    Y = X[:, :60] @ np.random.default_rng(1).normal(size=(60, 80))
-    return lambda: StiefelRegression(10, loss="huber").fit(X, Y)
-
-
-@task("GenerativeTopographicMapping fit, 1000 rows")
-def _gtm():
-    from isthmus.manifold import GenerativeTopographicMapping
-
-    X, _ = _data(1000, 10)
-    return lambda: GenerativeTopographicMapping(random_state=0).fit(X)
-
-
-@task("SlowFeatureAnalysis fit, 20000 rows, squares of 20 columns")
-def _slow():
-    from isthmus.features import SlowFeatureAnalysis
-
-    X = np.random.default_rng(0).normal(size=(20000, 20)).cumsum(axis=0)
-    return lambda: SlowFeatureAnalysis(3, expansion=2).fit(X)
-
-
-@task("dtw_matrix, 60 series")
-def _warping():
-    from isthmus.series import dtw_matrix
-
-    X = list(np.random.default_rng(0).normal(size=(60, 150, 2)))
-    return lambda: dtw_matrix(X)
-
-
-@task("distance correlation, 3000 rows, 10 and 3 columns")
-def _distance_correlation():
-    from isthmus.dependence import distance_correlation
-
-    X, _ = _data(3000, 10)
-    return lambda: distance_correlation(X, X[:, :3] ** 2)
-
-
-def serve(name: str) -> None:
-    """Do the work once for every line that comes in, and answer with its wall-clock seconds."""
+def serve() -> None:
+    """Do the work of every name that comes in, and answer with its wall-clock seconds."""
     warnings.simplefilter("ignore")
-    work = TASKS[name]()
-    work()
-    print("ready", flush=True)
-    for _ in sys.stdin:
+    ready, work = "", None
+    for text in sys.stdin:
+        name = text.strip()
+        if name != ready:
+            work, ready = TASKS[name](), name
+            work()
         busy, own, start = busy_seconds(), time.process_time(), time.perf_counter()
         work()
         wall = time.perf_counter() - start
@@ -152,12 +48,12 @@ def busy_seconds() -> float:
     return (user + nice + system + sum(rest[:3])) / os.sysconf("SC_CLK_TCK")
 
 
-def _server(name: str, threads: int | None) -> subprocess.Popen:
+def _server(threads: int | None) -> subprocess.Popen:
     environment = {k: v for k, v in os.environ.items() if k not in POOLS}
     if threads is not None:
         environment |= dict.fromkeys(POOLS, str(threads))
     return subprocess.Popen(
-        [sys.executable, "-m", "benchmarks.threads", "--serve", name],
+        [sys.executable, "-m", "benchmarks.threads", "--serve"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -168,23 +64,16 @@ def _server(name: str, threads: int | None) -> subprocess.Popen:
 Run = tuple[float, float]  # wall-clock seconds, and processors that other processes took
 
 
-def measure(name: str, repeat: int) -> tuple[list[Run], list[Run]]:
+def measure(name: str, servers: list[subprocess.Popen], repeat: int) -> tuple[list[Run], list[Run]]:
     """Runs on one thread and on the default number, in turn."""
-    servers = [_server(name, 1), _server(name, None)]
     runs: tuple[list[Run], list[Run]] = ([], [])
-    try:
-        for server in servers:
-            if server.stdout.readline().strip() != "ready":
+    for _ in range(repeat):
+        for server, found in zip(servers, runs, strict=True):
+            print(name, file=server.stdin, flush=True)
+            answer = server.stdout.readline().split()
+            if not answer:
                 raise RuntimeError(f"{name} failed.")
-        for _ in range(repeat):
-            for server, found in zip(servers, runs, strict=True):
-                print("once", file=server.stdin, flush=True)
-                wall, others = map(float, server.stdout.readline().split())
-                found.append((wall, others))
-    finally:
-        for server in servers:
-            server.stdin.close()
-            server.wait()
+            found.append((float(answer[0]), float(answer[1])))
     return runs
 
 
@@ -229,17 +118,23 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.threads", description=__doc__)
     parser.add_argument("--only", nargs="+", metavar="WORD", help="tasks whose name has a word")
     parser.add_argument("--repeat", type=int, default=15, metavar="N")
-    parser.add_argument("--serve", metavar="NAME", help=argparse.SUPPRESS)
+    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:
-        serve(options.serve)
+        serve()
         return 0
     words, lines = options.only, former_lines()
-    for name in TASKS:
-        if words is None or any(word in name for word in words):
-            lines[name] = line(name, *measure(name, options.repeat))
-            print(lines[name], flush=True)
-            PAGE.write_text(page(lines), encoding="utf-8")
+    servers = [_server(1), _server(None)]
+    try:
+        for name in TASKS:
+            if words is None or any(word in name for word in words):
+                lines[name] = line(name, *measure(name, servers, options.repeat))
+                print(lines[name], flush=True)
+                PAGE.write_text(page(lines), encoding="utf-8")
+    finally:
+        for server in servers:
+            server.stdin.close()
+            server.wait()
     return 0
 
 

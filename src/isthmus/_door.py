@@ -11,6 +11,7 @@ from scipy.sparse import issparse
 from isthmus._checks import LARGEST, name_of
 from isthmus._rewording import reword
 from isthmus.blocks.containers import in_blocks
+from isthmus.linalg.threads import one_pool
 
 # Squares and fourth powers of smaller numbers vanish, those of larger ones overflow.
 SMALLEST = 1 / LARGEST
@@ -39,7 +40,8 @@ def with_door(function: Callable[..., Any]) -> Callable[..., Any]:
         owner = function.__name__
         check_arguments(owner, function, args, kwargs)
         try:
-            return function(*args, **kwargs)
+            with one_pool():
+                return function(*args, **kwargs)
         except (TypeError, ValueError) as error:
             reword(owner, error, [*args, *kwargs.values()])
             raise

@@ -16,6 +16,7 @@ from isthmus._parameters import Constraint, check_parameters
 from isthmus._rewording import reword
 from isthmus._view import SquareView
 from isthmus.blocks.containers import in_blocks
+from isthmus.linalg.threads import one_pool
 
 # How the names of methods begin that learn something.
 LEARNING = ("fit", "partial_fit")
@@ -112,7 +113,8 @@ def all_or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
         before = _fitted_copy(self) if copied else dict(vars(self))
         running.add(id(self))
         try:
-            return _learn(self, method, args, kwargs)
+            with one_pool():
+                return _learn(self, method, args, kwargs)
         except BaseException as error:
             self.__dict__ = before  # one step: a second interrupt finds the old state or the new
             if isinstance(error, (TypeError, ValueError)):

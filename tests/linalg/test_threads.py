@@ -1,4 +1,4 @@
-"""Sections with one thread of BLAS: by size, nested, from several threads, after errors."""
+"""Sections with fewer threads of BLAS: by size, nested, from several threads, after errors."""
 
 from threading import Barrier, Thread
 
@@ -8,12 +8,24 @@ import scipy.linalg  # noqa: F401  brings its BLAS
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from isthmus.linalg import threads_for
+from isthmus.linalg.threads import one_pool
+from isthmus.regression import KernelRidgeCV
 
 MANY, FEW = 1e12, 1.0
 
 
 def blas_threads():
     return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+
+def threads_by_owner():
+    pools = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
+    if len(pools) != 2:
+        pytest.skip("NumPy and SciPy share a BLAS here")
+    return {
+        "numpy" if "numpy" in pool["filepath"].rsplit("/", 2)[-2] else "scipy": pool["num_threads"]
+        for pool in pools
+    }
 
 
 @pytest.fixture
@@ -60,4 +72,35 @@ class TestThreadsFor:
             worker.start()
         for worker in workers:
             worker.join()
+        assert blas_threads() == {2}
+
+    def test_one_pool_leaves_its_threads_to_scipy(self):
+        with one_pool():
+            assert threads_by_owner() == {"numpy": 1, "scipy": 2}
+            with threads_for(FEW):
+                assert blas_threads() == {1}
+            assert threads_by_owner() == {"numpy": 1, "scipy": 2}
+        assert blas_threads() == {2}
+
+    def test_sections_of_both_kinds_may_end_in_any_order(self):
+        outer, inner = one_pool(), threads_for(FEW)
+        outer.__enter__()
+        inner.__enter__()
+        outer.__exit__(None, None, None)
+        assert blas_threads() == {1}
+        inner.__exit__(None, None, None)
+        assert blas_threads() == {2}
+
+    def test_a_fit_has_one_pool_and_gives_it_back(self):
+        seen = []
+
+        class Looking(KernelRidgeCV):
+            def fit(self, X, y):
+                seen.append(threads_by_owner())
+                return super().fit(X, y)
+
+        Looking().fit(np.arange(12.0)[:, None], np.arange(12.0))
+        assert seen == [{"numpy": 1, "scipy": 2}]
+        with pytest.raises(ValueError, match="2D"):
+            Looking().fit(np.arange(12.0), np.arange(12.0))
         assert blas_threads() == {2}

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
@@ -13,39 +14,51 @@ LEAST_OPERATIONS = 1e8
 
 
 @cache
-def _pools() -> Any:
+def _pools() -> tuple[Any, ...]:
+    """Every BLAS with threads in this process."""
     import scipy.linalg.blas  # noqa: F401  its pool is to be among those found
     from threadpoolctl import ThreadpoolController  # which scikit-learn requires
 
-    return ThreadpoolController().select(user_api="blas")
+    return tuple(ThreadpoolController().select(user_api="blas").lib_controllers)
 
 
-class _Limit:
-    """One limit for all who ask: the first sets it, the last takes it back.
+@cache
+def _second_pools() -> tuple[bool, ...]:
+    """Which of them NumPy has for itself beside SciPy's, as both come from the package index."""
+    ours = ["numpy" in Path(pool.filepath).parent.name for pool in _pools()]
+    return tuple(ours) if not all(ours) else (False,) * len(ours)
+
+
+class _Limits:
+    """One account for all who limit threads: the last to leave restores what the first found.
 
     The number of threads belongs to the process. If two sections in two Python threads each
     restored what they had found, the later one would restore the limit of the other.
     """
 
     def __init__(self) -> None:
-        self.lock, self.users, self.limiter = Lock(), 0, None
+        self.lock = Lock()
+        self.single, self.one_pool = 0, 0  # sections without threads, and with SciPy's alone
+        self.found: list[int] = []
+        self.now: list[int] = []
 
-    def set(self) -> None:
+    def change(self, *, single: int = 0, one_pool: int = 0) -> None:
+        """Count sections that begin (1) or end (-1), and set the pools accordingly."""
         with self.lock:
-            if self.users == 0:
-                self.limiter = _pools().limit(limits=1)
-            self.users += 1
+            if not self.single and not self.one_pool:
+                self.found = [pool.get_num_threads() for pool in _pools()]
+                self.now = list(self.found)
+            self.single += single
+            self.one_pool += one_pool
+            for i, second in enumerate(_second_pools()):
+                limited = self.single or (second and self.one_pool)
+                wanted = 1 if limited else self.found[i]
+                if wanted != self.now[i]:
+                    _pools()[i].set_num_threads(wanted)
+                    self.now[i] = wanted
 
-    def unset(self) -> None:
-        with self.lock:
-            self.users -= 1
-            if self.users == 0:
-                limiter: Any = self.limiter
-                self.limiter = None
-                limiter.restore_original_limits()
 
-
-_limit = _Limit()
+_limits = _Limits()
 
 
 @contextmanager
@@ -60,8 +73,26 @@ def threads_for(operations: float) -> Iterator[None]:
     if operations >= LEAST_OPERATIONS:
         yield
         return
-    _limit.set()
+    _limits.change(single=1)
     try:
         yield
     finally:
-        _limit.unset()
+        _limits.change(single=-1)
+
+
+@contextmanager
+def one_pool() -> Iterator[None]:
+    """Limit NumPy's BLAS to one thread in a section where SciPy's does the large work.
+
+    Each has a pool of threads, and those of the one that has just worked spin, waiting for more,
+    while the other begins: two threads in both are slower than one in each, up to six times. What
+    is large goes through :mod:`isthmus.linalg.products` and keeps its threads.
+
+    >>> with one_pool():
+    ...     pass
+    """
+    _limits.change(one_pool=1)
+    try:
+        yield
+    finally:
+        _limits.change(one_pool=-1)

@@ -15,6 +15,7 @@ from isthmus._checks import check_choice, check_float, check_int
 from isthmus.kernels.definiteness import check_gram, spread
 from isthmus.kernels.expansion import Expansion
 from isthmus.kernels.objects import take
+from isthmus.linalg.threads import one_pool
 from isthmus.reduction.expansions import ReducedExpansion, reduce_expansion
 from isthmus.reduction.gram import KernelGram
 from isthmus.reduction.machines import CompressedClassifier
@@ -102,7 +103,8 @@ def compress(
         check_int(n_points, "n_points", "compress", low=1)
     check_float(max_loss, "max_loss", "compress")
     request = CompressionRequest(n_points, max_error, select, points, max_loss)
-    return _compress(estimator, request, X, y)
+    with one_pool():
+        return _compress(estimator, request, X, y)
 
 
 class CompressionRequest(NamedTuple):

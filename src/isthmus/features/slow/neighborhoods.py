@@ -12,6 +12,7 @@ from isthmus.features.slow.episodes import last_rows
 from isthmus.features.slow.expander import expand_blocks
 from isthmus.features.slow.formulas import Roots, class_roots, extended, map_block, target_roots
 from isthmus.kernels.objects import n_objects
+from isthmus.linalg.threads import threads_for
 from isthmus.typing import Array, IntArray
 
 
@@ -19,10 +20,11 @@ def time_roots(expander: Any, episodes: list[Any], lags: list[int]) -> Roots:
     """Moments of all episodes and of their differences over the lags."""
     total: Roots | None = None
     for rows, overlap in _overlapping_blocks(expander, episodes, lags):
-        if total is None:
-            total = map_block(rows, lags)
-        else:
-            total = extended(total, rows, lags, overlap=overlap)
+        with threads_for(rows.size * rows.shape[1]):
+            if total is None:
+                total = map_block(rows, lags)
+            else:
+                total = extended(total, rows, lags, overlap=overlap)
     assert total is not None  # an episode has a row
     require_differences(total, lags, max(n_objects(episode) for episode in episodes))
     return total

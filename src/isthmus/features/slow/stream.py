@@ -16,6 +16,7 @@ from isthmus.features.slow.settings import (
     slow_axes,
     warn_of_too_many_functions,
 )
+from isthmus.linalg.threads import threads_for
 from isthmus.typing import Array
 
 DEFERRED = ("mean_", "rank_", "components_", "slowness_", "patterns_", "n_components_")
@@ -70,7 +71,8 @@ class Stream:
     def _extend(self, tail: Array, blocks: tuple[Array, ...], lags: list[int]) -> None:
         assert self._roots is not None
         Phi = np.vstack([tail, *blocks])
-        self._roots = extended(self._roots, Phi, lags, overlap=len(tail))
+        with threads_for(Phi.size * Phi.shape[1]):
+            self._roots = extended(self._roots, Phi, lags, overlap=len(tail))
         self._tail = last_rows(Phi, max(lags)).copy()
 
     def _settle(self) -> None:

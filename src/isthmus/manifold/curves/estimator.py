@@ -21,6 +21,7 @@ from isthmus._parameters import (
     seed,
 )
 from isthmus._warnings import warn
+from isthmus.linalg.threads import threads_for
 from isthmus.manifold.curves.exact import ExactProjection
 from isthmus.manifold.curves.generative import (
     GenerativeCurve,
@@ -184,8 +185,10 @@ class PrincipalCurve(ExactProjection):
                 f"{self.n_segments} instead."
             )
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-        start, x = self._start(Y, rng)
-        found = self._curve(Y, x, start, rng)
+        # Spectra of a few pieces and products with all rows take turns.
+        with threads_for(len(Y) * 50.0**2):  # that many pieces, or fewer
+            start, x = self._start(Y, rng)
+            found = self._curve(Y, x, start, rng)
         if found.line.lengths[-1] <= 0.0:
             raise ValueError(
                 "PrincipalCurve has shrunk to a point: its stiffness leaves no length. Expected a "

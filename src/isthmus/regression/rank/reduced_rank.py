@@ -14,6 +14,7 @@ from isthmus.blocks.drawing import draw_rows
 from isthmus.blocks.fitting import open_fit, refuse_blocks
 from isthmus.blocks.moments import Moments, merge
 from isthmus.blocks.rows import Rows
+from isthmus.linalg.threads import threads_for
 from isthmus.regression.rank.base import RankLimitedRegressor
 from isthmus.regression.rank.choice import (
     LEFT_OUT_ROWS,
@@ -33,6 +34,7 @@ from isthmus.regression.rank.in_blocks import (
     require_outputs,
 )
 from isthmus.regression.rank.reduced_rank_formulas import (
+    BLOCK_ROWS,
     Scatter,
     about_origin,
     fold_errors,
@@ -156,7 +158,13 @@ class ReducedRankRegression(RankLimitedRegressor):
         (n, d), o = X.shape, Y.shape[1]
         rank = min(d, o) if choose else self._check_rank(d, o)
         self._require_memory(n, d, o)
+        # Moments of blocks of rows and spectra of their scatter take turns.
+        with threads_for(max(BLOCK_ROWS * (d + o) ** 2, min(n, d) ** 3)):
+            return self._fit_rows(X, Y, weights, None if choose else rank)
 
+    def _fit_rows(self, X: Array, Y: Array, weights: Array | None, asked: int | None) -> Self:
+        n, d = X.shape
+        rank = asked or min(d, Y.shape[1])
         inputs, lift = X, None
         if d > n:
             X_mean = np.average(X, axis=0, weights=weights) if self.fit_intercept else 0.0
@@ -168,9 +176,9 @@ class ReducedRankRegression(RankLimitedRegressor):
             moments = about_origin(moments)
         scatter = scatter_of(moments, k)
 
-        found = self._choose(inputs, Y, weights, scatter, moments.count, None if choose else rank)
+        found = self._choose(inputs, Y, weights, scatter, moments.count, asked)
         x_mean, y_mean = moments.mean[:k], moments.mean[k:]
-        self._dtype = X.dtype.name
+        self._dtype: str | None = X.dtype.name
         if lift is None:
             return self._take(found, rank, scatter, moments.count, (x_mean, y_mean))
         # The coordinates are about X_mean, where the weights are; their mean is zero.

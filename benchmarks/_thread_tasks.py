@@ -1,0 +1,285 @@
+"""The tasks of ``python -m benchmarks.threads``: each prepares data and returns the work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+TASKS: dict[str, Callable[[], Callable[[], object]]] = {}
+
+
+def task(name: str):
+    """Register a function that prepares data and returns the work to be timed."""
+
+    def register(prepare):
+        TASKS[name] = prepare
+        return prepare
+
+    return register
+
+
+def _data(n: int, d: int = 8) -> tuple[np.ndarray, np.ndarray]:
+    X = np.random.default_rng(0).normal(size=(n, d))
+    return X, np.sin(X[:, :2]).sum(axis=1) + 0.1 * X[:, 2:4].T
+
+
+@task("GaussianProcess fit, 1000 rows")
+def _gaussian_process():
+    from isthmus.regression import GaussianProcess
+
+    X, Y = _data(1000)
+    return lambda: GaussianProcess().fit(X, Y[0])
+
+
+@task("KernelPCA fit, 3000 rows")
+def _kernel_pca():
+    from isthmus.features import KernelPCA
+
+    X, _ = _data(3000, 20)
+    return lambda: KernelPCA(20).fit(X)
+
+
+@task("KernelRidgeCV fit, 1500 rows")
+def _ridge():
+    from isthmus.regression import KernelRidgeCV
+
+    X, Y = _data(1500)
+    return lambda: KernelRidgeCV().fit(X, Y.T)
+
+
+@task("DependencyEstimator fit, 1000 rows")
+def _dependency():
+    from isthmus.structured import DependencyEstimator
+
+    X, Y = _data(1000)
+    return lambda: DependencyEstimator().fit(X, Y.T)
+
+
+@task("UnsupervisedKernelRegression fit, 400 rows")
+def _ukr():
+    from isthmus.manifold import UnsupervisedKernelRegression
+
+    X, _ = _data(400, 5)
+    return lambda: UnsupervisedKernelRegression(2, random_state=0, max_iter=30).fit(X)
+
+
+@task("TwinGaussianProcess fit and predict, 500 rows")
+def _twin():
+    from isthmus.structured import TwinGaussianProcess
+
+    X, Y = _data(500)
+    return lambda: TwinGaussianProcess(random_state=0).fit(X, Y.T).predict(X[:50])
+
+
+@task("StiefelRegression fit, 4000 rows")
+def _stiefel():
+    from isthmus.regression import StiefelRegression
+
+    X, _ = _data(4000, 100)
+    Y = X[:, :60] @ np.random.default_rng(1).normal(size=(60, 80))
+    return lambda: StiefelRegression(10, loss="huber").fit(X, Y)
+
+
+@task("GenerativeTopographicMapping fit, 1000 rows")
+def _gtm():
+    from isthmus.manifold import GenerativeTopographicMapping
+
+    X, _ = _data(1000, 10)
+    return lambda: GenerativeTopographicMapping(random_state=0).fit(X)
+
+
+@task("SlowFeatureAnalysis fit, 20000 rows, squares of 20 columns")
+def _slow():
+    from isthmus.features import SlowFeatureAnalysis
+
+    X = np.random.default_rng(0).normal(size=(20000, 20)).cumsum(axis=0)
+    return lambda: SlowFeatureAnalysis(3, expansion=2).fit(X)
+
+
+@task("dtw_matrix, 60 series")
+def _warping():
+    from isthmus.series import dtw_matrix
+
+    X = list(np.random.default_rng(0).normal(size=(60, 150, 2)))
+    return lambda: dtw_matrix(X)
+
+
+@task("distance correlation, 3000 rows, 10 and 3 columns")
+def _distance_correlation():
+    from isthmus.dependence import distance_correlation
+
+    X, _ = _data(3000, 10)
+    return lambda: distance_correlation(X, X[:, :3] ** 2)
+
+
+@task("LocalPolynomialRegression fit and predict, 1500 rows")
+def _local():
+    from isthmus.regression import LocalPolynomialRegression
+
+    X, Y = _data(1500, 3)
+    return lambda: LocalPolynomialRegression().fit(X, Y[0]).predict(X[:500])
+
+
+@task("KSVD, 2000 signals, 128 atoms, 5 sweeps")
+def _ksvd():
+    from isthmus.sparse import KSVD
+
+    X, _ = _data(2000, 64)
+    return lambda: KSVD(128, n_nonzero=4, max_iter=5, random_state=0).fit(X)
+
+
+@task("SparseDictionary, 2000 signals, 100 atoms, 5 passes")
+def _dictionary():
+    from isthmus.sparse import SparseDictionary
+
+    X, _ = _data(2000, 64)
+    return lambda: SparseDictionary(100, max_iter=5, random_state=0).fit(X)
+
+
+@task("NonnegativeFactorization, 2000 × 200, rank 20")
+def _factorization():
+    from isthmus.sparse import NonnegativeFactorization
+
+    X = np.abs(_data(2000, 200)[0])
+    return lambda: NonnegativeFactorization(20, max_iter=30, random_state=0).fit(X)
+
+
+@task("orthogonal matching pursuit, 5000 signals, 256 atoms")
+def _pursuit():
+    from isthmus.sparse import orthogonal_matching_pursuit
+
+    X, D = _data(5000, 64)[0], np.random.default_rng(1).normal(size=(256, 64))
+    D /= np.linalg.norm(D, axis=1, keepdims=True)
+    return lambda: orthogonal_matching_pursuit(X, D, n_nonzero=8)
+
+
+@task("DistanceCorrelationReduction fit, 500 rows")
+def _reduction():
+    from isthmus.features import DistanceCorrelationReduction
+
+    X, Y = _data(500, 10)
+    return lambda: DistanceCorrelationReduction(2, random_state=0).fit(X, Y[0])
+
+
+@task("CoreVectorClassifier fit, 4000 rows")
+def _core():
+    from isthmus.coreset import CoreVectorClassifier
+
+    X, Y = _data(4000)
+    return lambda: CoreVectorClassifier(random_state=0).fit(X, Y[0] > 0)
+
+
+@task("compress a KernelRidgeCV of 1000 rows to 50 points")
+def _compress():
+    from isthmus.reduction import compress
+    from isthmus.regression import KernelRidgeCV
+
+    X, Y = _data(1000)
+    model = KernelRidgeCV().fit(X, Y.T)
+    return lambda: compress(model, 50)
+
+
+@task("ReducedRankRegression fit, 5000 rows, 200 to 100")
+def _reduced_rank():
+    from isthmus.regression import ReducedRankRegression
+
+    X, _ = _data(5000, 200)
+    Y = X[:, :100] + np.random.default_rng(1).normal(size=(5000, 100))
+    return lambda: ReducedRankRegression().fit(X, Y)
+
+
+@task("BayesianStiefelRegression fit, 500 rows")
+def _bayesian():
+    from isthmus.regression import BayesianStiefelRegression
+
+    X, Y = _data(500, 20)
+    return lambda: BayesianStiefelRegression(2, random_state=0).fit(X, Y.T)
+
+
+@task("GaussianProcessClassifier fit, 500 rows")
+def _classifier():
+    from isthmus.regression import GaussianProcessClassifier
+
+    X, Y = _data(500)
+    return lambda: GaussianProcessClassifier().fit(X, Y[0] > 0)
+
+
+@task("ConformalSets of KernelRidgeCV, 800 rows")
+def _conformal():
+    from isthmus.regression import KernelRidgeCV
+    from isthmus.structured import ConformalSets
+
+    X, Y = _data(800)
+    return lambda: ConformalSets(KernelRidgeCV()).fit(X, Y[0]).predict(X[:50])
+
+
+@task("PSOM projection, 1000 rows on a 7 × 7 grid")
+def _psom():
+    from isthmus.manifold import PSOM, grid_points
+
+    angles = grid_points((7, 7), bounds=(0, 1.5), basis="chebyshev")
+    a, b = angles.T
+    hand = np.c_[np.cos(a) + np.cos(a + b), np.sin(a) + np.sin(a + b)]
+    arm = PSOM(np.c_[angles, hand], grid=(7, 7), bounds=(0, 1.5), basis="chebyshev").fit()
+    X = arm.inverse_transform(np.random.default_rng(0).uniform(0, 1.5, size=(1000, 2)))
+    return lambda: arm.transform(X)
+
+
+@task("SmoothPSOM fit, 300 rows")
+def _smooth_psom():
+    from isthmus.manifold import SmoothPSOM
+
+    X = np.random.default_rng(0).uniform(-1, 1, size=(300, 2))
+    X = np.column_stack([X, np.sin(2 * X), X[:, 0] * X[:, 1]])
+    return lambda: SmoothPSOM((4, 4), random_state=0).fit(X)
+
+
+@task("PrincipalCurve fit, 1000 rows")
+def _curve():
+    from isthmus.manifold import PrincipalCurve
+
+    t = np.random.default_rng(0).uniform(size=1000)
+    X = np.column_stack([np.cos(3 * t), np.sin(3 * t), t]) + 0.05 * _data(1000, 3)[0]
+    return lambda: PrincipalCurve().fit(X)
+
+
+@task("SammonMapping fit, 300 rows")
+def _sammon():
+    from isthmus.manifold import SammonMapping
+
+    X, _ = _data(300, 5)
+    return lambda: SammonMapping(2, random_state=0, max_iter=50).fit(X)
+
+
+@task("HSIC test, 500 rows, 500 permutations")
+def _hsic():
+    from isthmus.dependence import independence_test
+
+    X, Y = _data(500, 5)
+    return lambda: independence_test(X, Y.T, n_permutations=500, random_state=0)
+
+
+@task("Gaussian Gram matrix, 3000 rows, 20 columns")
+def _gram():
+    from isthmus.kernels import Gaussian
+
+    X, _ = _data(3000, 20)
+    return lambda: Gaussian(0.02)(X)
+
+
+@task("Gaussian Gram matrix, 3000 rows, 784 columns")
+def _wide_gram():
+    from isthmus.kernels import Gaussian
+
+    X, _ = _data(3000, 784)
+    return lambda: Gaussian(0.001)(X)
+
+
+@task("global alignment, 60 series")
+def _alignment():
+    from isthmus.kernels import GlobalAlignment
+
+    X = list(np.random.default_rng(0).normal(size=(60, 100, 2)).cumsum(axis=1))
+    kernel = GlobalAlignment().resolve(X)
+    return lambda: kernel(X)
