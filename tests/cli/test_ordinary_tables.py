@@ -144,6 +144,12 @@ def test_columns_by_pattern_position_and_in_quotes(fit):
     error(fit(frame, "v", "--inputs", "9")[0], "there is no column 9: positions run from 1 to 5")
 
 
+def test_a_table_on_its_side_is_recognised(fit, tmp_path):
+    smooth_table().drop(columns="kind").T.to_csv(tmp_path / "train.csv", header=False)
+    said = "has 3 rows; cross-validation with --cv 3 needs at least 6 (it has 91 columns: is it tra"
+    error(fit(None, "u")[0], said)
+
+
 def test_a_header_one_name_short_is_refused(fit, tmp_path):
     (tmp_path / "train.csv").write_text("a,b\n" + "1,2,3\n4,5,6\n" * 10)
     error(fit(None, "b")[0], "the header names 2 columns, but row 1 has 3 cells; give every column")

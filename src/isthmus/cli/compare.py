@@ -92,14 +92,15 @@ def fold_numbers(Y: np.ndarray, n_folds: int, random_state: int) -> np.ndarray:
     return fold
 
 
-def check_folds(n_rows: int, n_folds: int, path: Path) -> None:
-    """Refuse a cross-validation with too few folds or rows."""
+def check_folds(n_rows: int, n_folds: int, path: Path, n_columns: int = 0) -> None:
+    """Refuse a cross-validation with too few folds or rows; a wide table may lie on its side."""
     if n_folds < 2:
         raise UserError(f"--cv must be at least 2, got {n_folds}")
     if n_rows < 2 * n_folds:
+        on_its_side = f" (it has {n_columns} columns: is it transposed?)" * (n_columns > 4 * n_rows)
         raise UserError(
             f"table {path}: has {n_rows} row{'s' if n_rows > 1 else ''}; cross-validation with "
-            f"--cv {n_folds} needs at least {2 * n_folds}"
+            f"--cv {n_folds} needs at least {2 * n_folds}{on_its_side}"
         )
 
 

@@ -76,7 +76,7 @@ def fit(
         raise UserError("--outputs is missing: name the columns to predict")
     n_folds = min(options.cv, 3) if options.quick else options.cv
     # Before the columns: in a single row every output is constant.
-    check_folds(len(table), n_folds, path)
+    check_folds(len(table), n_folds, path, len(table.names))
     columns, notes = find_task(table, inputs, outputs, task=options.task, dates=options.dates)
     X, Y, more = usable_rows(columns, table, options.missing)
     for line in notes + more:
