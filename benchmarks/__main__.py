@@ -13,7 +13,7 @@ from rich.console import Console
 from threadpoolctl import threadpool_limits
 
 from benchmarks._harness import chosen, discover, measured
-from benchmarks._report import clock_of, markdown, method_note, terminal_table
+from benchmarks._report import clock_of, markdown, method_note, terminal_table, with_sections
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -38,9 +38,13 @@ def main(arguments=None):
                 console.print(terminal_table(benchmark, rows, clock_of(options.threads)))
             # Written family by family, so that an interruption loses one and not all.
             whole = set(results) == {b.name for b in registry.values() if b.family == family}
-            if whole and not options.quick:
-                page = _page(family, options.threads)
-                text = markdown(family, results, threads=options.threads, repeat=options.repeat)
+            page = _page(family, options.threads)
+            settings = {"threads": options.threads, "repeat": options.repeat}
+            if not options.quick and (whole or page.exists()):
+                if whole:
+                    text = markdown(family, results, **settings)
+                else:
+                    text = with_sections(page.read_text(encoding="utf-8"), results, **settings)
                 page.write_text(text, encoding="utf-8")
                 console.print(f"Wrote {page.relative_to(RESULTS.parent.parent)}.")
     return 0
@@ -91,7 +95,8 @@ def _parser(registry):
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
         description="Time, memory and accuracy against the peers. A family run whole writes its "
-        "page in benchmarks/results; parts of one, and --quick, only print.",
+        "page in benchmarks/results; parts of one are written anew on a page that is there; "
+        "--quick only prints.",
         epilog="Benchmarks: " + ", ".join(registry),
     )
     parser.add_argument("--only", nargs="+", metavar="NAME", help="benchmarks or families to run")

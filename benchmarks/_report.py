@@ -154,26 +154,37 @@ def markdown(
         "",
         f"Machine: {facts}.",
     ]
-    for benchmark, rows in results.values():
-        head = [
-            benchmark.unit,
-            *COLUMNS,
-            "quality of ours",
-            "quality of peer",
-        ]
-        lines += [
-            "",
-            f"## {benchmark.name}",
-            "",
-            f"{benchmark.work}, against {benchmark.peer}.",
-            "",
-            _line(head),
-            _line(["---", *["---:"] * len(COLUMNS), "---", "---"]),
-            *(_line(cells(row, clock)) for row in rows),
-        ]
-        if notes := remarks(benchmark, rows, clock):
-            lines += ["", *(f"- {note}" for note in notes)]
+    parts = [section(benchmark, rows, clock) for benchmark, rows in results.values()]
+    return "\n".join([*lines, "", "\n".join(parts)])
+
+
+def section(benchmark: Benchmark, rows: Sequence[Row], clock: str, note: str = "") -> str:
+    """The part of a page that is one benchmark's."""
+    lines = [
+        f"## {benchmark.name}",
+        "",
+        f"{benchmark.work}, against {benchmark.peer}.",
+        "",
+        _line([benchmark.unit, *COLUMNS, "quality of ours", "quality of peer"]),
+        _line(["---", *["---:"] * len(COLUMNS), "---", "---"]),
+        *(_line(cells(row, clock)) for row in rows),
+    ]
+    notes = [*([note] if note else []), *remarks(benchmark, rows, clock)]
+    if notes:
+        lines += ["", *(f"- {text}" for text in notes)]
     return "\n".join(lines) + "\n"
+
+
+def with_sections(
+    page: str, results: dict[str, tuple[Benchmark, list[Row]]], *, threads: int, repeat: int
+) -> str:
+    """A page on which the parts of some benchmarks are new, with their date."""
+    head, *old = page.split("\n## ")
+    parts = {text.partition("\n")[0]: f"## {text.rstrip()}\n" for text in old}
+    note = f"Measured alone on {date.today().isoformat()}, --repeat {repeat}."
+    for name, (benchmark, rows) in results.items():
+        parts[name] = section(benchmark, rows, clock_of(threads), note)
+    return "\n".join([head, *parts.values()])
 
 
 def _line(texts: Sequence[str]) -> str:

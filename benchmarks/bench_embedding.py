@@ -1,13 +1,21 @@
-"""Embeddings that keep distances, beside the formula: no peer has them."""
+"""Embeddings that keep distances, beside the formula, a near relative and an exact program."""
 
 import numpy as np
+from scipy import sparse
 from scipy.optimize import minimize
 from scipy.spatial.distance import pdist, squareform
 from sklearn.decomposition import PCA
+from sklearn.manifold import Isomap, trustworthiness
 
-from benchmarks._harness import Contest, benchmark
+from benchmarks._harness import Contest, Unavailable, benchmark
 from isthmus.datasets import make_noisy_swiss_roll
-from isthmus.manifold import SammonMapping
+from isthmus.manifold import (
+    CurvilinearComponents,
+    MaximumVarianceUnfolding,
+    SammonMapping,
+    neighborhood_scores,
+)
+from isthmus.manifold.embedding.graph import n_neighbors_for, neighbor_pairs
 from isthmus.manifold.embedding.sammon import sammon_stress
 
 
@@ -49,3 +57,83 @@ def sammon(n):
         return SammonMapping(2, init="pca", max_iter=200).fit(X).embedding_
 
     return Contest(ours, lambda: formula(X), quality=quality)
+
+
+@benchmark(
+    "embedding-curvilinear",
+    work="Curvilinear distance analysis of a Swiss roll on a plane, with a map for new rows",
+    peer="sklearn Isomap, which has the same distances and no cut (nearby; CCA has no peer)",
+    cases=(200, 500, 1000),
+    quick=(100,),
+    goal="more neighbours kept",
+)
+def curvilinear(n):
+    X, _ = make_noisy_swiss_roll(n, noise=0.2, height=12, random_state=0)
+
+    def quality(Z):
+        scores = neighborhood_scores(X, Z)
+        return {"area": scores.area, "trustworthiness": trustworthiness(X, Z, n_neighbors=10)}
+
+    return Contest(
+        lambda: CurvilinearComponents(2, random_state=0).fit(X).embedding_,
+        lambda: Isomap(n_components=2, n_neighbors=8).fit_transform(X),
+        quality=quality,
+    )
+
+
+@benchmark(
+    "embedding-unfolding",
+    work="Maximum variance under the distances of neighbours, of a Swiss roll",
+    peer="the semidefinite program by SCS, to the same accuracy",
+    cases=(30, 60, 120),
+    quick=(15,),
+    goal="the same variance, faster",
+)
+def unfolding(n):
+    X, _ = make_noisy_swiss_roll(n, noise=0.2, height=12, random_state=0)
+    X -= X.mean(axis=0)
+    X /= np.sqrt(np.mean(np.sum(X**2, axis=1)))  # the unit of what ours reports
+    pairs = neighbor_pairs(X, n_neighbors_for(X, None))
+    squares = np.sum((X[pairs[:, 0]] - X[pairs[:, 1]]) ** 2, axis=1)
+
+    def ours():
+        model = MaximumVarianceUnfolding(2, random_state=0).fit(X)
+        return model.variance_, model.bound_
+
+    def quality(found):
+        return {"variance": found[0], "bound": found[1]}
+
+    return Contest(ours, lambda: semidefinite(n, pairs, squares), quality=quality)
+
+
+def semidefinite(n, pairs, squares):
+    """Largest trace of a centred Gram matrix under bounds of distances, and the dual's value."""
+    try:
+        import scs
+    except ImportError as missing:
+        raise Unavailable(str(missing)) from missing
+    columns = np.zeros((n, n), dtype=int)
+    lower = np.tril_indices(n)
+    order = np.lexsort((lower[0], lower[1]))  # the lower triangle, column by column
+    i, j = lower[0][order], lower[1][order]
+    columns[i, j] = columns[j, i] = np.arange(len(i))
+    weight = np.where(i == j, 1.0, np.sqrt(0.5))  # of an entry, in the solver's units
+    a, b = pairs.T
+    numbers = np.repeat(np.arange(len(pairs)), 3)
+    places = np.column_stack([columns[a, a], columns[b, b], columns[a, b]]).ravel()
+    near = sparse.csc_array(
+        (np.tile([1.0, 1.0, -np.sqrt(2)], len(pairs)), (numbers, places)),
+        shape=(len(pairs), len(i)),
+    )
+    middle = sparse.csc_array(np.where(i == j, 1.0, 2.0 * weight)[None])
+    A = sparse.vstack([middle, near, -sparse.eye_array(len(i))]).tocsc()
+    data = {
+        "A": sparse.csc_matrix(A),
+        "b": np.concatenate([[0.0], squares, np.zeros(len(i))]),
+        "c": -(i == j).astype(float),
+    }
+    solver = scs.SCS(
+        data, {"z": 1, "l": len(pairs), "s": [n]}, eps_abs=1e-4, eps_rel=1e-4, verbose=False
+    )
+    info = solver.solve()["info"]
+    return -info["pobj"] / n, -info["dobj"] / n

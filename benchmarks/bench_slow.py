@@ -2,10 +2,9 @@
 
 import numpy as np
 from scipy.signal import lfilter
-from sklearn.decomposition import IncrementalPCA
 
 from benchmarks._harness import Contest, Unavailable, benchmark
-from isthmus.features import CandidPCA, SlowFeatureAnalysis
+from isthmus.features import SlowFeatureAnalysis
 
 N_FEATURES, N_COMPONENTS, BLOCK = 20, 2, 1000
 
@@ -147,29 +146,3 @@ def stream(n):
         }
 
     return Contest(ours, peer, quality)
-
-
-@benchmark(
-    "components-stream",
-    work="20 principal components of 4000 rows of this many columns, in blocks of 100",
-    peer="sklearn IncrementalPCA",
-    cases=(500, 2_000, 8_000),
-    quick=(200, 500),
-    goal="faster at most of the variance",
-)
-def components_stream(d):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(4000, 40)) * np.geomspace(10, 0.5, 40) @ rng.normal(size=(40, d))
-    X += 0.1 * rng.normal(size=X.shape)
-
-    def learn(model):
-        for start in range(0, len(X), 100):
-            model.partial_fit(X[start : start + 100])
-        return model
-
-    def share(model):
-        Q = np.linalg.qr(model.components_.T)[0]
-        centred = X - X.mean(axis=0)
-        return {"share of variance": float(((centred @ Q) ** 2).sum() / (centred**2).sum())}
-
-    return Contest(lambda: learn(CandidPCA(20)), lambda: learn(IncrementalPCA(20)), share)

@@ -139,6 +139,13 @@ def test_only_a_family_run_whole_at_full_size_writes_its_page(monkeypatch, tmp_p
     page = (command.RESULTS / "sums.md").read_text()
     assert "## first" in page
     assert "## second" in page
+    assert (
+        command.main(["--only", "second", "--repeat", "2"]) == 0
+    )  # a part of a page that is there
+    again = (command.RESULTS / "sums.md").read_text()
+    assert again.partition("## second")[0] == page.partition("## second")[0]
+    assert again.count("## ") == 2
+    assert again.count("Measured alone on ") == 1
 
 
 def test_an_unknown_name_lists_the_known_ones():
