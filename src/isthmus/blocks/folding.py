@@ -61,7 +61,8 @@ def fold(
         Statistics of two disjoint sets of rows from those of each; the first set's rows come
         before those of the second.
     finish : callable or None
-        What the statistics are good for; None returns them. It is called here, not on a worker.
+        Turns the merged statistics into the result; None returns them as they are. It is called
+        here, not on a worker.
     state : object or None
         What ``map_block`` is given as its keyword ``state``. On a cluster it is sent once to
         each worker that needs it, so that large arrays belong here.

@@ -47,9 +47,9 @@ def each(X: Any, function: Callable[[Any], Any], *, block_size: int | None = Non
     Returns
     -------
     dask.array.Array, dask.bag.Bag, tuple or Blocks
-        Of a Dask collection, a Dask array with its chunks, or a bag where ``function`` returns a
-        list of objects; a tuple of these where it returns a tuple. Of anything else an
-        iterable of results.
+        For a Dask collection, a Dask array with its chunks, or a bag if ``function`` returns a list
+        of objects; a tuple of these if it returns a tuple. For anything else an iterable of
+        results.
 
     Examples
     --------

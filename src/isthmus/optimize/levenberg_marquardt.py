@@ -65,7 +65,7 @@ def least_squares_rows(
     weights : ndarray of shape (d,) or (n, d), optional
         Not negative; zero leaves a component out. Ones by default.
     lower, upper : ndarray of shape (q,) or (n, q), optional
-        A box for the unknowns; a coordinate at its bound that wants out is held there.
+        A box for the unknowns; a coordinate at its bound whose step would leave it is held there.
     inside : callable, optional
         ``inside(points, rows)`` tells which points lie in the domain; a step that leaves it is
         refused and tried again shorter. The start is taken to be inside.

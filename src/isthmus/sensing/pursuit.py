@@ -55,8 +55,8 @@ def basis_pursuit(
     noise : float, default=0.0
         The :math:`\epsilon` above: how far :math:`Ax` may be from ``b``, in the Euclidean norm.
     weights : array of shape (n,) or None, default=None
-        Positive prices: :math:`\sum_iw_i|x_i|` is made small. Entries that are likely to be there
-        get a small one.
+        Positive weights: :math:`\sum_iw_i|x_i|` is minimised. Entries that are likely to be
+        non-zero get a small weight.
     solver : {"auto", "homotopy", "root", "first-order", "linear-program"}
         ``"homotopy"`` follows the Lasso path on a matrix written out, exact; ``"root"`` finds the
         end of the path by Newton steps or a few exact Lasso problems, for ``noise > 0``;

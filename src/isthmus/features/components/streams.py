@@ -53,7 +53,7 @@ class CandidPCA(StreamComponents):
         :math:`l`: how much new rows are favoured over those seen while the directions were still
         wrong.
     min_rate : float, default=0.0
-        The rates never fall below; above zero, drift is followed and some noise remains.
+        Rates never fall below this value; above zero, drift is followed and some noise remains.
     max_iter : int, default=10
         Passes of :meth:`fit` over the rows, in their order.
 
@@ -152,7 +152,7 @@ class MinorComponents(StreamComponents):
     n_components : int or None, default=None
         Number of directions, of least variance first; None takes all columns.
     rate : float, default=0.01
-        :math:`\eta`, constant: with rates that fall like 1/t the directions hardly arrive.
+        :math:`\eta`, constant: with rates that fall like 1/t the directions hardly converge.
     max_iter : int, default=20
         Passes of :meth:`fit` over the rows, in their order.
     random_state : int, RandomState instance or None, default=None

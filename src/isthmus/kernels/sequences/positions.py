@@ -123,7 +123,7 @@ class WeightedDegree(SequenceKernel):
     length : int, default=3
         Longest piece D.
     shift : int, default=0
-        How far S out of place a piece may stand.
+        Maximum displacement S of a piece.
     alphabet : sequence of symbols or None, default=None
         If given, a symbol outside it is an error that names the position.
 

@@ -92,7 +92,7 @@ class PrincipalCurve(ExactProjection):
             default="auto"
         The places from which all but ``"segments"`` begin. ``"auto"`` tries the three, those of
         neighbour graphs with several neighbourhoods, and takes the one from which a smoothing
-        spline tells rows left out best; ``"pca"`` is the published start.
+        spline predicts left-out rows best; ``"pca"`` is the published start.
     max_iter : int, default=50
         Maximum number of iterations for each number of segments or stiffness.
     tol : float, default=1e-3

@@ -60,8 +60,8 @@ class GenerativeTopographicMapping(BaseNodeMixture):
     alpha : float or "evidence", default="evidence"
         Precision of the prior on the weights, in units of the data's variance.
     noise : float, "evidence" or "em", default="evidence"
-        Standard deviation of the noise in each column. "em" is the published M-step, which takes
-        the likelihood's maximum and so a little too few.
+        Standard deviation of the noise in each column. "em" is the published M-step, which
+        maximises the likelihood and so underestimates the noise a little.
     coordinates : {"mean", "mode", "nearest"}, default="mean"
         What ``transform`` and ``complete`` return of the posterior: its mean, its most probable
         node, or the latent point whose image is nearest to the row.

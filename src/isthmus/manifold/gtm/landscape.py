@@ -37,9 +37,9 @@ class Landscape:
     ----------
     nodes : ndarray of shape (n_nodes, n_components)
     values : ndarray of shape (n_nodes,), (n_nodes, n_outputs) or (n_nodes, n_classes)
-        The mean of all rows at nodes that no row has come to.
+        Nodes without rows have the mean of all rows.
     density : ndarray of shape (n_nodes,)
-        How many rows each node accounts for: draw what is empty pale.
+        How many rows each node accounts for; draw empty nodes pale.
     classes : ndarray of shape (n_classes,), or None for numbers
     model : GenerativeTopographicMapping
     """

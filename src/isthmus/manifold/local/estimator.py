@@ -32,7 +32,7 @@ class LocalPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         Number of planes; None chooses the one of 1, 2, 3, 4, 6, ..., 32 under which a fifth of the
         rows, left out, is most probable.
     method : {"mixture", "reconstruction", "kmeans"}, default="mixture"
-        How rows are shared out.
+        How rows are divided among the planes.
 
         - ``"mixture"``: a mixture of probabilistic principal components by EM, each a Gaussian with
           the same variance in all directions across its plane [TippingBishop1999]_.

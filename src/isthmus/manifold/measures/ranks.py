@@ -31,9 +31,9 @@ class NeighborhoodScores(NamedTuple):
     Attributes
     ----------
     trustworthiness : float
-        1 minus a weighted share of points that are neighbours in the embedding alone.
+        1 minus a weighted share of points that are neighbours only in the embedding.
     continuity : float
-        1 minus a weighted share of points that are neighbours in the data alone.
+        1 minus a weighted share of points that are neighbours only in the data.
     q_nx : ndarray of shape (n - 2,)
         Share of the K nearest neighbours that are so in both spaces, for K = 1, 2, ....
     r_nx : ndarray of shape (n - 2,)

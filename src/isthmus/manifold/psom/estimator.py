@@ -46,7 +46,7 @@ class PSOM(BaseGridManifold):
     bounds : pair, or a pair for each axis, optional
         The domain; by default [-1, 1], or what given nodes span.
     outside : {"clip", "extrapolate", "raise"}, default="clip"
-        What becomes of latent points outside the domain, where the polynomials are of no use.
+        How latent points outside the domain are treated, where the polynomials are useless.
     search : Search, optional
         How rows are projected; ``Search()`` by default, which starts from the four nodes that are
         nearest to a row.

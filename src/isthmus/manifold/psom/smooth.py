@@ -85,7 +85,7 @@ class SmoothPSOM(BaseGridManifold):
     weights_ : ndarray of shape (\*grid_shape, n_features)
         Images of the nodes.
     embedding_ : ndarray of shape (n_samples, n_components)
-        Latent points of the training rows; none of them are kept of rows that come in blocks.
+        Latent points of the training rows; they are not kept if rows come in blocks.
     smoothness_ : float
         The one used.
     dof_ : float

@@ -47,7 +47,7 @@ class KHarmonicMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
     power : float, default=3.5
         :math:`p\ge2`. The first paper has 2; larger ones find clusters more reliably.
     n_init : int, default=1
-        Number of random starts, of which the least error counts.
+        Number of random starts; the one with the smallest error is kept.
     max_iter : int, default=300
     tol : float, default=1e-6
         The descent ends where the error changes by less than this share of it.

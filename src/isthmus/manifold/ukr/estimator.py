@@ -68,9 +68,9 @@ class UnsupervisedKernelRegression(BaseLatentMap):
         resists outliers in single columns, "huber_norm", which is ``Huber(shape="ball")``, rows
         that are outliers as a whole (and goes with ``data_kernel``). "epsilon", which is
         ``Epsilon(power=2, shape="ball")``, looks for the smoothest manifold that passes within a
-        tolerance of the rows, from a fit with the squared loss; its width, in units of the data,
-        is by default 0.7 of the 95 % quantile of the left-out residuals. What is "auto" in a
-        loss is found from the residuals at the start.
+        tolerance of the rows, from a fit with the squared loss; its width, in units of the data, is
+        by default 0.7 of the 95 % quantile of the left-out residuals. A parameter of the loss that
+        is "auto" is set from the residuals at the start.
     validation : {"auto", "loo"}, int or None, default="auto"
         Which rows may not help to reconstruct a row in training: itself ("loo"), itself and its
         K - 1 nearest neighbours (K), none (None; then a penalty is needed). "auto" is "loo" at
@@ -107,8 +107,8 @@ class UnsupervisedKernelRegression(BaseLatentMap):
     max_iter : int, default=200
         Maximum number of iterations in a stage.
     tol : float, default=1e-2
-        Training ends when ten steps lower the objective by less than this share. The objective
-        is a training error, see the guide: pressing it further does not pay.
+        Training ends when ten steps lower the objective by less than this share. The objective is a
+        training error, see the guide: lowering it further does not pay off.
     random_state : int, RandomState or None, default=None
     verbose : int, default=0
         Show a progress line.

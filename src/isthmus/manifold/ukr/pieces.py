@@ -80,8 +80,8 @@ class Landmarks(Piece):
     method : {"kmeans", "harmonic", "gas"}, default="kmeans"
         Whether the means are k-means, K-harmonic means or a neural gas. K-harmonic means find
         clouds that lie far apart from any start, but in more than some ten columns many of them
-        meet in one place, of which a warning tells. A neural gas hardly depends on the start
-        either, in any number of columns, and takes longer.
+        meet in one place, and a warning says so. A neural gas hardly depends on the start either,
+        in any number of columns, and takes longer.
     smoothness : float or None, default=None
         Adapt the outputs of the centres to the rows after training, with this weight on the
         roughness of the map; None leaves them as they are. Needs a density kernel with second

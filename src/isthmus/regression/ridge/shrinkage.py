@@ -36,7 +36,7 @@ def james_stein(
     target : float or "mean", default="mean"
         Where to shrink to.
     positive_part : bool, default=True
-        Never beyond the target. It is better than without.
+        Never shrink beyond the target, which lowers the error further.
     return_factor : bool, default=False
         Return also the factor in brackets.
 

@@ -84,8 +84,8 @@ class StiefelRegression(RankLimitedRegressor):
     ----------
     rank : int, None or "cv", default=None
         Number of combinations of inputs from which all outputs are predicted. None and ``"cv"``
-        choose it by cross-validation of the closed form, for other losses than the
-        squared one on outputs whose far values were brought near.
+        choose it by cross-validation of the closed form; for losses other than the squared one, on
+        outputs whose outliers were pulled in.
     loss : name or loss piece, default="squared"
         ``"squared"``, ``"absolute"``, ``"huber"``, ``"pseudo_huber"``, ``"log_cosh"``,
         ``"epsilon"``, ``"quantile"``, ``"logistic"`` or one of the pieces of
@@ -102,7 +102,8 @@ class StiefelRegression(RankLimitedRegressor):
         by less than 1e-9 of itself.
     init : {"auto", "identity", "ridge", "pls"} or tuple (V, s, W), default="auto"
         Where an iteration starts: from the closed form of the squared loss (``"auto"``; for the
-        published solver the identity), from the truncate ridge or partial least squares map.
+        published solver the identity), from the truncated ridge map or the partial least squares
+        map.
     cv : "auto", Selection, int, "loo" or splitter, default="auto"
         How rank and penalty are chosen, see :class:`ReducedRankRegression`.
     fit_intercept : bool, default=True
