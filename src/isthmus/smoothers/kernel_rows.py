@@ -12,7 +12,7 @@ from isthmus.smoothers.pairs import Pairs, list_pairs, near_pairs
 from isthmus.typing import Array, IntArray
 
 # Two such blocks of doubles stay in a core's cache between the products that use them.
-BLOCK = 2**17
+BLOCK = 2**18
 # Below such a sum a Gaussian row is computed anew from its largest exponent.
 TINY = 1e-200
 
@@ -116,22 +116,25 @@ def kernel_block(
     kernel: DensityKernel,
     excluded: IntArray | None = None,
     out: Array | None = None,
+    centres: Array | None = None,
 ) -> tuple[Array, Array, Array, IntArray]:
     """Values K and slopes H of all pairs, and the row sums S of K, by matrix products.
 
     A row of Gaussian values that vanish is scaled to have a largest value of one, which changes
     neither K / S nor H / S; the numbers of such rows are returned too. ``out`` is memory for
     Gaussian values: to touch fresh memory for every block would take longer than to compute them.
+    ``centres`` are the :func:`gaussian_centres` of ``Xc``, for those who ask for several blocks.
     """
     rows = np.arange(len(Xe))[:, None]
     if kernel.name == "gaussian":
+        right = gaussian_centres(Xc) if centres is None else centres
         half_e = -0.5 * np.einsum("ij,ij->i", Xe, Xe)[:, None]
-        half_c = -0.5 * np.einsum("ij,ij->i", Xc, Xc)[:, None]
-        one_e, one_c = np.ones_like(half_e), np.ones_like(half_c)
-        left, right = np.hstack([Xe, half_e, one_e]), np.hstack([Xc, one_c, half_c]).T
-        # -s/2 by one product; a rounding error above zero would give a weight above one.
+        # -s/2 by one product. A rounding error above zero would give a weight above one: all are
+        # lowered by as much as it can be, which multiplies every weight of a row by one factor.
+        size = -float(half_e.min(initial=0.0)) - float(right[-1].min(initial=0.0))
+        half_e -= 2 * len(right) * np.finfo(half_e.dtype).eps * size
+        left = np.hstack([Xe, half_e, np.ones_like(half_e)])
         K = product(left, right, out=out)
-        np.minimum(K, 0.0, out=K)
         np.exp(K, out=K)
         if excluded is not None:
             K[rows, excluded] = 0.0
@@ -151,6 +154,12 @@ def kernel_block(
         K[rows, excluded] = 0.0
         H[rows, excluded] = 0.0
     return K, H, K.sum(axis=1), np.empty(0, dtype=int)
+
+
+def gaussian_centres(Xc: Array) -> Array:
+    """The right factor of ``-s/2`` for Gaussian values of all pairs, shape (q + 2, n)."""
+    half = -0.5 * np.einsum("ij,ij->i", Xc, Xc)[:, None]
+    return np.hstack([Xc, np.ones_like(half), half]).T
 
 
 def squared_distances(Xe: Array, Xc: Array) -> Array:

@@ -16,6 +16,7 @@ from isthmus.blocks.slices import block_slices
 from isthmus.smoothers.kernel_rows import (
     BLOCK,
     Workspace,
+    gaussian_centres,
     kernel_block,
     pair_weights,
     reciprocal,
@@ -100,11 +101,11 @@ def _all_pairs(
     slope_y = np.zeros_like(outputs) if by_output else None
     size = min(max(16, BLOCK // n), N)
     work, products = np.empty((2, size, n))
+    right = gaussian_centres(Xc)
     for rows in block_slices(N, n, block_size=size):
         m = rows.stop - rows.start
-        K, H, S, _ = kernel_block(
-            Xe[rows], Xc, smoother.kernel, None if excluded is None else excluded[rows], work[:m]
-        )
+        left_out = None if excluded is None else excluded[rows]
+        K, H, S, _ = kernel_block(Xe[rows], Xc, smoother.kernel, left_out, work[:m], right)
         inverse = reciprocal(S + smoother.background)
         F = values[rows] = (K @ outputs) * inverse[:, None]
         D = slope_of(F, rows)
@@ -114,13 +115,20 @@ def _all_pairs(
         offset = -np.einsum("ij,ij->i", D, F)[:, None]
         Q = np.matmul(np.hstack([D, offset]), with_one.T, out=products[:m])
         Q *= H
-        forward = Q @ centres
+        forward = _thin_product(Q, centres)
         by_point[rows] = forward[:, :q] - forward[:, q:] * Xe[rows]
-        back += Q.T @ np.hstack([Xe[rows], np.ones((len(D), 1))])
+        back += _thin_product(Q.T, np.hstack([Xe[rows], np.ones((len(D), 1))]))
         if slope_y is not None:
             slope_y += K.T @ D
     by_centre = back[:, :q] - back[:, q:] * Xc
     return Gradients(by_point, by_centre, slope_y, values, n_alone)
+
+
+def _thin_product(A: Array, B: Array) -> Array:
+    """``A @ B``; of up to four columns one after the other, which reads ``A`` faster."""
+    if B.shape[1] > 4:
+        return np.asarray(A @ B)
+    return np.stack([A @ column for column in np.ascontiguousarray(B.T)], axis=1)
 
 
 def _near_pairs(
