@@ -114,7 +114,8 @@ class LocalServer:
         """Serve what ``make`` returns for each visitor."""
         import panel as pn
 
-        pn.extension(notifications=False)
+        # Not pn.extension(), which would load Panel into the notebook too, from the network.
+        pn.config.notifications = False
         shown = threading.Event()
         self._make = make
         self._loop.call_soon_threadsafe(self._serve, shown)
