@@ -18,6 +18,19 @@ def available_bytes() -> int | None:
     return max(min(known), 0) if known else None
 
 
+def fits_memory(n_bytes: float) -> bool:
+    """Whether there is so much memory; True where no system file tells.
+
+    >>> fits_memory(100), fits_memory(1e18)
+    (True, False)
+    """
+    # Small work is not worth reading system files for.
+    if n_bytes < GIBIBYTE / 8:
+        return True
+    free = available_bytes()
+    return free is None or n_bytes <= free
+
+
 def require_memory(owner: Any, n_bytes: float, *, what: str, avoid: str) -> None:
     """Refuse work that needs more memory than there is, before any of it is done.
 
@@ -44,11 +57,8 @@ def require_memory(owner: Any, n_bytes: float, *, what: str, avoid: str) -> None
     Traceback (most recent call last):
     MemoryError: KernelPCA needs 931322574.6 GiB of memory for a matrix, ... Set n_landmarks.
     """
-    # Small work is not worth reading system files for.
-    if n_bytes < GIBIBYTE / 8:
-        return
-    free = available_bytes()
-    if free is not None and n_bytes > free:
+    if not fits_memory(n_bytes):
+        free = available_bytes() or 0
         raise MemoryError(
             f"{name_of(owner)} needs {n_bytes / GIBIBYTE:.1f} GiB of memory for {what}, but only "
             f"{free / GIBIBYTE:.1f} GiB are available. {avoid}".rstrip()

@@ -285,7 +285,7 @@ def test_memory_is_looked_for_before_it_is_taken(monkeypatch):
     rows = np.zeros((50_000, 2))
     rows[:, 0] = np.arange(50_000)
     with pytest.raises(MemoryError, match=r"needs 37.3 GiB .* 10.0 GiB are available. Set n_landm"):
-        KernelPCA(3).fit(rows)
+        KernelPCA(3, solver="dense").fit(rows)
     KernelPCA(3, n_landmarks=50, random_state=0).fit(rows[:1000])
 
 

@@ -10,7 +10,7 @@ from sklearn.utils.metaestimators import available_if
 
 from isthmus._checks import check_int
 from isthmus._estimator import Estimator
-from isthmus._parameters import Constraint, boolean, having, integer, none, real, seed
+from isthmus._parameters import Constraint, boolean, choice, having, integer, none, real, seed
 from isthmus.blocks.drawing import take_rows
 from isthmus.blocks.fitting import open_fit, refuse_blocks
 from isthmus.blocks.sampling import sample_rows
@@ -56,6 +56,11 @@ class KernelPCA(FittedAxes, ClassNamePrefixFeaturesOutMixin, TransformerMixin, E
         time and O(m²) memory instead of O(n³) and O(n²). Use it beyond some 20 000 objects. Then
         objects may also come in blocks (Dask, zarr, h5py, functions that return iterators), which
         are read twice; a pre-image is then fitted to the landmarks.
+    solver : {"auto", "dense", "matrix-free"}, default="auto"
+        How the axes of all objects are found. ``"dense"`` holds their Gram matrix;
+        ``"matrix-free"`` computes it anew, tile by tile, for each of some ten products: the same
+        axes in O(nr) memory for r of them, if these are few beside n. ``"auto"`` does so where the
+        Gram matrix does not fit into memory. A matrix that is given is used as it is.
     preimage : pre-image or None, default=None
         The solver behind :meth:`inverse_transform`. None takes a good one for the kernel when
         it is first asked for, over the reference objects.
@@ -105,6 +110,7 @@ class KernelPCA(FittedAxes, ClassNamePrefixFeaturesOutMixin, TransformerMixin, E
         "kernel": A_KERNEL,
         "center": boolean,
         "n_landmarks": integer(1) | none,
+        "solver": choice("auto", "dense", "matrix-free"),
         "preimage": having("fit", "solve", text="a pre-image") | none,
         "random_state": seed,
     }
@@ -116,6 +122,7 @@ class KernelPCA(FittedAxes, ClassNamePrefixFeaturesOutMixin, TransformerMixin, E
         kernel: Any = "gaussian",
         center: bool = True,
         n_landmarks: int | None = None,
+        solver: str = "auto",
         preimage: Any = None,
         random_state: Any = None,
     ):
@@ -123,6 +130,7 @@ class KernelPCA(FittedAxes, ClassNamePrefixFeaturesOutMixin, TransformerMixin, E
         self.kernel = kernel
         self.center = center
         self.n_landmarks = n_landmarks
+        self.solver = solver
         self.preimage = preimage
         self.random_state = random_state
 
@@ -251,6 +259,7 @@ class KernelPCA(FittedAxes, ClassNamePrefixFeaturesOutMixin, TransformerMixin, E
                     n_pairs=n_pairs,
                     share=share,
                     counts=counts,
+                    solver=self.solver,
                     owner=self,
                 )
             )

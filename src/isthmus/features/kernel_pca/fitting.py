@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import issparse
 
-from isthmus._memory import require_memory
+from isthmus._memory import fits_memory, require_memory
 from isthmus.blocks import moments
 from isthmus.blocks.moments import Moments
 from isthmus.blocks.slices import block_slices
@@ -16,10 +16,12 @@ from isthmus.features.kernel_pca.decomposition import (
     primal_axes,
     wide_axes,
 )
+from isthmus.features.kernel_pca.matrix_free import basis_size, matrix_free_axes
 from isthmus.kernels.base import Kernel
-from isthmus.kernels.definiteness import check_gram
+from isthmus.kernels.definiteness import check_gram, check_sample
 from isthmus.kernels.drawn import checked_block
 from isthmus.kernels.objects import n_objects, take
+from isthmus.kernels.operator import GramOperator
 from isthmus.typing import Array, Objects
 
 
@@ -67,6 +69,7 @@ def axes_of_all(
     n_pairs: int | None,
     share: float | None,
     counts: Array | None,
+    solver: str,
     owner: Any,
 ) -> PrincipalAxes:
     """The axes of all objects, in explicit features where these are few."""
@@ -77,15 +80,23 @@ def axes_of_all(
         return primal_axes(F, center=center, **wanted)
     n = n_objects(X)
     # The matrix and its copy; all eigenvectors need two more.
+    needed = 8.0 * n**2 * (2 if n_pairs is not None else 3)
+    few = n_pairs if share is None else 64
+    possible = few is not None and basis_size(few)[1] < n and F is None and not kernel.pairwise
+    if possible and (solver == "matrix-free" or (solver == "auto" and not fits_memory(needed))):
+        check_sample(kernel, X, owner)
+        K = GramOperator(kernel, X, center=center, counts=counts)
+        return matrix_free_axes(K, n_pairs=n_pairs, share=share, owner=owner)
     require_memory(
         owner,
-        8.0 * n**2 * (2 if n_pairs is not None else 3),
+        needed,
         what=f"the Gram matrix of {n} objects and its eigenvectors",
-        avoid="Set n_landmarks, which needs n_landmarks² numbers and blocks.",
+        avoid="Set n_landmarks, which needs n_landmarks² numbers and blocks, or few n_components "
+        'and solver="auto".',
     )
     if F is not None and center:
         return wide_axes(F, **wanted)
-    K = kernel.gram(X, objects)
+    G = kernel.gram(X, objects)
     # A matrix of the caller's has been checked, and centring would overwrite it.
-    K = K.copy() if kernel.pairwise else check_gram(K, owner)
-    return exact_axes(K, center=center, **wanted)
+    G = G.copy() if kernel.pairwise else check_gram(G, owner)
+    return exact_axes(G, center=center, **wanted)

@@ -30,7 +30,7 @@ from isthmus.regression.ridge.by_landmarks import LandmarkFit, RowsInMemory, fit
 from isthmus.regression.ridge.exact import RidgeSearch, fit_exactly, training_system
 from isthmus.regression.ridge.in_blocks import fit_in_blocks
 from isthmus.regression.ridge.landmarks import LandmarkSmoother
-from isthmus.regression.ridge.search import AUTO, KERNELS, explore_widths
+from isthmus.regression.ridge.search import AUTO, KERNELS, explore_widths, is_auto
 from isthmus.regression.selection import CRITERIA, Selection, as_selection, every
 from isthmus.typing import Array, Objects
 
@@ -44,10 +44,9 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
     .. math:: \min_{f}\ \sum_i\|y_i-f(x_i)-b\|^2+\alpha\|f\|_{\mathcal F}^2,
               \qquad f(x)=\sum_j c_j\,k(x_j,x).
 
-    scikit-learn has ``RidgeCV`` and ``KernelRidge`` but no combination of both, and its
-    ``KernelRidge`` takes vectors only. Here one eigendecomposition gives the exact leave-one-out
-    error of every penalty, and of every kernel offered; ``X`` is anything the kernel
-    can compare.
+    scikit-learn has ``RidgeCV`` and ``KernelRidge`` (of vectors only) but no combination of both.
+    Here one eigendecomposition gives the exact leave-one-out error of every penalty, and of every
+    kernel offered; ``X`` is anything the kernel can compare.
 
     Parameters
     ----------
@@ -77,6 +76,10 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
         eigendecompositions (one for each fold), fitting a Cholesky. With landmarks the penalty is
         chosen by the error of these rows left out of *all* rows, from one decomposition, and
         kernels are compared on four rows per landmark if these are more.
+    solver : {"auto", "dense", "matrix-free"}, default="auto"
+        How the system of all rows is solved. ``"dense"`` factors their Gram matrix;
+        ``"matrix-free"`` computes it anew for each conjugate gradient, in memory of 1000 columns;
+        ``"auto"`` does so where the matrix does not fit.
     random_state : int, RandomState or None, default=0
         Draws the landmarks.
 
@@ -134,6 +137,7 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
         "fit_intercept": boolean,
         "n_landmarks": integer(1) | none,
         "cv": CRITERIA,
+        "solver": choice("auto", "dense", "matrix-free"),
         "random_state": seed,
     }
 
@@ -145,6 +149,7 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
         fit_intercept: bool = True,
         n_landmarks: int | None = None,
         cv: Any = "loo",
+        solver: str = "auto",
         random_state: Any = 0,
     ):
         self.kernel = kernel
@@ -152,12 +157,13 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
         self.fit_intercept = fit_intercept
         self.n_landmarks = n_landmarks
         self.cv = cv
+        self.solver = solver
         self.random_state = random_state
 
     @property
     def provides(self) -> frozenset[str]:
         """What the machine can do, see :mod:`isthmus.typing`."""
-        kinds = kinds_of_objects(KERNELS if _is_auto(self.kernel) else self.kernel)
+        kinds = kinds_of_objects(KERNELS if is_auto(self.kernel) else self.kernel)
         words = {"predict", "several_outputs", "settled"}
         # Of a Gram matrix nothing is kept to solve with again.
         return kinds | words if "pairwise" in kinds else kinds | words | {"weights"}
@@ -203,11 +209,12 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
             alpha=self.alpha_,
             fit_intercept=self.fit_intercept,
             n_landmarks=self.n_landmarks,
+            solver=self.solver,
             random_state=self.random_state,
         )
 
     def _candidates(self) -> list[Kernel]:
-        if _is_auto(self.kernel):
+        if is_auto(self.kernel):
             return list(KERNELS)
         given = self.kernel if isinstance(self.kernel, (list, tuple)) else [self.kernel]
         return [check_piece(kernel, "kernel", self, as_kernel) for kernel in given]
@@ -294,10 +301,11 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
             kernels,
             alphas,
             selection,
-            explore_widths if _is_auto(self.kernel) else every,
+            explore_widths if is_auto(self.kernel) else every,
             bool(self.fit_intercept),
             float(np.finfo(np.float32).eps) if single else 0.0,
             self,
+            self.solver,
         )
 
     def _keep_landmarks(self, found: LandmarkFit, *, single: bool) -> None:
@@ -342,6 +350,7 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
                 self.alpha_,
                 center=bool(self.fit_intercept),
                 counts=self._counts,
+                solver=self.solver,
                 owner=self,
             )
         return self._system
@@ -381,15 +390,11 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
         return {**super().__getstate__(), "_system": None, "_rows": None}
 
     def _penalties(self, n_kernels: int) -> list[float] | None:
-        """The penalties offered; None where they are to be found in units of the kernel."""
-        if _is_auto(self.alpha):
+        """The penalties offered; None for those in units of the kernel."""
+        if is_auto(self.alpha):
             return None
         alphas = check_floats(self.alpha, "alpha", self)
         # Interpolation is allowed, but has no leave-one-out error.
         if len(alphas) * n_kernels > 1:
             check_floats(self.alpha, "alpha", self, include_low=False)
         return alphas
-
-
-def _is_auto(value: Any) -> bool:
-    return isinstance(value, str) and value == AUTO

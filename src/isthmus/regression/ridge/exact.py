@@ -6,13 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isthmus._memory import require_memory
+from isthmus._memory import fits_memory, require_memory
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.definiteness import check_gram
 from isthmus.kernels.landmarks import free_origin, is_single
-from isthmus.kernels.objects import take
+from isthmus.kernels.objects import n_objects, take
 from isthmus.regression.kernel_weights import RidgeSystem, ridge_system
 from isthmus.regression.ridge.left_out import left_out_errors
+from isthmus.regression.ridge.matrix_free import matrix_free_system
 from isthmus.regression.selection import Choice, Explore, Selection
 from isthmus.typing import Array, IntArray, Objects
 
@@ -39,6 +40,7 @@ class RidgeSearch:
     center: bool
     rounding: float
     owner: Any
+    solver: str = "auto"
 
     @property
     def settled(self) -> bool:
@@ -70,22 +72,24 @@ class ExactFit(NamedTuple):
 
 def fit_exactly(search: RidgeSearch, X: Objects, Y: Array, counts: Array | None = None) -> ExactFit:
     """The function over all objects, row i counting ``counts[i]`` times."""
-    n = len(Y)
-    require_memory(
-        search.owner,
-        8.0 * n**2,
-        what=f"the Gram matrix of {n} rows",
-        avoid="Set n_landmarks, or take GaussianProcess(approximation=Inducing(256)): neither "
-        "needs such a matrix.",
-    )
+    without_matrix(search.kernels[0], len(Y), search.solver, search.owner)  # refused at once
     kernel, error = search.kernels[0].resolve(X), None
     if search.settled and search.alphas is not None:
         alpha = search.alphas[0]
     else:
         error, (kernel, alpha) = _choose(search, X, Y, counts)
     origin = free_origin(kernel, X) if search.center else None
-    K = own_gram(kernel, X, search.owner, origin)
-    C, offset = ridge_system(K, alpha, center=search.center, counts=counts).dual(Y)
+    system = training_system(
+        kernel,
+        X,
+        alpha,
+        center=search.center,
+        counts=counts,
+        solver=search.solver,
+        owner=search.owner,
+        origin=origin,
+    )
+    C, offset = system.dual(Y)
     if origin is not None:
         # Σ c = 0, so that only the constant has seen the shift.
         offset = offset - (C.T @ (X - origin)) @ origin
@@ -93,10 +97,41 @@ def fit_exactly(search: RidgeSearch, X: Objects, Y: Array, counts: Array | None 
 
 
 def training_system(
-    kernel: Kernel, X: Objects, alpha: float, *, center: bool, counts: Array | None, owner: Any
+    kernel: Kernel,
+    X: Objects,
+    alpha: float,
+    *,
+    center: bool,
+    counts: Array | None,
+    solver: str,
+    owner: Any,
+    origin: Array | None = None,
 ) -> RidgeSystem:
-    """The system of a fit that is done, to be solved for other outputs."""
-    return ridge_system(own_gram(kernel, X, owner), alpha, center=center, counts=counts)
+    """The system of all rows with one penalty, ready to be solved for any outputs.
+
+    Its Gram matrix is held, or computed anew for each product where it does not fit into memory.
+    """
+    if without_matrix(kernel, n_objects(X), solver, owner):
+        own = X if origin is None else X - origin
+        return matrix_free_system(kernel, own, alpha, center=center, counts=counts, owner=owner)
+    return ridge_system(own_gram(kernel, X, owner, origin), alpha, center=center, counts=counts)
+
+
+def without_matrix(kernel: Kernel, n: int, solver: str, owner: Any) -> bool:
+    """Whether the Gram matrix of n rows is not held; a refusal where it must be and cannot."""
+    needed = 8.0 * n**2
+    if not kernel.pairwise and (
+        solver == "matrix-free" or (solver == "auto" and not fits_memory(needed))
+    ):
+        return True
+    require_memory(
+        owner,
+        needed,
+        what=f"the Gram matrix of {n} rows",
+        avoid='Set n_landmarks, or solver="auto", or take '
+        "GaussianProcess(approximation=Inducing(256)): none needs such a matrix.",
+    )
+    return False
 
 
 def _choose(search: RidgeSearch, X: Any, Y: Array, counts: Array | None) -> Choice:

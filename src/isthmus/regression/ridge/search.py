@@ -1,7 +1,7 @@
 """Where the kernel of a regression is looked for when none is named."""
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.vectors.dot import Linear
@@ -17,6 +17,11 @@ START = WIDTHS.index(1.0)
 KERNELS: tuple[Kernel, ...] = (*(Gaussian(width_factor=width) for width in WIDTHS), Linear())
 # Kernels whose errors on left-out rows are less than this apart pass for equally good.
 AS_GOOD = 1.02
+
+
+def is_auto(value: Any) -> bool:
+    """Whether a parameter is left to us."""
+    return isinstance(value, str) and value == AUTO
 
 
 def explore_widths(

@@ -1,0 +1,152 @@
+"""Eigenpairs and systems of symmetric matrices that are known by their products alone."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy import linalg
+
+from isthmus.linalg.products import product, subtract_product
+from isthmus.typing import Array
+
+Multiply = Callable[[Array], Array]
+
+
+class RitzPairs(NamedTuple):
+    """Approximate eigenpairs.
+
+    Attributes
+    ----------
+    values : ndarray of shape (r,), smallest first
+    vectors : ndarray of shape (n, r)
+    lowest : float
+        The smallest value of the matrix on the whole basis, which shows where it is indefinite.
+    residual : float
+        The largest ``‖Kv - λv‖``, relative to the largest value.
+    """
+
+    values: Array
+    vectors: Array
+    lowest: float
+    residual: float
+
+
+def ritz_pairs(
+    multiply: Multiply,
+    n: int,
+    n_pairs: int,
+    *,
+    width: int,
+    n_basis: int,
+    tol: float,
+    max_products: int,
+    dtype: np.dtype | type = np.float64,
+) -> RitzPairs:
+    r"""The largest eigenpairs by block Krylov-Schur iteration, with as few products as possible.
+
+    Rayleigh-Ritz in span :math:`[G, KG, K^2G,\dots]` with full orthogonalisation; where the basis
+    is full it starts again from the best vectors and what :math:`K` sends out of it [Stewart2002]_.
+
+    Parameters
+    ----------
+    multiply : callable
+        Columns (n, width) to their product with the symmetric matrix.
+    n, n_pairs : int
+    width : int
+        Vectors in a product.
+    n_basis : int
+        Vectors held, at least ``n_pairs + 3 * width`` and at most ``n``.
+    tol : float
+        Residual allowed, relative to the largest eigenvalue.
+    max_products : int
+        After these the pairs found so far are returned.
+    dtype : float32 or float64
+    """
+    tol = max(tol, 20 * float(np.finfo(dtype).eps))
+    V = np.empty((n, n_basis), dtype=dtype, order="F")
+    S = np.zeros((n_basis, n_basis), dtype=dtype)  # V'KV
+    # A fixed start: the converged answer does not depend on it.
+    G = np.random.default_rng(0).standard_normal((n, width)).astype(dtype)
+    V[:, :width] = _orthonormal(G)[0]
+    m = width
+    for i in range(max_products):
+        basis = V[:, :m]
+        W = np.asfortranarray(multiply(V[:, m - width : m]))
+        C = product(basis.T, W)
+        S[:m, m - width : m] = C
+        S[m - width : m, :m] = C.T
+        subtract_product(W, basis, C)
+        # Twice is enough: the first leaves rounding errors.
+        subtract_product(W, basis, product(basis.T, W))
+        Q, R = _orthonormal(W)
+        full, last = m + width > n_basis, i == max_products - 1
+        if m >= n_pairs + width or full or last:
+            theta, Y = linalg.eigh(S[:m, :m])
+            wanted = Y[:, -min(n_pairs, m) :]
+            # ‖Ku - θu‖ = ‖R y‖, y the last rows: what K sends out of the basis.
+            residual = np.linalg.norm(R @ wanted[-width:], axis=0).max()
+            top = max(abs(float(theta[-1])), float(np.finfo(dtype).tiny))
+            if residual <= tol * top or last:
+                found = theta[-wanted.shape[1] :], product(basis, wanted)
+                return RitzPairs(*found, float(theta[0]), float(residual) / top)
+            if full:
+                m = min(n_pairs + width, m)
+                V[:, :m] = product(basis, Y[:, -m:])
+                S[:] = 0
+                S.flat[: m * (n_basis + 1) : n_basis + 1] = theta[-m:]
+                basis = V[:, :m]
+        # Where K is of low rank W vanishes and Q is arbitrary: make it orthogonal anyway.
+        subtract_product(Q, basis, product(basis.T, Q))
+        V[:, m : m + width] = _orthonormal(Q)[0]
+        m += width
+    raise ValueError(f"max_products must be an int in [1, inf). Got {max_products!r} instead.")
+
+
+class Solution(NamedTuple):
+    """Solutions (n, p) of a system, and the largest residual relative to its right-hand side."""
+
+    columns: Array
+    residual: float
+
+
+def conjugate_gradients(
+    multiply: Multiply, B: Array, *, precondition: Multiply, tol: float, max_iter: int
+) -> Solution:
+    r"""Solve :math:`AX=B` for a symmetric positive definite matrix, all columns side by side.
+
+    Every column has steps of its own, and all share the products [Hestenes1952]_. It ends where
+    :math:`\|b-Ax\|\le\mathrm{tol}\,\|b\|` for each column.
+
+    >>> import numpy as np
+    >>> A = np.diag([1.0, 2.0, 4.0])
+    >>> conjugate_gradients(
+    ...     lambda V: A @ V, np.ones((3, 1)), precondition=lambda V: V, tol=1e-12, max_iter=9
+    ... ).columns[:, 0].round(6)
+    array([1.  , 0.5 , 0.25])
+    """
+    X, R = np.zeros_like(B), B.copy()
+    size = np.linalg.norm(B, axis=0)
+    size[size == 0] = 1.0
+    left = np.flatnonzero(np.linalg.norm(R, axis=0) > tol * size)
+    P = np.empty_like(B)
+    before = np.zeros(B.shape[1])
+    for i in range(max_iter):
+        if not len(left):
+            break
+        Z = precondition(R[:, left])
+        now = np.einsum("ij,ij->j", R[:, left], Z)
+        P[:, left] = Z if i == 0 else Z + P[:, left] * (now / before[left])
+        before[left] = now
+        step = P[:, left]
+        Q = multiply(step)
+        length = now / np.einsum("ij,ij->j", step, Q)
+        X[:, left] += step * length
+        R[:, left] -= Q * length
+        left = left[np.linalg.norm(R[:, left], axis=0) > tol * size[left]]
+    return Solution(X, float(np.max(np.linalg.norm(R, axis=0) / size, initial=0.0)))
+
+
+def _orthonormal(W: Array) -> tuple[Array, Array]:
+    """Q and R of a tall block, by the BLAS of the products."""
+    Q, R = linalg.qr(W, mode="economic", check_finite=False)
+    return Q, R
