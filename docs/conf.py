@@ -120,11 +120,17 @@ def formula(display):
 
 
 def link_to_what_is_built(app, docname, source):
-    """Links that lead somewhere on a code host, to a family's page or an example's source, lead to
-    the class itself and to the example with its picture in the pages that are built.
+    """Links that lead somewhere on a code host, to a family's page or to the source of a class or
+    an example, lead to the class itself and to the example with its picture in the built pages.
     """
     up = "../" * docname.count("/")
     text = re.sub(r"\[`(?:isthmus\.)?([\w.]+)`\]\((?:\.\./)*api/(\w+)\.md\)", _reference, source[0])
+    family = docname.removeprefix("api/")
+    text = re.sub(
+        r"\[`(\w+)`\]\((?:\.\./)+src/isthmus/[\w/]+\.py\)",
+        rf"{{py:obj}}`\1 <isthmus.{family}.\1>`",
+        text,
+    )
     text = re.sub(r"\]\((?:\.\./)+examples/\)", f"]({up}gallery/index.rst)", text)
     source[0] = re.sub(
         r"\]\((?:\.\./)+examples/(\w+)/(plot_\w+)\.py\)", rf"]({up}gallery/\1/\2.rst)", text

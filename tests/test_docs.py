@@ -112,6 +112,15 @@ def test_family_has_a_reference_page(family):
     assert f"automodule:: isthmus.{family}\n" in (DOCS / "api" / f"{family}.md").read_text()
 
 
+@pytest.mark.parametrize("family", isthmus._FAMILIES)
+def test_reference_page_lists_every_name(family):
+    page = DOCS / "api" / f"{family}.md"
+    rows = re.findall(r"^\| \[?`(\w+)`(?:\]\((\S+?)\))? \|", page.read_text(), flags=re.M)
+    listed, missing = {name for name, _ in rows}, "run python docs/reference.py"
+    assert listed == set(import_module(f"isthmus.{family}").__all__), missing
+    assert all((page.parent / path).exists() for _, path in rows if path), missing
+
+
 def test_labels_are_in_the_bibliography():
     known = set(re.findall(r"^\.\. \[(\w+)\]", (DOCS / "bibliography.md").read_text(), flags=re.M))
     sources = [*PAGES, *(ROOT / "src").rglob("*.py")]
