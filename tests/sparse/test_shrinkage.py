@@ -33,6 +33,14 @@ def test_rounds_are_those_of_single_patches(rng, size, shift):
     assert_allclose(fast, _slow_shrinkage(image, size, 0.7, shift), atol=1e-12)
 
 
+@pytest.mark.parametrize(("size", "shift"), [(8, 0), (8, 7), (5, 3), (1, 0)])
+def test_patches_without_gaps_do_not_matter(rng, size, shift):
+    image, wanted = rng.normal(size=(41, 38)), np.zeros((41, 38), dtype=bool)
+    wanted[3:7, 30:33] = wanted[40, 0] = True
+    fast = shrink_patches(image, size, 0.7, shift=shift, wanted=wanted)
+    assert_allclose(fast[wanted], _slow_shrinkage(image, size, 0.7, shift)[wanted], atol=1e-12)
+
+
 def test_long_pictures_are_treated_in_strips(rng):
     image = rng.normal(size=(300, 9))
     fast = shrink_patches(image, 4, 0.7, shift=1)

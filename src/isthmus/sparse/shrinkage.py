@@ -1,14 +1,14 @@
 """Gaps of a picture filled by cosine waves, small coefficients removed again and again."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 from scipy.fft import dct
 from scipy.ndimage import correlate
 
 from isthmus.linalg.threads import threads_for
-from isthmus.typing import Array
+from isthmus.typing import Array, BoolArray
 
 # Weights of the pixels around one, itself left out.
 AROUND = np.array([[1.0, 2.0, 1.0], [2.0, 0.0, 2.0], [1.0, 2.0, 1.0]])
@@ -33,7 +33,8 @@ def fill_by_shrinkage(image: Array, *, patch_size: int, n_rounds: int) -> Array:
     products = 4.0 * STRIP * image.shape[1] * patch_size**3  # operations of one
     with threads_for(products):
         for i, threshold in enumerate(rough * np.geomspace(COARSE, FINE, n_rounds)):
-            filled = np.where(gaps, shrink_patches(filled, patch_size, threshold, shift=i), image)
+            shrunk = shrink_patches(filled, patch_size, threshold, shift=i, wanted=gaps)
+            filled = np.where(gaps, shrunk, image)
     return filled
 
 
@@ -75,53 +76,105 @@ def _sums_around(image: Array, known: Array) -> tuple[Array, Array]:
     return sums, correlate(known.astype(float), AROUND, mode="constant")
 
 
-def shrink_patches(image: Array, size: int, threshold: float, *, shift: int = 0) -> Array:
+def shrink_patches(
+    image: Array, size: int, threshold: float, *, shift: int = 0, wanted: BoolArray | None = None
+) -> Array:
     """Average of overlapping patches without the waves whose coefficients are below ``threshold``.
 
     Patches begin at every half of their size; ``shift`` moves where they begin. A patch weighs the
-    less the more waves it keeps. The mean of a patch is always kept.
+    less the more waves it keeps. The mean of a patch is always kept. With pixels ``wanted``,
+    patches without any may be left out, and other pixels come back as they are.
     """
     stride = max(1, size // 2)
     offset = shift % stride, shift // stride % stride
     # Mirrored at its borders, the picture is covered by whole patches wherever they begin.
     wide = np.pad(image, size, mode="symmetric")
-    total, weight = np.zeros_like(wide), np.zeros_like(wide)
+    planes = _planes(wide, stride, offset)
+    gaps = None
+    if wanted is not None:
+        gaps = np.asarray(_planes(np.pad(wanted, size), stride, offset).any(axis=(0, 1)))
+    total = np.zeros_like(planes)
+    # Where a patch consists of whole tiles, the pixels of a tile weigh alike.
+    weight = np.zeros_like(planes if size % stride else planes[:1, :1])
+    n_rows = (len(wide) - offset[0] - size) // stride + 1
+    n_columns = (wide.shape[1] - offset[1] - size) // stride + 1
     cosines = dct(np.eye(size), axis=0, norm="ortho")
     waves = np.kron(cosines, cosines)
-    for strip, patches in _strips(wide, size, stride, offset):
-        codes = patches.reshape(-1, size * size) @ waves.T
-        kept = np.abs(codes) > threshold
-        kept[:, 0] = True
-        codes *= kept
-        weights = 1.0 / kept.sum(axis=1)
-        codes *= weights[:, None]
-        restored = (codes @ waves).reshape(patches.shape)
-        w = weights.reshape(patches.shape[:2])
-        _add_patches(total[strip], restored, stride, offset[1])
-        _add_patches(weight[strip], w[:, :, None, None], stride, offset[1], size)
-    inside = slice(size, -size)
-    return np.asarray(total[inside, inside] / weight[inside, inside])
+    for top in range(0, n_rows, STRIP):
+        rows = slice(top, min(top + STRIP, n_rows) + -(-size // stride) - 1)
+        shape = (min(STRIP, n_rows - top), n_columns)
+        patches = _patches(planes[:, :, rows], size, shape)
+        some = slice(None) if gaps is None else _touched(gaps[rows], -(-size // stride), shape)
+        restored, weights = _without_weak_waves(patches, waves, threshold, some)
+        _add_patches(total[:, :, rows], restored.reshape(size, size, *shape))
+        step = 1 if size % stride else stride
+        each = np.broadcast_to(weights.reshape(shape), (-(-size // step),) * 2 + shape)
+        _add_patches(weight[:, :, rows], each)
+    found = wide.copy()
+    part = found[offset[0] :, offset[1] :]
+    mean = np.divide(total, weight, out=planes, where=weight > 0)
+    part[:] = mean.transpose(2, 0, 3, 1).reshape(mean.shape[2] * stride, -1)[
+        : len(part), : part.shape[1]
+    ]
+    return found[size:-size, size:-size]
 
 
-def _strips(
-    image: Array, size: int, stride: int, offset: tuple[int, int]
-) -> Iterator[tuple[slice, Array]]:
-    """Rows of a picture, and the patches that lie in them, some rows of patches at a time."""
-    windows = sliding_window_view(image, (size, size))[offset[0] :: stride, offset[1] :: stride]
-    for top in range(0, len(windows), STRIP):
-        patches = windows[top : top + STRIP]
-        first = offset[0] + top * stride
-        yield slice(first, first + (len(patches) - 1) * stride + size), patches
+def _planes(image: Array, stride: int, offset: tuple[int, int]) -> Array:
+    """Every ``stride``-th pixel along either side, a plane for each place where they begin."""
+    image = image[offset[0] :, offset[1] :]
+    height, width = (-(-n // stride) for n in image.shape)
+    spare = [(0, height * stride - len(image)), (0, width * stride - image.shape[1])]
+    tiles = np.pad(image, spare).reshape(height, stride, width, stride)
+    return np.ascontiguousarray(tiles.transpose(1, 3, 0, 2))
 
 
-def _add_patches(
-    target: Array, patches: Array, stride: int, left: int, size: int | None = None
-) -> None:
-    """Add patches, or one number for each of ``size``, where they lie, in place."""
-    n_rows, n_columns = patches.shape[:2]
-    side = patches.shape[2] if size is None else size
-    for i in range(side):
-        rows = slice(i, i + (n_rows - 1) * stride + 1, stride)
-        for j in range(side):
-            columns = slice(left + j, left + j + (n_columns - 1) * stride + 1, stride)
-            target[rows, columns] += patches[:, :, 0, 0] if size else patches[:, :, i, j]
+def _pixels(planes: Array, size: int, shape: tuple[int, int]) -> Iterator[tuple[int, int, Array]]:
+    """A pixel of all patches at a time: where it is in them, and a view of its values."""
+    stride = len(planes)
+    for i in range(size):
+        rows = slice(i // stride, i // stride + shape[0])
+        for j in range(size):
+            columns = slice(j // stride, j // stride + shape[1])
+            yield i, j, planes[i % stride, j % stride, rows, columns]
+
+
+def _patches(planes: Array, size: int, shape: tuple[int, int]) -> Array:
+    """Patches as columns."""
+    patches = np.empty((size, size, *shape), dtype=planes.dtype)
+    for i, j, values in _pixels(planes, size, shape):
+        patches[i, j] = values
+    return patches.reshape(size * size, -1)
+
+
+def _add_patches(planes: Array, patches: Array) -> None:
+    """Add patches where they lie, in place."""
+    for i, j, values in _pixels(planes, len(patches), patches.shape[2:]):
+        values += patches[i, j]
+
+
+def _touched(gaps: BoolArray, across: int, shape: tuple[int, int]) -> Any:
+    """Which patches have tiles with gaps; all, where the others are too few to be worth it."""
+    some = np.zeros(shape, dtype=bool)
+    for i in range(across):
+        for j in range(across):
+            some |= gaps[i : i + shape[0], j : j + shape[1]]
+    return some.ravel() if some.mean() < 0.7 else slice(None)
+
+
+def _without_weak_waves(
+    patches: Array, waves: Array, threshold: float, some: Any
+) -> tuple[Array, Array]:
+    """Weighted patches and their weights; zeros for those that are left out."""
+    codes = waves @ patches[:, some]
+    kept = np.abs(codes) > threshold
+    kept[0] = True
+    codes *= kept
+    weights = np.zeros(patches.shape[1])
+    weights[some] = 1.0 / np.add.reduce(kept, axis=0, dtype=np.int32)
+    codes *= weights[some]
+    restored = waves.T @ codes
+    if isinstance(some, slice):
+        return restored, weights
+    every = np.zeros_like(patches)
+    every[:, some] = restored
+    return every, weights
