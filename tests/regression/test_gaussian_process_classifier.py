@@ -108,6 +108,18 @@ def test_words_and_latent_functions():
     assert_allclose(model.predict_proba(words).sum(axis=1), 1.0)
 
 
+def test_single_precision_is_computed_in_double(rng):
+    # A smooth border on smooth rows asks for a wide kernel, whose matrix is nearly singular.
+    t = rng.uniform(size=(80, 2))
+    X = np.sin(t @ rng.uniform(1, 3, size=(2, 5))).astype(np.float32)
+    y = (t[:, 0] > 0.5).astype(int)
+    single, double = (
+        GaussianProcessClassifier(n_init=1, random_state=0).fit(Z, y).predict_proba(Z)
+        for Z in (X, X.astype(np.float64))
+    )
+    assert_allclose(single, double, atol=1e-12)
+
+
 def test_a_kernel_that_is_given_stays(rows):
     X, y = rows
     model = GaussianProcessClassifier(Gaussian(0.3), learn_kernel=False, amplitude=2.0).fit(X, y)

@@ -187,3 +187,13 @@ def test_another_number_of_outputs_is_named_and_nothing_learned_is_nothing_fitte
         model.partial_fit(X, Y[:, 1:])
     with pytest.raises(NotFittedError):
         SequentialStiefelRegression(2).predict(X)
+
+
+def test_the_rank_of_a_stream_is_chosen_as_that_of_all_rows(rng):
+    X = rng.normal(size=(400, 12))
+    planted = rng.normal(size=(6, 3)) @ rng.normal(size=(3, 12))
+    Y = X @ planted.T + rng.normal(size=(400, 6))
+    stream = streamed(SequentialStiefelRegression(), X, Y, [20, 90, 250])
+    assert stream.rank_ == ReducedRankRegression().fit(X, Y).rank_ == 3
+    whole = ReducedRankRegression(3, alpha=stream.alpha_).fit(X, Y)
+    assert_allclose(stream.coef_, whole.coef_, atol=1e-10)

@@ -20,6 +20,7 @@ from isthmus._warnings import warn
 from isthmus.blocks.slices import block_slices
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.definiteness import check_sample
+from isthmus.kernels.landmarks import is_single
 from isthmus.kernels.objects import check_objects, n_objects, take
 from isthmus.kernels.resolve import as_kernel, kernel_parameter
 from isthmus.regression.capabilities import named_or
@@ -204,7 +205,7 @@ class GaussianProcessClassifier(ClassifierMixin, Estimator):
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from objects ``X`` and their labels ``y``; return self."""
         kernel = kernel_parameter(self, "kernel")
-        X = check_objects(self, X, kernel, reset=True)
+        X = self._check_inputs(X, kernel, reset=True)
         classes, marks = self._marks(y, n_objects(X))
         if kernel.vectors:
             check_scale(self, X)
@@ -307,10 +308,15 @@ class GaussianProcessClassifier(ClassifierMixin, Estimator):
             max(result.n_evaluations, 1), result.converged,
         )  # fmt: skip
 
+    def _check_inputs(self, X: Any, kernel: Kernel, *, reset: bool) -> Any:
+        X = check_objects(self, X, kernel, reset=reset)
+        # Covariances of smooth functions are too ill-conditioned for single precision.
+        return X.astype(np.float64) if is_single(X) else X
+
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class, in the order of ``classes_``, (n, n_classes)."""
         check_is_fitted(self)
-        X = check_objects(self, X, self._processes[0].kernel, reset=False)
+        X = self._check_inputs(X, self._processes[0].kernel, reset=False)
         P = np.column_stack([average_logistic(*process.moments(X)) for process in self._processes])
         if len(self.classes_) == 2:
             return np.hstack([1 - P, P])
@@ -327,7 +333,7 @@ class GaussianProcessClassifier(ClassifierMixin, Estimator):
         Shape (n,) each for two classes, otherwise (n, n_classes).
         """
         check_is_fitted(self)
-        X = check_objects(self, X, self._processes[0].kernel, reset=False)
+        X = self._check_inputs(X, self._processes[0].kernel, reset=False)
         moments = [process.moments(X) for process in self._processes]
         means, variances = (np.column_stack(columns) for columns in zip(*moments, strict=True))
         if len(self.classes_) == 2:

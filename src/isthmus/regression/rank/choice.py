@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
-from isthmus.regression.rank.reduced_rank_formulas import Scatter
+from isthmus.regression.rank.reduced_rank_formulas import RankPath, Scatter, squared_errors
 from isthmus.typing import Array, IntArray
 
 # Penalties in units of the mean squared length of the centred inputs.
@@ -123,6 +123,23 @@ def generalized_errors(scatter: Scatter, count: float, alphas: list[float]) -> A
         left = 1 - (float(np.sum(eigenvalues / (eigenvalues + alpha))) + 1) / max(count, 1.0)
         found[k] = max(rss, 0.0) / count / left**2 if left > 1e-9 else np.inf
     return found
+
+
+def generalized_rank(path: RankPath, scatter: Scatter, count: float, alpha: float) -> int:
+    r"""The rank of smallest generalised cross-validation error for one penalty.
+
+    A map of rank r into o outputs has r(df + o - r) free numbers, that is this over o for each
+    output: df for all o, as in ridge regression.
+    """
+    eigenvalues = np.maximum(linalg.eigvalsh(scatter.xx, check_finite=False), 0)
+    top = max(float(eigenvalues[-1]), float(np.finfo(float).tiny))
+    df = float(np.sum(eigenvalues / np.maximum(eigenvalues + alpha, 1e-12 * top)))
+    n_outputs, ranks = len(scatter.yx), np.arange(1, path.basis.shape[1] + 1)
+    free = ranks * np.maximum(df + n_outputs - ranks, 1) / n_outputs
+    left = 1 - (free + 1) / max(count, 1.0)
+    errors = np.maximum(squared_errors(path, scatter), 0)
+    errors = np.where(left > 1e-9, errors / np.maximum(left, 1e-9) ** 2, np.inf)
+    return int(np.argmin(errors)) + 1
 
 
 def observed_penalty(X: Array, Y: Array, weights: Array | None, *, fit_intercept: bool) -> float:

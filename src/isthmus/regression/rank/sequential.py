@@ -6,11 +6,16 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from isthmus._memory import require_memory
-from isthmus._parameters import Constraint, boolean, choice, integer, real, verbosity
+from isthmus._parameters import Constraint, boolean, choice, integer, none, real, verbosity
 from isthmus._progress import ProgressLine
 from isthmus.blocks.moments import Moments, merge
 from isthmus.regression.rank.base import RankLimitedRegressor
-from isthmus.regression.rank.choice import generalized_errors, penalty_grid, steadiest
+from isthmus.regression.rank.choice import (
+    generalized_errors,
+    generalized_rank,
+    penalty_grid,
+    steadiest,
+)
 from isthmus.regression.rank.reduced_rank import AUTO
 from isthmus.regression.rank.reduced_rank_formulas import (
     RankPath,
@@ -42,8 +47,10 @@ class SequentialStiefelRegression(RankLimitedRegressor):
 
     Parameters
     ----------
-    rank : int, default=1
-        Number of combinations of inputs from which all outputs are predicted.
+    rank : int or None, default=None
+        Number of combinations of inputs from which all outputs are predicted. None takes anew
+        after each block the one of smallest generalised cross-validation error, and in the mode
+        ``"proximal"``, whose last map has no errors to compare, all.
     mode : {"moments", "proximal"}, default="moments"
     alpha : "auto" or float, default="auto"
         Ridge penalty in the mode ``"moments"``. ``"auto"`` takes anew after each block the one
@@ -89,7 +96,7 @@ class SequentialStiefelRegression(RankLimitedRegressor):
     >>> from isthmus.regression import ReducedRankRegression, SequentialStiefelRegression
     >>> rng = np.random.default_rng(0)
     >>> X, Y = rng.normal(size=(300, 5)), rng.normal(size=(300, 4))
-    >>> stream = SequentialStiefelRegression(2)
+    >>> stream = SequentialStiefelRegression(2)  # without a number the rank is chosen too
     >>> for block in range(0, 300, 30):
     ...     stream = stream.partial_fit(X[block : block + 30], Y[block : block + 30])
     >>> whole = ReducedRankRegression(2, alpha=stream.alpha_).fit(X, Y)
@@ -100,7 +107,7 @@ class SequentialStiefelRegression(RankLimitedRegressor):
     __module__ = "isthmus.regression"
 
     _constraints: ClassVar[dict[str, Constraint]] = {
-        "rank": integer(1),
+        "rank": integer(1) | none,
         "mode": choice("moments", "proximal"),
         "alpha": choice(AUTO) | real(0),
         "forgetting": real(0, 1, include_low=False),
@@ -113,7 +120,7 @@ class SequentialStiefelRegression(RankLimitedRegressor):
 
     def __init__(
         self,
-        rank: int = 1,
+        rank: int | None = None,
         *,
         mode: str = "moments",
         alpha: Any = AUTO,
@@ -164,7 +171,7 @@ class SequentialStiefelRegression(RankLimitedRegressor):
 
     def _begin(self, n_features: int, n_outputs: int) -> None:
         d, o = n_features, n_outputs
-        rank = self._check_rank(d, o)
+        rank = min(d, o) if self.rank is None else self._check_rank(d, o)
         if self.mode == "moments":
             require_memory(
                 self,
@@ -207,7 +214,11 @@ class SequentialStiefelRegression(RankLimitedRegressor):
             self.alpha_ = grid[steadiest(generalized_errors(scatter, moments.count, grid))]
         else:
             self.alpha_ = float(self.alpha)
-        return next(rank_paths(scatter, [self.alpha_], max_rank=self.rank))
+        path = next(rank_paths(scatter, [self.alpha_], max_rank=self.rank))
+        if self.rank is not None:
+            return path
+        rank = generalized_rank(path, scatter, moments.count, self.alpha_)
+        return path._replace(basis=path.basis[:, :rank], gain=path.gain[:rank])
 
     def _proximal_step(self, X: Array, Y: Array, weights: Array | None, kept: float) -> RankPath:
         d = X.shape[1]
