@@ -48,7 +48,9 @@ class KernelPCA(FittedAxes, ClassNamePrefixFeaturesOutMixin, TransformerMixin, E
         How many axes; a float is the share of the variance they hold; None keeps all that carry
         signal.
     kernel : kernel, name or callable, default="gaussian"
-        See :func:`isthmus.kernels.as_kernel`. ``X`` is whatever it can compare.
+        See :func:`isthmus.kernels.as_kernel`. ``X`` is whatever it can compare. scikit-learn's is
+        linear by default, which is ordinary principal components, and its Gaussian has a width
+        that does not follow the units of ``X``; ours is the median distance.
     center : bool, default=True
         Whether the mean in feature space is the origin.
     n_landmarks : int or None, default=None
@@ -90,6 +92,10 @@ class KernelPCA(FittedAxes, ClassNamePrefixFeaturesOutMixin, TransformerMixin, E
     Few components of many objects come from a block Krylov iteration (see
     :func:`isthmus.linalg.leading_eigenpairs`); a linear kernel on fewer features than objects
     is solved in the features.
+
+    Rows in single precision are computed with in single precision, at up to twice the speed. Axes
+    whose variance is below about a millionth of the largest are then rounding errors and left out:
+    give doubles where all axes count, as they do for pre-images of smooth data.
 
     Examples
     --------

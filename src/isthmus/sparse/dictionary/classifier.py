@@ -47,7 +47,7 @@ class DictionaryClassifier(ClassifierMixin, Estimator):
         Maximum number of non-zeros of a code; None takes a tenth of the features, at least one.
     discrimination : float, default=0.0
         The strength λ of the competition, in units of one over a squared residual. It should be
-        several times one over the usual distance between the residuals of two classes, mostly 100
+        several times one over the usual distance between the residuals of two classes, mostly 30
         or more: a weak λ calls no signal recognised, and pushes atoms away from all of them.
         The round with the fewest errors in training is kept, which is reconstruction alone where
         the competition does not help. Small dictionaries, which err in training, gain most.

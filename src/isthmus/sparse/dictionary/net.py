@@ -54,7 +54,8 @@ class SparseNet(MomentDictionary):
         Penalty, in units of the variance :math:`s^2` of the entries of the signals, so that nothing
         depends on their unit; ``alpha_`` is in theirs. The smooth priors are quadratic near zero:
         with the 0.22 of [Olshausen1996]_ few coefficients leave that range, and planted atoms
-        are found less reliably.
+        are found less reliably, above all under ``"exp"``, which is flat beyond it: a large
+        coefficient costs no more than one that is larger still.
     solver : {"moments", "published"}, default="moments"
         Codes by L-BFGS and atoms from sums over all signals so far, in closed form, or, as
         published, codes by following :math:`\dot a=-\partial E/\partial a` with Euler steps and
