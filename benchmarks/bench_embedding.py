@@ -85,7 +85,7 @@ def curvilinear(n):
     "embedding-unfolding",
     work="Maximum variance under the distances of neighbours, of a Swiss roll",
     peer="the semidefinite program by SCS, to the same accuracy",
-    cases=(30, 60, 120),
+    cases=(20, 40, 80),
     quick=(15,),
     goal="the same variance, faster",
 )

@@ -9,6 +9,7 @@ from scipy.optimize import check_grad
 
 from isthmus.manifold.curves.joining import greedy_path, joint_costs, path_cost
 from isthmus.manifold.curves.joining_loops import untangle
+from isthmus.manifold.curves.loops import nearest
 from isthmus.manifold.curves.polygonal import (
     hat_leverages,
     polygon_objective,
@@ -211,3 +212,14 @@ def test_joining_is_near_the_best_of_all_orders(closed):
         assert best <= after + 1e-12
         assert after <= greedy + 1e-12
         assert after <= 1.3 * best
+
+
+@pytest.mark.parametrize(("n", "K", "d"), [(1, 1, 1), (60, 17, 3)])
+def test_the_nearest_segment_is_that_of_the_plain_loop(rng, n, K, d):
+    corners = np.cumsum(rng.normal(size=(K + 1, d)), axis=0)
+    corners[K // 2] = corners[K // 2 - 1]  # a segment without length
+    Y = np.vstack([rng.normal(size=(n, d)), corners])  # at corners two segments are as near
+    ends = corners[:-1], corners[1:]
+    fast = nearest(Y, np.empty((0, d)), *ends)
+    for one, other in zip(fast, nearest(Y, np.ones_like(Y), *ends), strict=True):
+        assert_array_equal(one, other)

@@ -39,6 +39,29 @@ def _weights(W, i):
 
 
 @njit
+def _nearest_of_row(y, starts, steps, sizes, places, errors):
+    """The last of the nearest segments of a row; segments are columns (d, K), taken together."""
+    K, d = len(sizes), len(y)
+    places[:] = 0.0
+    errors[:] = 0.0
+    for k in range(d):
+        for j in range(K):
+            places[j] += steps[k, j] * (y[k] - starts[k, j])
+    for j in range(K):
+        t = places[j] / sizes[j] if sizes[j] > 0.0 else 0.5
+        places[j] = min(max(t, 0.0), 1.0)
+    for k in range(d):
+        for j in range(K):
+            gap = y[k] - starts[k, j] - places[j] * steps[k, j]
+            errors[j] += gap * gap
+    best = 0
+    for j in range(K):
+        if errors[j] <= errors[best]:
+            best = j
+    return best
+
+
+@njit
 def nearest(Y, W, A, B):
     """The segment, the place on it in [0, 1] and the squared distance of each row's nearest point.
 
@@ -50,11 +73,20 @@ def nearest(Y, W, A, B):
     n, K = len(Y), len(A)
     segment, place = np.zeros(n, dtype=np.int64), np.zeros(n)
     error = np.full(n, np.inf)
+    if len(W) == 0:
+        starts, steps = A.T.copy(), (B - A).T.copy()
+        sizes = np.zeros(K)
+        for k in range(len(steps)):
+            sizes += steps[k] * steps[k]
+        places, errors = np.empty(K), np.empty(K)
+        for i in range(n):
+            best = _nearest_of_row(Y[i], starts, steps, sizes, places, errors)
+            segment[i], place[i], error[i] = best, places[best], errors[best]
+        return segment, place, error
     for i in range(n):
-        w = _weights(W, i)
         for j in range(K):
-            t = min(max(_segment(Y[i], w, A[j], B[j]), 0.0), 1.0)
-            found = _distance(Y[i], w, A[j], B[j], t)
+            t = min(max(_segment(Y[i], W[i], A[j], B[j]), 0.0), 1.0)
+            found = _distance(Y[i], W[i], A[j], B[j], t)
             if found <= error[i]:
                 segment[i], place[i], error[i] = j, t, found
     return segment, place, error

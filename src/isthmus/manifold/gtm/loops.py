@@ -73,16 +73,20 @@ def take_powers(table, sums):
 def _exponents_of_two(rows, offsets, i, other, columns, first, second):
     """Offsets and the products of two rows (p,) and columns (p, K), four at a time."""
     one, two = rows[i], rows[other]
-    for k in range(len(first)):
-        first[k] = offsets[i]
-        second[k] = offsets[other]
+    o, u = offsets[i], offsets[other]
     for j in range(0, len(one), 4):
         a, b, c, d = one[j], one[j + 1], one[j + 2], one[j + 3]
         e, f, g, h = two[j], two[j + 1], two[j + 2], two[j + 3]
-        for k in range(len(first)):
-            p, q, r, s = columns[j, k], columns[j + 1, k], columns[j + 2, k], columns[j + 3, k]
-            first[k] += (a * p + b * q) + (c * r + d * s)
-            second[k] += (e * p + f * q) + (g * r + h * s)
+        if j == 0:
+            for k in range(len(first)):
+                p, q, r, s = columns[0, k], columns[1, k], columns[2, k], columns[3, k]
+                first[k] = (o + a * p + b * q) + (c * r + d * s)
+                second[k] = (u + e * p + f * q) + (g * r + h * s)
+        else:
+            for k in range(len(first)):
+                p, q, r, s = columns[j, k], columns[j + 1, k], columns[j + 2, k], columns[j + 3, k]
+                first[k] += (a * p + b * q) + (c * r + d * s)
+                second[k] += (e * p + f * q) + (g * r + h * s)
 
 
 @njit(fastmath=True)
