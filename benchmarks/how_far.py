@@ -114,7 +114,7 @@ def cluster_constants():
 
     options = {"processes": True, "dashboard_address": None, "host": "127.0.0.1"}
     with (
-        distributed.LocalCluster(2, threads_per_worker=1, **options) as local,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, **options) as local,
         distributed.Client(local) as client,
     ):
         client.gather(client.map(abs, range(50)))
@@ -137,7 +137,7 @@ def timed_on_workers(n_workers, n):
 
     options = {"processes": True, "dashboard_address": None, "host": "127.0.0.1"}
     with (
-        distributed.LocalCluster(n_workers, threads_per_worker=1, **options) as local,
+        distributed.LocalCluster(n_workers=n_workers, threads_per_worker=1, **options) as local,
         distributed.Client(local) as client,
     ):
         X = da.random.default_rng(0).normal(size=(n, N_FEATURES), chunks=(n // 16, N_FEATURES))

@@ -3,8 +3,8 @@
 Rows are read from a file, chunk by chunk. For each fold: CPU and wall-clock seconds here, on
 a cluster of one worker and on one of two, each with one thread, and the peak memory of a worker.
 CPU seconds are those of the busiest worker: where nothing else runs and memory is fast enough, they
-are what one waits for. How fast two processes read memory at once, against one, tells where the
-memory and not the processors is the limit. Wall-clock seconds need a quiet machine.
+are what one waits for. How fast two processes read memory, multiply and exponentiate at once,
+against one, tells what a second worker can gain at most. Wall-clock seconds need a quiet machine.
 """
 
 import argparse
@@ -17,6 +17,7 @@ from datetime import date
 from pathlib import Path
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from benchmarks._folds import N_FEATURES, run_fold
 from benchmarks.how_far import rows_on_disk
@@ -83,10 +84,10 @@ def on_workers(n_workers, path, n):
     """Seconds of each fold on a cluster of processes here, and the peak memory of a worker."""
     import distributed
 
-    options = {"processes": True, "dashboard_address": None, "host": "127.0.0.1"}
-    limit = {"memory_limit": "1GiB"}
+    options = {"processes": True, "threads_per_worker": 1, "dashboard_address": None}
+    limit = {"memory_limit": "1GiB", "host": "127.0.0.1"}
     with (
-        distributed.LocalCluster(n_workers, threads_per_worker=1, **options, **limit) as local,
+        distributed.LocalCluster(n_workers=n_workers, **options, **limit) as local,
         distributed.Client(local) as client,
     ):
         X = array_of(path, n)
@@ -100,22 +101,57 @@ def on_workers(n_workers, path, n):
 def read_memory(barrier, found):
     """Gigabytes per second at which this process sums 800 MB."""
     A = np.ones(10**8)
+    found.put(best_rate(barrier, A.sum, A.nbytes / 1e9))
+
+
+def multiply(barrier, found):
+    """Gigaflops at which this process multiplies matrices that stay in its cache."""
+    A = np.random.default_rng(0).normal(size=(300, 300))
+
+    def work():
+        for _ in range(200):
+            A @ A
+
+    with threadpool_limits(1):
+        found.put(best_rate(barrier, work, 200 * 2 * len(A) ** 3 / 1e9))
+
+
+def exponentiate(barrier, found):
+    """Millions of exponentials in a second, of numbers that stay in the cache."""
+    A = np.random.default_rng(0).normal(size=10_000)
+    out = np.empty_like(A)
+
+    def work():
+        for _ in range(3000):
+            np.exp(A, out=out)
+
+    found.put(best_rate(barrier, work, 3000 * len(A) / 1e6))
+
+
+def best_rate(barrier, work, amount):
+    """The most of three runs, which begin together with those of the other processes."""
     rates = []
     for _ in range(3):
         barrier.wait()
         start = time.perf_counter()
-        A.sum()
-        rates.append(A.nbytes / (time.perf_counter() - start) / 1e9)
-    found.put(max(rates))
+        work()
+        rates.append(amount / (time.perf_counter() - start))
+    return max(rates)
 
 
-def bandwidth(n_processes):
-    """What all processes together read of memory, GB/s."""
+# What a processor does, and in which unit.
+RATES = {
+    read_memory: "GB/s read of memory",
+    multiply: "Gflop/s of matrix products in the cache",
+    exponentiate: "million exponentials in a second",
+}
+
+
+def rate(task, n_processes):
+    """What all processes together do."""
     context = multiprocessing.get_context("spawn")
     barrier, found = context.Barrier(n_processes), context.Queue()
-    running = [
-        context.Process(target=read_memory, args=(barrier, found)) for _ in range(n_processes)
-    ]
+    running = [context.Process(target=task, args=(barrier, found)) for _ in range(n_processes)]
     for process in running:
         process.start()
     total = sum(found.get() for _ in running)
@@ -152,8 +188,14 @@ def page(n, here, runs, rates):
         "",
         f"Peak memory of a worker: {runs[1][1]:.0f} MB of one, {runs[2][1]:.0f} MB of two.",
         "",
-        f"One process reads {rates[1]:.1f} GB/s of memory, two together {rates[2]:.1f} GB/s: "
-        f"{rates[2] / rates[1]:.2f} times as much is what a fold limited by memory could gain.",
+        "What the machine itself gains from a second process, without Dask and without us:",
+        "",
+        "| | one process | two together | gain |",
+        "|---|---:|---:|---:|",
+        *(
+            f"| {what} | {one:.1f} | {two:.1f} | {two / one:.2f} |"
+            for what, (one, two) in rates.items()
+        ),
     ]
     return "\n".join(lines) + "\n"
 
@@ -172,7 +214,7 @@ def main(arguments=None):
             for name in FOLDS
         }
         runs = {k: on_workers(k, path, n) for k in (1, 2)}
-    rates = {k: bandwidth(k) for k in (1, 2)}
+    rates = {what: [rate(task, k) for k in (1, 2)] for task, what in RATES.items()}
     text = page(n, here, runs, rates)
     print(text)
     PAGE.write_text(text, encoding="utf-8")
