@@ -7,6 +7,7 @@ from scipy import linalg
 from scipy.linalg import lapack
 
 from isthmus.linalg.products import product, subtract_product, symmetric_product
+from isthmus.linalg.threads import threads_for
 from isthmus.typing import Array
 
 # Eigenvalues below this share of the largest carry only rounding errors.
@@ -190,7 +191,8 @@ def _block_krylov(K: Array, n_pairs: int, tol: float) -> tuple[Array, Array] | N
         subtract_product(W, basis, product(basis.T, W))
         Q, R = _orthonormal(W)
         if m >= next_check:
-            theta, Y = linalg.eigh(S[:m, :m], subset_by_index=[m - n_pairs, m - 1])
+            with threads_for(m**3):
+                theta, Y = linalg.eigh(S[:m, :m], subset_by_index=[m - n_pairs, m - 1])
             # ‖Ku - θu‖ = ‖R y‖, y the last rows: what K sends out of the basis.
             residual = np.linalg.norm(R @ Y[-width:], axis=0).max()
             if residual <= tol * abs(theta[-1]):
@@ -209,5 +211,6 @@ def _block_krylov(K: Array, n_pairs: int, tol: float) -> tuple[Array, Array] | N
 
 def _orthonormal(W: Array) -> tuple[Array, Array]:
     """Q and R of a tall block, by the BLAS of the products."""
-    Q, R = linalg.qr(W, mode="economic", check_finite=False)
+    with threads_for(2.0 * W.size * W.shape[1]):
+        Q, R = linalg.qr(W, mode="economic", check_finite=False)
     return Q, R
