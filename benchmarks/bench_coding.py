@@ -276,7 +276,7 @@ def _start(X):
     "omp-gram",
     work="pursuit of 5 atoms from inner products with its path, 256 atoms",
     peer="sklearn orthogonal_mp_gram(return_path=True)",
-    cases=(1_000, 10_000, 100_000),
+    cases=(1_000, 3_000, 10_000),
     quick=(100, 300),
     goal="faster, the same codes",
 )
