@@ -44,6 +44,7 @@ class FitOptions:
     quick: bool = False
     dialect: Dialect = field(default_factory=Dialect)
     scheduler: str | None = None
+    announce: bool = True  # a line for each candidate on a terminal
 
 
 def fit(
@@ -144,7 +145,8 @@ def _compare(
     columns: TaskColumns, X: Any, Y: np.ndarray, rows: np.ndarray, n_folds: int, options: FitOptions
 ) -> tuple[list[Comparison], Comparison, Any, int]:
     tried = candidates(columns, len(rows) - len(rows) // n_folds)
-    with FoldProgress(len(tried) * n_folds + 1, columns.task) as progress:
+    steps = len(tried) * n_folds + 1
+    with FoldProgress(steps, columns.task, announce=options.announce) as progress:
         results = compare_candidates(
             tried,
             take(X, rows),

@@ -29,9 +29,10 @@ def note(message: str) -> None:
 class FoldProgress:
     """A bar on a terminal, and a line for each candidate that is done; silent otherwise."""
 
-    def __init__(self, total: int, task: str):
+    def __init__(self, total: int, task: str, *, announce: bool = True):
         self.console = Console(stderr=True)
         self.task = task
+        self.announce = announce
         self._begun = 0
         self._bar = Progress(
             TextColumn("{task.description}"),
@@ -58,7 +59,7 @@ class FoldProgress:
 
     def done(self, result: Comparison) -> None:
         """Show how a candidate did."""
-        if self.console.is_terminal:
+        if self.announce and self.console.is_terminal:
             measure = quality_name(self.task)
             self._bar.console.print(
                 f"{result.candidate.name}: {measure} {result.scores.quality:.3f}, "

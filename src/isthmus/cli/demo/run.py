@@ -129,7 +129,7 @@ def _learn(
         outputs=[wanted],
         inputs=[given],
         model_file=model_file,
-        options=FitOptions(quick=True),
+        options=FitOptions(quick=True, announce=False),
         console=Console(file=io.StringIO()),
     )
     new = frame[_N_TRAIN:].reset_index(drop=True)
