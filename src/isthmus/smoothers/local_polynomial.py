@@ -216,11 +216,11 @@ def _polynomials(
         b, n_terms = fit_weights(smoother, rows, Z, Xc, mass, work)
         f = rows.table(b) @ Y
         return f, _slopes_of_means(rows, reciprocal(mass), f, Z, Xc, Y), mass, n_terms
-    from isthmus.smoothers.loops import weight_slopes
+    from isthmus.smoothers.loops import polynomial_weights
 
     b, n_pairs = work.take("weights", len(rows.K)), len(rows.K)
     slopes = work.take("slopes", Z.shape[1] * n_pairs).reshape(Z.shape[1], n_pairs)
-    n_terms = weight_slopes(
+    n_terms = polynomial_weights(
         rows.indptr, rows.indices, rows.K, rows.H, Z, Xc, smoother.settings(), b, slopes
     )
     J = np.empty((len(Z), Y.shape[1], Z.shape[1]))
@@ -251,7 +251,10 @@ def fit_weights(
         return b, 1
     from isthmus.smoothers.loops import polynomial_weights
 
-    return b, polynomial_weights(rows.indptr, rows.indices, rows.K, Z, Xc, smoother.settings(), b)
+    none = np.empty((0, len(b)))
+    return b, polynomial_weights(
+        rows.indptr, rows.indices, rows.K, rows.K, Z, Xc, smoother.settings(), b, none
+    )
 
 
 def smoothing_weights(smoother: LocalSmoother, Z: Array, Xc: Array) -> Any:

@@ -19,25 +19,23 @@ LARGEST_VARIANCE = 25.0
 
 
 @njit(nogil=True)
-def pairs_within(Xe, C, order, axis, support, most):
+def pairs_within(Xe, C, order, lows, highs, support, most):
     """Pairs of squared distance below ``support``: ends of rows, centres, distances.
 
-    ``C`` holds a coordinate in each row, with centres sorted by that of number ``axis``;
-    ``order`` says which centre is where. Nothing is listed once there are more than ``most``.
+    ``C`` holds a coordinate in each row; ``order`` says which centre is where, and those of point
+    j are between places ``lows[j]`` and ``highs[j]``. Nothing is listed once there are more than
+    ``most``.
     """
     (m, q), n = Xe.shape, C.shape[1]
-    radius = np.sqrt(support)
     indptr = np.zeros(m + 1, np.int32)
     room = 16 * m + n
     indices, squared = np.empty(room, np.int32), np.empty(room)
     row = np.empty(n)
     at = 0
     for j in range(m):
-        low, high = 0, n
-        if radius < np.inf:
-            low = np.searchsorted(C[axis], Xe[j, axis] - radius)
-            high = np.searchsorted(C[axis], Xe[j, axis] + radius, side="right")
-        row[low:high] = 0.0
+        low, high = lows[j], highs[j]
+        for i in range(low, high):
+            row[i] = 0.0
         for k in range(q):
             x, line = Xe[j, k], C[k]
             for i in range(low, high):
@@ -126,7 +124,8 @@ def _design(j, start, stop, indices, Xe, Xc, n, T):
     are always filled in. Where all pairs are there, no list of centres is needed.
     """
     q, count = Xe.shape[1], stop - start
-    T[0, :count] = 1.0
+    for p in range(count):
+        T[0, p] = 1.0
     for m in range(q):
         x = Xe[j, m]
         if len(indices):
@@ -153,7 +152,8 @@ def _design(j, start, stop, indices, Xe, Xc, n, T):
 @njit(nogil=True)
 def _combine(coef, n, T, count, out):
     """Values of the polynomial with these n coefficients, at all pairs."""
-    out[:count] = coef[0]
+    for p in range(count):
+        out[p] = coef[0]
     for a in range(1, n):
         c = coef[a]
         for p in range(count):
@@ -163,7 +163,9 @@ def _combine(coef, n, T, count, out):
 @njit(nogil=True)
 def _slope(coef, n, q, m, T, count, out):
     """Derivative of that polynomial by coordinate m, at all pairs."""
-    out[:count] = coef[1 + m] if n > 1 else 0.0
+    constant = coef[1 + m] if n > 1 else 0.0
+    for p in range(count):
+        out[p] = constant
     if n > q + 1:
         c = 2.0 * coef[1 + q + m]
         for p in range(count):
@@ -172,8 +174,14 @@ def _slope(coef, n, q, m, T, count, out):
         at = 1 + 2 * q
         for first in range(q):
             for second in range(first + 1, q):
-                if m in (first, second):
-                    c, other = coef[at], second if m == first else first
+                if m == first:
+                    other = second
+                elif m == second:
+                    other = first
+                else:
+                    other = -1
+                if other >= 0:
+                    c = coef[at]
                     for p in range(count):
                         out[p] += c * T[1 + other, p]
                 at += 1
@@ -225,8 +233,8 @@ def _fit(start, stop, K, q, shape, T, row, C, u, b, weigh):
         n = n_terms(degree, cross, q)
         degree -= 1
         if _factored_moments(K, start, T, count, n, q, shape, row, C):
-            u[:n] = 0.0
-            u[0] = 1.0
+            for a in range(n):
+                u[a] = 1.0 if a == 0 else 0.0
             cholesky_solve(C, n, u)
             if not adaptive and not weigh:
                 return n
@@ -243,7 +251,8 @@ def _fit(start, stop, K, q, shape, T, row, C, u, b, weigh):
     for p in range(start, stop):
         total += K[p]
     if not adaptive or total == 0.0:
-        b[start:stop] = 0.0
+        for p in range(start, stop):
+            b[p] = 0.0
         return 0
     C[0, 0] = np.sqrt(total)
     u[0] = 1.0 / total
@@ -262,25 +271,11 @@ def _room(indptr, degree, cross, q):
 
 
 @njit(nogil=True)
-def polynomial_weights(indptr, indices, K, Xe, Xc, shape, b):
-    """Fill ``b`` with weights of the outputs; return the number of terms used at every point."""
-    q = Xe.shape[1]
-    T = _room(indptr, shape[0], shape[1], q)
-    largest = len(T)
-    row, C, u = np.empty(T.shape[1]), np.empty((largest, largest)), np.empty(largest)
-    used = np.empty(len(indptr) - 1, np.int64)
-    for j in range(len(indptr) - 1):
-        start, stop = indptr[j], indptr[j + 1]
-        _design(j, start, stop, indices, Xe, Xc, largest, T)
-        used[j] = _fit(start, stop, K, q, shape, T, row, C, u, b, True)
-    return used
-
-
-@njit(nogil=True)
-def weight_slopes(indptr, indices, K, H, Xe, Xc, shape, b, slopes):
+def polynomial_weights(indptr, indices, K, H, Xe, Xc, shape, b, slopes):
     """Fill ``b`` with weights and ``slopes`` (q, pairs) with their derivatives by the point.
 
-    Returns the number of terms used. With a = xi'u and w = H a dx - K grad(a) they are
+    Returns the number of terms used. With no rows in ``slopes`` these are weights alone. With
+    a = xi'u and w = H a dx - K grad(a) the derivatives are
     w + K xi' C^-1 (sum b grad(xi) - sum w xi).
     """
     q = Xe.shape[1]
@@ -290,12 +285,16 @@ def weight_slopes(indptr, indices, K, H, Xe, Xc, shape, b, slopes):
     used = np.empty(len(indptr) - 1, np.int64)
     slope, through, sums = np.empty(T.shape[1]), np.empty(largest), np.empty(largest)
     for j in range(len(indptr) - 1):
-        start, stop = indptr[j], indptr[j + 1]
+        start, stop = np.int64(indptr[j]), np.int64(indptr[j + 1])
         count = stop - start
         _design(j, start, stop, indices, Xe, Xc, largest, T)
-        n = used[j] = _fit(start, stop, K, q, shape, T, row, C, u, b, False)
+        n = used[j] = _fit(start, stop, K, q, shape, T, row, C, u, b, len(slopes) == 0)
+        if len(slopes) == 0:
+            continue
         if n == 0:
-            slopes[:, start:stop] = 0.0
+            for m in range(q):
+                for p in range(start, stop):
+                    slopes[m, p] = 0.0
             continue
         _combine(u, n, T, count, row)
         for p in range(count):
@@ -349,7 +348,7 @@ def pull_back_loop(indptr, indices, K, H, M, Xe, Xc, shape, b, by_centre):
     rest, slope_u, slope_v = np.empty(most), np.empty(most), np.empty(most)
     by_point = np.zeros(Xe.shape)
     for j in range(len(indptr) - 1):
-        start, stop = indptr[j], indptr[j + 1]
+        start, stop = np.int64(indptr[j]), np.int64(indptr[j + 1])
         count = stop - start
         _design(j, start, stop, indices, Xe, Xc, largest, T)
         n = _fit(start, stop, K, q, shape, T, row, C, u, b, False)

@@ -54,7 +54,14 @@ def list_pairs(Xe: Array, Xc: Array, support: float = np.inf, most: float = np.i
     axis = int(np.ptp(Xc, axis=0).argmax())
     order = np.argsort(Xc[:, axis], kind="stable").astype(np.int32)
     sorted_centres = np.ascontiguousarray(Xc[order].T)
+    radius, places, along = np.sqrt(support), Xe[:, axis], sorted_centres[axis]
     indptr, indices, squared = pairs_within(
-        np.ascontiguousarray(Xe), sorted_centres, order, axis, float(support), float(most)
+        np.ascontiguousarray(Xe),
+        sorted_centres,
+        order,
+        np.searchsorted(along, places - radius),
+        np.searchsorted(along, places + radius, side="right"),
+        float(support),
+        float(most),
     )
     return Pairs(indptr, indices, squared) if len(indptr) else None

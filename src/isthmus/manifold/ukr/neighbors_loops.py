@@ -7,7 +7,7 @@ from isthmus._compiled import njit
 CLIP = 4.0  # no step is longer than this times the rate, as in [McInnes2018]
 
 
-@njit(nogil=True)
+@njit(nogil=True, inline="always")
 def _random(state, n):
     """Next number below ``n`` of a xorshift generator."""
     x = state[0]
@@ -19,15 +19,14 @@ def _random(state, n):
 
 
 @njit(nogil=True)
-def descend(Z, head, tail, every, n_epochs, n_negative, rate, seed):
+def descend(Z, head, tail, every, due, n_epochs, n_negative, rate, state):
     """Stochastic descent on the cross entropy of neighbourhoods; ``Z`` is changed in place.
 
-    Edge ``e`` is drawn in every ``every[e]``-th epoch, with ``n_negative`` points that are
-    pushed away. Neighbourhoods in latent space are Student's: 1 / (1 + distance²).
+    Edge ``e`` is drawn in every ``every[e]``-th epoch, first when it is ``due`` (which is changed
+    too), with ``n_negative`` points that are pushed away; ``state`` holds the seed.
+    Neighbourhoods in latent space are Student's: 1 / (1 + distance²).
     """
     n, q = Z.shape
-    state = np.array([seed], dtype=np.uint64)
-    due = every.copy()
     for epoch in range(n_epochs):
         alpha = rate * (1.0 - epoch / n_epochs)
         for e in range(len(head)):

@@ -147,7 +147,8 @@ def neighbor_embedding(
     Z = principal_scores(Y, q, rng)
     Z = 10.0 * Z / np.abs(Z).max() + 1e-4 * rng.normal(size=Z.shape)
     head, tail = edges.coords[0][keep].astype(np.int64), edges.coords[1][keep].astype(np.int64)
-    descend(Z, head, tail, every, n_epochs, n_negative, 1.0, int(rng.integers(1, 2**31)))
+    state = np.array([rng.integers(1, 2**31)], dtype=np.uint64)
+    descend(Z, head, tail, every, every.copy(), n_epochs, n_negative, 1.0, state)
     return Z
 
 
