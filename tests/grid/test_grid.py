@@ -1,5 +1,6 @@
 """Any piece fits any slot: the whole grid of parts, and pairs of four slots at once."""
 
+from functools import cache
 from itertools import combinations, product
 
 import numpy as np
@@ -77,6 +78,7 @@ def test_objects_as_outputs(kind, features, preimage, record_property):
     check(record_property, "objects as y_features × preimage", result)
 
 
+@cache
 def fits(y, preimage):
     """Whether output features and pre-image go together, by their words alone."""
     features, solver = TRANSFORMERS[y], PREIMAGES[preimage]
