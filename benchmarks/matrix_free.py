@@ -20,7 +20,7 @@ from isthmus.kernels import Gaussian
 from isthmus.regression import KernelRidgeCV
 
 PAGE = Path(__file__).parent / "results" / "matrix_free.md"
-SIZES = (4000, 8000, 16000)
+SIZES = (3000, 6000, 12000)
 HEAD = [
     "# Without the Gram matrix",
     "",

@@ -66,12 +66,12 @@ a finished matrix with repair_spectrum(K).
     if rtol is None:
         rtol = max(RELATIVE_RANK_TOLERANCE, 50 * float(np.finfo(eigenvalues.dtype).eps))
     order = np.argsort(eigenvalues)[::-1]
-    eigenvalues, vectors = eigenvalues[order], vectors[:, order]
-    if not len(eigenvalues):
-        return eigenvalues, vectors
-    refuse_negative(eigenvalues, rtol=max(INDEFINITE_TOLERANCE, 10 * rtol))
-    keep = eigenvalues > rtol * max(float(eigenvalues[0]), 0.0)
-    return eigenvalues[keep], vectors[:, keep]
+    falling = eigenvalues[order]
+    if len(falling):
+        refuse_negative(falling, rtol=max(INDEFINITE_TOLERANCE, 10 * rtol))
+        order = order[falling > rtol * max(float(falling[0]), 0.0)]
+    # Copied once: there may be as many vectors as the matrix has rows.
+    return eigenvalues[order], vectors[:, order]
 
 
 def inverse_root(K: Array) -> tuple[Array, Array]:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import panel as pn
 
+from isthmus.explorer.page.parts import readable
 from isthmus.explorer.rows import Rows
 
 MOST_FIELDS = 24
@@ -50,6 +51,7 @@ class ColumnField:
             value=float(f"{value:.6g}") if np.isfinite(value) else (low + high) / 2,
             sizing_mode="stretch_width",
         )
+        readable(self.slider)
         self.known = None
         if known is not None:
             self.known = pn.widgets.Checkbox(name="known", value=known, width=70)

@@ -136,8 +136,10 @@ class Plane:
         for axis, (start, end) in zip(
             (self.figure.x_range, self.figure.y_range), ends, strict=True
         ):
-            axis.update(start=float(start), end=float(end))
-            axis.reset_start, axis.reset_end = float(start), float(end)
+            # A little more, so that rows at the end of the domain are drawn whole.
+            more = 0.02 * float(end - start)
+            axis.update(start=float(start) - more, end=float(end) + more)
+            axis.reset_start, axis.reset_end = axis.start, axis.end
         self.figure.xaxis.axis_label = PlainText(safe_label(f"coordinate {a + 1}"))
         shown = "" if self.is_line else f"coordinate {b + 1}"
         self.figure.yaxis.axis_label = PlainText(safe_label(shown))

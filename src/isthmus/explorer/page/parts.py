@@ -35,6 +35,20 @@ select.bk-input:not([multiple]) { appearance: auto; background-image: none; }
 .bk-spin-btn-down:before { border-top-color: currentColor !important; }
 """
 
+# The library's rails are white with a pale bar, on dark pages too.
+RAILS = """
+.noUi-target { background: color-mix(in srgb, currentColor 18%, transparent);
+  border-color: #80808060; }
+.noUi-connect { background: #0072B2 !important; }
+"""
+
+
+def readable(widget: Any) -> Any:
+    """Return a widget whose rails and arrows are seen on light and on dark pages."""
+    for part in widget.select():
+        part.stylesheets = [*part.stylesheets, ARROWS, RAILS]
+    return widget
+
 
 def save_button(label: str, filename: str, content: Callable[[], str]) -> pn.widgets.FileDownload:
     """Return a button that saves what ``content`` returns at that moment."""

@@ -15,7 +15,15 @@ from isthmus.explorer.page.colors import INKS, legend
 from isthmus.explorer.page.figure import Plane
 from isthmus.explorer.page.link import View
 from isthmus.explorer.page.markup import csv_text, look_html, problem, strip_html, two_pictures
-from isthmus.explorer.page.parts import ARROWS, POINTER, REPLY, html_pane, quick_pane, save_button
+from isthmus.explorer.page.parts import (
+    ARROWS,
+    POINTER,
+    RAILS,
+    REPLY,
+    html_pane,
+    quick_pane,
+    save_button,
+)
 from isthmus.explorer.rows import DoesNotFit
 from isthmus.explorer.tables import rows_of_file
 from isthmus.explorer.ways import MOST_STOPS, way_between
@@ -84,16 +92,19 @@ class WalkTab:
                 step=float(high[i] - low[i]) / 200 or 0.01,
                 value=float(np.clip(self.place[i], low[i], high[i])),
                 sizing_mode="stretch_width",
+                stylesheets=[RAILS],
             )
             for i in range(min(e.n_coordinates, _MOST_SLIDERS))
         ]
         self.turn = pn.widgets.FloatSlider(
             name="turn", start=-3.2, end=3.2, value=0.6, step=0.1, sizing_mode="stretch_width",
-            visible=e.artist.kind.name == "chain",
+            visible=e.artist.kind.name == "chain", stylesheets=[RAILS],
         )  # fmt: skip
         self.mark = pn.widgets.Button(name="Mark this place", width=150)
         self.clear = pn.widgets.Button(name="Clear the way", width=150)
-        self.steps = pn.widgets.IntSlider(name="pictures", start=3, end=25, value=9, width=170)
+        self.steps = pn.widgets.IntSlider(
+            name="pictures", start=3, end=25, value=9, width=170, stylesheets=[RAILS]
+        )
         self.player = pn.widgets.Player(
             start=0, end=8, value=0, interval=300, loop_policy="reflect", visible=False, width=320,
             show_loop_controls=False,

@@ -104,8 +104,7 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
     -----
     Systems are solved in double precision whatever the inputs are: penalties that predict well are
     often smaller than what single precision can tell from zero. Predictions have the precision of
-    the inputs, and so have coefficients but for a linear kernel. Memory is that of one matrix of
-    n × n doubles, and is looked for first.
+    the inputs, and so have coefficients but for a linear kernel.
 
     With landmarks, ``smooth`` and ``weights`` need the training objects, which the model keeps
     besides (a reference, not a copy). ``model.with_expansion(model.expansion_)`` has forgotten them
