@@ -70,11 +70,11 @@ def page(rows: dict[str, dict[str, float]]) -> str:
         "code. *First* is the first call, which imports the family and compiles its loops;",
         "*second* is the same call again; *loops* counts what was compiled. The work itself is",
         "tiny (see `isthmus.cli.first_calls`), so *first* is nearly all compiling. Later processes",
-        "load the compiled code from disk, and `isthmus warmup` compiles everything beforehand.",
+        "load the compiled code from disk, and `isthmus warmup` compiles all of these beforehand.",
         "",
         f"Largest: {worst:.1f} s; above {GOAL:.0f} s: {above} of {len(rows)}; all together "
-        f"{sum(row['first'] for row in rows.values()):.0f} s. Starting Python with numpy, scipy, "
-        f"scikit-learn and numba takes {min(row['import'] for row in rows.values()):.1f} s more.",
+        f"{sum(row['first'] for row in rows.values()):.0f} s. Starting Python with numpy "
+        f"and numba takes {min(row['import'] for row in rows.values()):.1f} s more.",
         "",
         "| call | first | second | loops |",
         "|---|---:|---:|---:|",

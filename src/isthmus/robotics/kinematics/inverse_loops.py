@@ -5,6 +5,7 @@ import numpy as np
 from isthmus._compiled import njit
 from isthmus.linalg.cholesky_loops import cholesky, cholesky_solve
 from isthmus.robotics.kinematics.chain_loops import fill_frames, fill_jacobians, fill_tip
+from isthmus.typing import Array
 
 PATIENCE = 6  # rejected or hardly useful steps in a row before a start is given up
 HARDLY = 1e-3  # share of the error that a useful step removes
@@ -49,7 +50,7 @@ def rotation_log(A, B, out):
             out[r] *= np.pi / np.sqrt(norm)
 
 
-def workspace(lower, upper):
+def workspace(lower: Array, upper: Array) -> tuple[Array, tuple[Array, Array, Array, Array]]:
     """Arrays that the steps for one target after the other share, for joints of these limits."""
     n_joints = len(lower)
     W = np.zeros((N_ROWS, max(n_joints, 6)))
