@@ -107,7 +107,7 @@ def page(lines: dict[str, str]) -> str:
         "Least wall-clock seconds of runs that take turns. *Others* are processors that other",
         "processes took during the two fastest runs: above 0.1 the machine was not quiet, and",
         "what two threads would gain there cannot be seen. A ratio above 1 is a gain by threads; from",
-        "one run to the next it moves by up to 0.04.",
+        "one run to the next it moves by up to 0.05.",
         "",
         "| work | one thread | default | ratio | others | runs | on |",
         "|---|---:|---:|---:|---|---:|---|",

@@ -7,8 +7,9 @@ import pytest
 import scipy.linalg  # noqa: F401  brings its BLAS
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from isthmus.kernels import Gaussian
 from isthmus.linalg import threads_for
-from isthmus.linalg.threads import one_pool
+from isthmus.linalg.threads import in_threads, one_pool
 from isthmus.regression import KernelRidgeCV
 
 MANY, FEW = 1e12, 1.0
@@ -104,3 +105,23 @@ class TestThreadsFor:
         with pytest.raises(ValueError, match="2D"):
             Looking().fit(np.arange(12.0), np.arange(12.0))
         assert blas_threads() == {2}
+
+    def test_work_in_threads_has_one_thread_of_blas_each(self):
+        seen = []
+        in_threads(lambda part: seen.append((part, blas_threads())), range(5))
+        assert sorted(seen) == [(i, {1}) for i in range(5)]
+        assert blas_threads() == {2}
+
+    def test_an_error_in_a_thread_is_raised_and_ends_the_work(self):
+        with pytest.raises(ZeroDivisionError):
+            in_threads(lambda part: 1 / part, [1, 0, 2])
+        assert blas_threads() == {2}
+
+    def test_a_large_gram_matrix_is_the_same_in_threads(self):
+        X = np.random.default_rng(0).normal(size=(2100, 3))
+        kernel = Gaussian(0.5)
+        many = kernel.gram(X, X)
+        with threads_for(FEW):
+            np.testing.assert_array_equal(many, kernel.gram(X, X))
+        some = slice(1000, 1100)
+        np.testing.assert_allclose(many[some], kernel.gram(X[some], X), rtol=1e-12)

@@ -1,6 +1,7 @@
 """How many threads BLAS may use in a section of code, by the size of its calls."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -80,13 +81,38 @@ def threads_for(operations: float) -> Iterator[None]:
         _limits.change(single=-1)
 
 
+def in_threads(work: Callable[[Any], None], parts: Sequence[Any]) -> None:
+    """Do the work on every part, on as many Python threads as BLAS has, each with one of BLAS.
+
+    For what releases the interpreter's lock and writes to places of its own: products into a
+    block of a matrix, and functions of its entries.
+
+    >>> seen = []
+    >>> in_threads(seen.append, [1, 2, 3])
+    >>> sorted(seen)
+    [1, 2, 3]
+    """
+    n = min(max((pool.get_num_threads() for pool in _pools()), default=1), len(parts))
+    if n <= 1:
+        for part in parts:
+            work(part)
+        return
+    with threads_for(0), ThreadPoolExecutor(n) as pool:
+        try:
+            for done in [pool.submit(work, part) for part in parts]:
+                done.result()
+        except BaseException:
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+
+
 @contextmanager
 def one_pool() -> Iterator[None]:
     """Limit NumPy's BLAS to one thread in a section where SciPy's does the large work.
 
     Each has a pool of threads, and those of the one that has just worked spin, waiting for more,
-    while the other begins: two threads in both are slower than one in each, up to six times. What
-    is large goes through :mod:`isthmus.linalg.products` and keeps its threads.
+    while the other begins: two threads in both are slower than one in each, often by far. What is
+    large goes through :mod:`isthmus.linalg.products` and keeps its threads.
 
     >>> with one_pool():
     ...     pass

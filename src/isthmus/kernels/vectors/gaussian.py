@@ -14,11 +14,14 @@ from isthmus.kernels.base import Kernel
 from isthmus.kernels.vectors.sparse_rows import sparse_products, squared_lengths
 from isthmus.kernels.vectors.width import median_distance
 from isthmus.linalg.products import product
+from isthmus.linalg.threads import in_threads
 from isthmus.typing import Array
 
 # Columns from which half of the products is worth a copy of the other half; with fewer the time is
 # that of writing the matrix.
 MANY_COLUMNS = 64
+# Blocks of a million values from which threads pay for their start.
+LEAST_BLOCKS = 4
 
 
 @dataclass(repr=False)
@@ -164,11 +167,20 @@ def _right(Z: Array, origin: Array) -> Array:
 def _exponentials(left: Array, right: Array, dtype: Any) -> Array:
     K = np.empty((len(left), len(right)), dtype=dtype)
     # Blocks that stay in the cache between the product and the exponential.
-    for rows in block_slices(*K.shape, block_size=max(1, 2**20 // max(1, len(right)))):
+    blocks = list(block_slices(*K.shape, block_size=max(1, 2**20 // max(1, len(right)))))
+    multiply = product if len(blocks) < LEAST_BLOCKS else np.matmul  # which lets threads run
+
+    def fill(rows: slice) -> None:
         block = K[rows]
-        product(left[rows], right.T, out=block)
+        multiply(left[rows], right.T, out=block)
         np.minimum(block, 0, out=block)
         np.exp(block, out=block)
+
+    if len(blocks) < LEAST_BLOCKS:
+        for rows in blocks:
+            fill(rows)
+    else:
+        in_threads(fill, blocks)
     return K
 
 
