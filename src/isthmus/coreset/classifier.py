@@ -38,7 +38,8 @@ class CoreVectorClassifier(ClassifierMixin, CoreMachine):
     kernel : kernel, name or callable, default="gaussian"
         ``X`` is whatever it can compare.
     C : float, default=10.0
-        Cost of errors.
+        Cost of errors, which are squared here: most are below one, so that the 1 of ``SVC``, whose
+        errors are not squared, would weigh less.
     class_weight : dict, "balanced" or None, default=None
         Multiplies C for the objects of a class.
     solver : {"core", "ball"}, CoreSetSolver or BallVectorSolver, default="core"

@@ -77,7 +77,8 @@ class SparseCoder(CodesMixin, Estimator):
         ``"feature_sign"`` (:func:`feature_sign_search`) is exact. ``"coordinate_descent"`` ends at
         a duality gap of ``tol``; it can be faster where codes have hundreds of non-zeros and
         few digits are enough. ``"pursuit"`` (:func:`orthogonal_matching_pursuit`) counts non-zeros.
-        Auto is ``"pursuit"`` where ``n_nonzero`` or ``tol`` is given, else ``"feature_sign"``.
+        Auto is ``"pursuit"`` where ``n_nonzero`` or ``tol`` is given, else ``"feature_sign"``: its
+        codes change continuously with the signal. scikit-learn's coder pursues by default.
     alpha : float or None, default=None
         Penalty. None takes a tenth of the root mean square length of the signals in ``fit``.
     n_nonzero : int or None, default=None

@@ -68,6 +68,8 @@ class GaussianProcess(ProcessUpdates, FittedProcess):
         The search starts from its parameters. ``"ard"`` has one length scale per column.
     noise : float or None, default=None
         Standard deviation of the noise in units of the outputs; 0 interpolates. None learns it.
+        scikit-learn's process interpolates by default, from one start and about zero: it follows
+        noise, and depends on the origin of the outputs.
     amplitude : float or None, default=None
         Standard deviation of the function. None learns it, one per output unless a noise is given.
     learn_kernel : bool, default=True

@@ -46,7 +46,8 @@ class SparseDictionary(MomentDictionary):
     n_atoms : int or None, default=None
         Size of the dictionary; None takes twice the number of features, or that of ``init``.
     alpha : float or None, default=None
-        Penalty. None takes a tenth of the root mean square length of the signals.
+        Penalty. None takes a tenth of the root mean square length of the signals; in scikit-learn
+        it is 1, whatever their unit.
     positive : bool, default=False
         Only coefficients that are not negative.
     positive_atoms : bool, default=False

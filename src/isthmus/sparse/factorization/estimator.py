@@ -67,7 +67,8 @@ class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     Parameters
     ----------
     n_components : int or None, default=None
-        Number of components; None takes the least of 10, samples and features.
+        Number of components; None takes the least of 10, samples and features (scikit-learn all
+        features, which explains nothing by few).
     divergence : {"euclidean", "kullback-leibler", "itakura-saito"} or float, default="euclidean"
         The loss. Kullback-Leibler suits counts, Itakura-Saito power spectra. A float is
         :math:`\beta`: 2, 1 and 0 are the three.
@@ -99,6 +100,7 @@ class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         Ends where the projected gradient is below this share of its terms, for both factors;
         with a Hoyer constraint, where ten iterations lower the loss by less than this share.
     max_iter : int, default=1000
+        scikit-learn stops after 200.
     random_state : int, RandomState or None, default=None
     verbose : int, default=0
 
