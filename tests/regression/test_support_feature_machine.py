@@ -18,6 +18,7 @@ from isthmus.regression.support_features.formulas import (
     NotSeparable,
     frank_wolfe_programs,
     linear_step,
+    priced_step,
     rescaled_programs,
 )
 
@@ -275,3 +276,23 @@ def test_features_that_separate_are_refitted_without_errors(seed):
     hard = SVC(C=1e8, kernel="linear").fit(machine.transform(X), y)
     assert hard.score(machine.transform(X), y) == 1
     assert machine.score(X, y) == 1
+
+
+@pytest.mark.parametrize("formulation", ["mean", "margin"])
+@pytest.mark.parametrize("slack", [False, True])
+def test_few_features_at_a_time_end_where_all_of_them_do(formulation, slack):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(25, 300))
+    y = np.where(X[:, :3].sum(axis=1) + (rng.normal(size=25) if slack else 0) > 0, 1.0, -1.0)
+    program = {
+        "formulation": formulation,
+        "costs": np.ones(25) if slack else None,
+        "fit_intercept": True,
+    }
+    scale = rng.uniform(0.5, 1.5, size=300)
+    w, b, xi = priced_step(X, y, scale, **program)
+    whole, _, other = linear_step(X, y, scale, **program)
+    assert_allclose(w, whole, atol=1e-8)
+    assert_allclose(xi.sum(), other.sum(), atol=1e-8)
+    least = (1.0 if formulation == "margin" else 0.0) - (xi if slack else 0.0)
+    assert (y * (X @ w + b) >= least - 1e-8).all()

@@ -18,6 +18,8 @@ from isthmus.typing import Array
 
 # Share of the largest weight below which a weight counts as zero.
 NEGLIGIBLE = 1e-9
+# Features for each row in the first of several programs, and what rounding may add to a price.
+FEATURES_PER_ROW, PRICED = 1, 1e-9
 # Last to first: how sharply the logarithm counts.
 SCHEDULE = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 
@@ -41,15 +43,7 @@ class NotSeparable(ValueError):
     """No hyperplane satisfies the constraints."""
 
 
-def linear_step(
-    X: Array,
-    y: Array,
-    scale: Array,
-    *,
-    formulation: str,
-    costs: Array | None,
-    fit_intercept: bool,
-) -> tuple[Array, float, Array]:
+def linear_step(X: Array, y: Array, scale: Array, **program: Any) -> tuple[Array, float, Array]:
     r"""One linear program: least :math:`\sum_j|w_j|/s_j+\sum_iC_i\xi_i`, as weights and constant.
 
     ``scale`` are the :math:`s_j`; the variables are :math:`w_j/s_j`, which are of order one.
@@ -62,6 +56,49 @@ def linear_step(
     >>> w, b
     (array([0.5, 0. ]), 0.0)
     """
+    return _linear_program(X, y, scale, **program)[:3]
+
+
+def priced_step(X: Array, y: Array, scale: Array, **program: Any) -> tuple[Array, float, Array]:
+    r"""The program of :func:`linear_step` with few of its features at a time.
+
+    A feature is left out at the optimum if its price does not reach its cost,
+    :math:`s_j|\sum_i\lambda_iy_ix_{ij}-\mu(\mu_+-\mu_-)_j|\le1`, where the multipliers are those of
+    the rows and of the means. After each program those join that violate this most.
+    """
+    m, n = X.shape
+    size = FEATURES_PER_ROW * m
+    if n <= 2 * size:
+        return linear_step(X, y, scale, **program)
+    signed, apart = y[:, None] * X, X[y > 0].mean(axis=0) - X[y < 0].mean(axis=0)
+    chosen = np.sort(np.argpartition(-np.abs(apart) * scale, size)[:size])
+    while True:
+        try:
+            part, b, slack, rows, equal = _linear_program(X[:, chosen], y, scale[chosen], **program)
+        except NotSeparable:  # by these features
+            return linear_step(X, y, scale, **program)
+        price = np.abs(rows @ signed - equal * apart) * scale
+        price[chosen] = 0.0
+        joining = np.flatnonzero(price > 1 + PRICED)
+        if not len(joining):
+            w = np.zeros(n)
+            w[chosen] = part
+            return w, b, slack
+        if len(joining) > size:
+            joining = joining[np.argpartition(-price[joining], size)[:size]]
+        chosen = np.union1d(chosen, joining)
+
+
+def _linear_program(
+    X: Array,
+    y: Array,
+    scale: Array,
+    *,
+    formulation: str,
+    costs: Array | None,
+    fit_intercept: bool,
+) -> tuple[Array, float, Array, Array, float]:
+    """Weights, constant, slacks, and the multipliers of the rows and of the means."""
     m, n = X.shape
     Z = y[:, None] * (X * scale)
     parts: list[Array] = [-Z, Z]
@@ -90,7 +127,9 @@ def linear_step(
         raise RuntimeError(f"The linear program was not solved: {found.message}")
     w = (found.x[:n] - found.x[n : 2 * n]) * scale
     b = float(found.x[2 * n]) if fit_intercept else 0.0
-    return w + 0.0, b + 0.0, found.x[2 * n + int(fit_intercept) :]
+    slack = found.x[2 * n + int(fit_intercept) :]
+    equal = float(found.eqlin.marginals[0]) if A_eq is not None else 0.0
+    return w + 0.0, b + 0.0, slack, found.ineqlin.marginals, equal
 
 
 def rescaled_programs(
@@ -107,7 +146,7 @@ def rescaled_programs(
     converged = False
     for _ in range(max_iter):
         live = np.flatnonzero(scale)
-        part, b, slack = linear_step(X[:, live], y, scale[live], **program)
+        part, b, slack = priced_step(X[:, live], y, scale[live], **program)
         part[np.abs(part) <= NEGLIGIBLE * np.abs(part).max()] = 0
         before, w = w, np.zeros(X.shape[1])
         w[live] = part
@@ -137,7 +176,7 @@ def frank_wolfe_programs(
     for i, epsilon in enumerate(SCHEDULE):
         for step in range(max_iter):
             n_programs += 1
-            new, b, new_slack = linear_step(X, y, scale, **program)
+            new, b, new_slack = priced_step(X, y, scale, **program)
             slopes = 1 / scale
             promised = slopes @ (np.abs(w) - np.abs(new))
             promised += _spent(slack, program) - _spent(new_slack, program)
