@@ -78,3 +78,12 @@ def test_few_rows_are_all_taken_and_nothing_is_drawn():
     assert_array_equal(sample_rows(4, 4, rng), np.arange(4))
     assert_array_equal(sample_rows(4, None, rng), np.arange(4))
     assert rng.bit_generator.state == before
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_centred_in_place_have_the_same_moments(rows, weighted):
+    weights = np.arange(1.0, 54.0) if weighted else None
+    expected = map_block(rows, weights)  # rows cannot be written to
+    found = map_block(rows.copy(), weights, overwrite_x=True)
+    for a, b in zip(found, expected, strict=True):
+        assert_array_equal(a, b)

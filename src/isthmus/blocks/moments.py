@@ -23,21 +23,25 @@ class Moments(NamedTuple):
 Moments.__module__ = "isthmus.blocks"
 
 
-def map_block(X: Array, weights: Array | None = None) -> Moments:
+def map_block(X: Array, weights: Array | None = None, *, overwrite_x: bool = False) -> Moments:
     """Moments of one block of rows; a row of weight two counts like two rows.
+
+    With ``overwrite_x`` the rows are centred in place, which spares memory of their size.
 
     >>> import numpy as np
     >>> X = np.array([[0.0], [3.0]])
     >>> map_block(X, weights=np.array([2.0, 1.0])).mean
     array([1.])
     """
+    out = X if overwrite_x else None
     if weights is None:
         mean = X.mean(axis=0)
-        centred = X - mean
+        centred = np.subtract(X, mean, out=out)
         return Moments(len(X), mean, centred.T @ centred)
     count = float(weights.sum())
     mean = weights @ X / count if count > 0 else np.zeros(X.shape[1], dtype=X.dtype)
-    centred = (X - mean) * np.sqrt(weights)[:, None]
+    centred = np.subtract(X, mean, out=out)
+    centred *= np.sqrt(weights)[:, None]
     return Moments(count, mean, centred.T @ centred)
 
 

@@ -56,11 +56,16 @@ class RankPath(NamedTuple):
 def joint_moments(X: Array, Y: Array, weights: Array | None = None) -> Moments:
     """Moments of the rows of ``[X, Y]``, block by block, in double precision."""
 
-    def moments(rows: slice) -> Moments:
-        both = np.concatenate([X[rows], Y[rows]], axis=1, dtype=np.float64)
-        return map_block(both, None if weights is None else weights[rows])
+    width = X.shape[1] + Y.shape[1]
+    # Filled again for every block: new memory costs more than what is done with it.
+    buffer = np.empty((min(BLOCK_ROWS, len(X)), width))
 
-    blocks = block_slices(len(X), X.shape[1] + Y.shape[1], block_size=BLOCK_ROWS)
+    def moments(rows: slice) -> Moments:
+        both = buffer[: rows.stop - rows.start]
+        np.concatenate([X[rows], Y[rows]], axis=1, out=both)
+        return map_block(both, None if weights is None else weights[rows], overwrite_x=True)
+
+    blocks = block_slices(len(X), width, block_size=BLOCK_ROWS)
     return reduce(merge, map(moments, blocks))
 
 
