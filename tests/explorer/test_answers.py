@@ -94,7 +94,7 @@ def test_words_are_asked_about():
 def test_what_does_not_fit_is_refused(pairs):
     X, Y = pairs
     model = Ridge().fit(X, Y)
-    with pytest.raises(DoesNotFit, match="give a table of inputs"):
+    with pytest.raises(DoesNotFit, match="give a table of them"):
         answers_of(model, None, None)
     with pytest.raises(DoesNotFit, match="3 outputs for 40 inputs"):
         answers_of(model, make_rows(X), Y[:3])

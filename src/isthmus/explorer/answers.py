@@ -100,7 +100,8 @@ class Answers:
 
     def _certainty(self, own: Any, output: Any) -> tuple[Any, list[Any], str]:
         if self.predicts_sets:
-            return (*_ends_of(self.model.predict(own)[0]), str(self.model.guarantee_))
+            told = f"the truth lies within with probability {self.model.guarantee_}"
+            return (*_ends_of(self.model.predict(own)[0]), told)
         if self.half_widths:
             coverage, widths = next(iter(self.half_widths.items()))
             middle = np.atleast_1d(np.asarray(output, dtype=float))

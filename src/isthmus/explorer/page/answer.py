@@ -36,9 +36,11 @@ class AnswerTab:
         self.fielded = pn.widgets.TextInput(
             name="Columns with a slider", value=first_columns(n), width=220, visible=n > MOST_FIELDS
         )
-        self.words = pn.widgets.TextInput(name="Input", width=400, visible=self._is_text)
+        self.words = pn.widgets.TextInput(
+            name="Input", sizing_mode="stretch_width", max_width=400, visible=self._is_text
+        )
         self.fields_box = pn.FlexBox(gap="4px 20px", sizing_mode="stretch_width")
-        self.x, self.y = html_pane(min_width=170), html_pane(min_width=170)
+        self.x, self.y = html_pane(min_width=150), html_pane(min_width=150)
         self.certain, self.pairs, self.rivals = html_pane(), html_pane(), html_pane()
         self.compare = pn.widgets.Button(
             name="Compare pre-image solvers", width=220, visible=self._has_coordinates
@@ -68,7 +70,7 @@ class AnswerTab:
             pn.FlexBox(self.row, self.fielded, self.words, gap="12px"),
             self.fields_box,
             pn.FlexBox(
-                self.x, self.y, gap="24px", flex_wrap="nowrap", styles={"max-width": "560px"}
+                self.x, self.y, gap="10px", flex_wrap="nowrap", styles={"max-width": "560px"}
             ),
             self.certain,
             self.pairs,
