@@ -75,7 +75,7 @@ def test_other_feature_maps_are_told_by_their_words_and_then_by_the_data():
 def test_estimators_use_it(kernel, name, points, rng):
     pca = KernelPCA(kernel=kernel).fit(points)
     coordinates = 0.5 * (pca.transform(points[:5]) + pca.transform(points[5:10]))
-    solver = default_preimage(kernel).fit(points, pca)
+    solver = default_preimage(kernel).fit(points, pca, pca.coordinates_)
     assert_array_equal(pca.inverse_transform(coordinates), solver.solve(coordinates))
     model = DependencyEstimator(y_features=kernel).fit(rng.normal(size=(len(points), 2)), points)
     assert type(model.preimage_).__name__ == f"{name}Preimage"
