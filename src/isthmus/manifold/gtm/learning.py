@@ -1,5 +1,6 @@
 """From rows to a fitted map: units, a choice of start and width on some rows, EM on all."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -97,9 +98,9 @@ def learn_map(owner: Any, rows: Rows) -> FittedMap:
             state = starts[start](basis_of(width))
         basis = basis_of(width)
         if not trials or len(Y) < rows.count():
-            sums_of = partial(_sums_of_rows, rows, mean, unit, owner.n_jobs)
-            if len(Y) == rows.count():  # all are at hand
-                sums_of = make_sums(Y)
+            sums_of: Callable[[Mixture], Sums] = make_sums(Y)
+            if len(Y) < rows.count():  # not all are at hand
+                sums_of = partial(_sums_of_rows, rows, mean, unit, owner.n_jobs)
             chosen = bool(trials)
             state = learn(
                 sums_of, basis, nodes, state, rules, evidence=chosen, tell=line.update, **options

@@ -19,14 +19,16 @@ TOGETHER = 8
 C = tuple(log(2.0) ** n / factorial(n) for n in range(13))
 
 
-@intrinsic
-def _float_of_bits(context: Any, bits: Any) -> Any:
+def _bitcast(context: Any, bits: Any) -> Any:
     """The double that has the bits of an integer."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.bitcast(arguments[0], context.get_value_type(types.float64))
 
     return types.float64(types.int64), generate
+
+
+_float_of_bits: Any = intrinsic(_bitcast)
 
 
 @njit(fastmath=True)
