@@ -26,6 +26,8 @@ JSON_COST = 20
 # Families whose objects can be part of an estimator: not functions, data, figures and checks.
 FAMILIES = frozenset(_FAMILIES) - {"datasets", "dependence", "files", "plotting", "testing"}
 
+# Plain data that skops does not know; the second is a list of columns of scikit-learn 1.5 and 1.6.
+_DATA = {"numpy.dtype", "sklearn.compose._column_transformer._RemainderColsList"}
 _SPARSE = {f"{kind}_array" for kind in ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")}
 
 
@@ -155,7 +157,7 @@ def is_ours(name: str) -> bool:
     of our modules only imports, is not trusted: it could be made to run foreign code.
     """
     module, _, attribute = name.rpartition(".")
-    if name == "numpy.dtype" or (module.startswith("scipy.sparse._") and attribute in _SPARSE):
+    if name in _DATA or (module.startswith("scipy.sparse._") and attribute in _SPARSE):
         return True
     package, _, rest = module.partition(".")
     if package != "isthmus" or rest.split(".")[0] not in FAMILIES:

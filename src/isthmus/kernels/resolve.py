@@ -99,7 +99,7 @@ def _suggestion(unknown: str) -> str:
     from isthmus import kernels
 
     plain = unknown.lower().replace("_", "")
-    for name in kernels.__all__:
+    for name in dir(kernels):
         if name.lower() == plain and plain not in NAMES:
             return f" The kernel {name} has no name: pass {name}(...) itself."
     close = get_close_matches(unknown.lower(), NAMES, n=1)
