@@ -58,15 +58,7 @@ def fit(
 ) -> Model:
     """Compare estimators on a table, print the comparison, save the best and return it."""
     check_target(model_file)
-    parts = find_parts(path)
-    if parts is None:
-        table, n_all = read_table(path, options.dialect), 0
-    else:
-        table, n_all = draw_table(path, parts, options.dialect, options.seed)
-        note(
-            f"{len(parts)} files with {n_all} rows; estimators are compared on {len(table)} of them"
-        )
-    note_dialect(table, options.dialect)
+    table, parts, n_all = _read(path, options)
     if options.task == "manifold":
         from isthmus.cli.manifold import fit_manifold
 
@@ -110,6 +102,20 @@ def fit(
     save_model(model, model_file)
     console.print(f"Saved {model.name} to {model_file}", soft_wrap=True, markup=False)
     return model
+
+
+def _read(path: Path, options: FitOptions) -> tuple[Table, list[Path] | None, int]:
+    """Return the table, or of a folder some rows of it, its files and the number of all rows."""
+    parts = find_parts(path)
+    if parts is None:
+        table, n_all = read_table(path, options.dialect), 0
+    else:
+        table, n_all = draw_table(path, parts, options.dialect, options.seed)
+        note(
+            f"{len(parts)} files with {n_all} rows; estimators are compared on {len(table)} of them"
+        )
+    note_dialect(table, options.dialect)
+    return table, parts, n_all
 
 
 def usable_rows(

@@ -1,5 +1,6 @@
 """How many threads BLAS may use in a section of code, by the size of its calls."""
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -60,6 +61,15 @@ class _Limits:
 
 
 _limits = _Limits()
+
+
+def _after_fork() -> None:
+    # A thread that held the lock does not exist in the child, and would never give it back.
+    _limits.lock = Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 @contextmanager
