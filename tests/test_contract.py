@@ -184,6 +184,8 @@ def estimators():
 @pytest.mark.filterwarnings("ignore:UnsupervisedKernelRegression has found .* repeated rows")
 @pytest.mark.filterwarnings("ignore:.* calibration rows are too few")
 @pytest.mark.filterwarnings("ignore:MaximumVarianceUnfolding has not settled")
+# A round cloud has no principal curve: whether one settles there is up to rounding.
+@pytest.mark.filterwarnings("ignore:PrincipalCurve has not settled")
 @pytest.mark.parametrize("estimator", estimators(), ids=lambda e: str(e)[:90])
 def test_scikit_learn_checks(estimator, record_property):
     exempt = EXEMPT.get(type(estimator).__name__)

@@ -71,7 +71,7 @@ def test_what_an_approximation_cannot_do_is_refused(tied):
     X, Y = tied
     with pytest.raises(ValueError, match=r"'approximation' parameter of hsic must be None, one"):
         hsic(X, Y, approximation="random")
-    with pytest.raises(TypeError, match="take Nystroem"):
+    with pytest.raises(TypeError, match="use Nystroem"):
         hsic(X, Y, y_kernel="polynomial", approximation="fourier")
     with pytest.raises(ValueError, match="n_landmarks"):
         hsic(X, Y, approximation=Nystroem(0))

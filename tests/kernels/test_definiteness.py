@@ -11,7 +11,7 @@ from isthmus.coreset import (
 )
 from isthmus.dependence import coco, hsic, mmd
 from isthmus.features import KernelPCA
-from isthmus.kernels import FunctionKernel, Precomputed, SpectrumRepair
+from isthmus.kernels import FunctionKernel, Gaussian, Precomputed, SpectrumRepair
 from isthmus.kernels.definiteness import check_gram, refuse_indefinite, symmetric
 from isthmus.linalg import leading_eigenpairs
 from isthmus.reduction import reduce_expansion
@@ -153,3 +153,12 @@ def test_equal_objects_have_no_variance_and_no_spectrum():
     for n_components in (None, 2, 0.5):
         with pytest.raises(ValueError, match="found no variance"):
             KernelPCA(n_components, kernel=constant).fit(X)
+
+
+def test_wild_rows_leave_a_gaussian_matrix_symmetric(rng):
+    rows = rng.normal(size=(40, 5))
+    rows[:3] *= 1e6
+    rows[3] = rows[2] + 0.1
+    K = Gaussian(0.1)(rows)
+    assert np.array_equal(K, K.T)
+    KernelRidgeCV().fit(rows, rows[:, 0])

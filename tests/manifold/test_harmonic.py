@@ -122,7 +122,7 @@ def test_blocks_and_units_do_not_matter(rng, monkeypatch):
 
 def test_landmarks_that_meet_in_one_place_are_told_of():
     rng = np.random.default_rng(0)
-    with pytest.warns(UserWarning, match=r"by \d+ of 30 landmarks.*method=\"kmeans\""):
+    with pytest.warns(UserWarning, match=r"Only \d+ of 30 landmarks.*method=\"kmeans\""):
         _means_of_rows(rng.normal(size=(200, 40)), 30, "harmonic", rng)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -356,3 +356,12 @@ def test_bandwidths_of_columns_do_not_depend_on_the_units_of_the_outputs():
         LocalPolynomialRegression(bandwidth="loo-ard").fit(X, c * y).bandwidth_ for c in (1e-8, 1e8)
     )
     assert_allclose(narrow, wide, rtol=1e-6)
+
+
+def test_of_equally_good_bandwidths_the_narrowest_is_taken():
+    # All rows are equally far from each other, so what is left out is the mean of the others.
+    rng = np.random.default_rng(0)
+    rotation = np.linalg.qr(rng.normal(size=(15, 15)))[0]
+    y = rng.normal(size=15)
+    widths = LocalPolynomialRegression(0).fit(rotation, y).bandwidth_ / rotation.std(axis=0)
+    assert widths.max() < 4  # half of the distance of two rows; the widest that is tried is 116

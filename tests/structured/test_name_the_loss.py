@@ -263,7 +263,7 @@ def test_vectors_of_the_squared_loss_are_kernel_ridge_regression():
         ({"loss": "f1", "y_features": "gaussian"}, {}, "a loss or y_features, not both"),
         ({"loss": "f1", "preimage": CandidatePreimage()}, {}, "a loss or preimage, not both"),
         ({"loss": "f1"}, {"unlabelled_outputs": Y}, "unlabelled_outputs"),
-        ({"loss": "no such loss"}, {}, "must be a task loss"),
+        ({"loss": "no such loss"}, {}, "A task loss must be one of"),
     ],
 )
 def test_what_does_not_go_together_is_refused(slots, fit, text):

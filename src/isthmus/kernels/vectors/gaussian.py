@@ -20,6 +20,8 @@ from isthmus.typing import Array
 # Columns from which half of the products is worth a copy of the other half; with fewer the time is
 # that of writing the matrix.
 MANY_COLUMNS = 64
+# Squared distance from the middle, times gamma, above which rounding is seen across the diagonal.
+FAR = 100.0
 # Blocks of a million values from which threads pay for their start.
 LEAST_BLOCKS = 4
 
@@ -87,16 +89,23 @@ class Gaussian(Kernel):
 
     def gram(self, X: Array, Z: Array) -> Array:
         if X is not Z or issparse(X):
-            return self.against(Z)(X)
+            return self._values_at(Z)(X)
         origin = Z.mean(axis=0)
         left, right = self._left(X, origin), _right(Z, origin)
         if X.shape[1] >= MANY_COLUMNS:
             return _symmetric_gram(left, right, X.dtype)
         K = _exponentials(left, right, X.dtype)
+        if -left[:, -2].min(initial=0.0) > FAR:
+            K = (K + K.T) / 2
         np.fill_diagonal(K, 1)
         return K
 
     def against(self, Z: Array) -> Callable[[Array], Array]:
+        # A subclass with a ``gram`` of its own means that one.
+        own = type(self).gram is not Gaussian.gram
+        return super().against(Z) if own else self._values_at(Z)
+
+    def _values_at(self, Z: Array) -> Callable[[Array], Array]:
         if issparse(Z):
             return lambda X: self._sparse_gram(X, Z)
         # Distances are differences of large numbers: take the common offset out first.

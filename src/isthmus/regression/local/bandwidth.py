@@ -17,6 +17,10 @@ N_GRID, N_REFINE = 18, 14
 WIDEST = 30.0
 # Distances below this are rounding errors, in the same units.
 SAME = 1e-8
+# Left-out errors that differ by less, as a share, are equal: the narrowest bandwidth is taken.
+# Where all rows are equally far from each other, as in all axes of a kernel, every one is as good,
+# and rounding would choose.
+TIED = 1e-6
 
 
 def common_factor(
@@ -31,12 +35,12 @@ def common_factor(
 
     grid = np.log(np.geomspace(_narrowest(X), WIDEST * np.sqrt(X.shape[1]), N_GRID))
     errors = np.array([error(t) for t in grid])
-    best = int(errors.argmin())
+    best = int(np.flatnonzero(errors <= (1 + TIED) * errors.min())[0])
     low, high = grid[max(best - 1, 0)], grid[min(best + 1, N_GRID - 1)]
     found = minimize_scalar(
         error, bounds=(low, high), method="bounded", options={"maxiter": N_REFINE, "xatol": 1e-3}
     )
-    if found.fun < errors[best]:
+    if found.fun < (1 - TIED) * errors[best]:
         return float(np.exp(found.x)), float(found.fun)
     return float(np.exp(grid[best])), float(errors[best])
 

@@ -149,13 +149,18 @@ def search_outputs(
         )
         outputs = np.clip(middle + result.x * box.unit, box.low, box.high)
         found = FoundOutputs(outputs, result.value, result.converged)
-        best = found if best is None else _better(best, found)
+        best = found if best is None else _better(best, found, slack=search.tol**2)
     assert best is not None
     return best
 
 
-def _better(one: FoundOutputs, other: FoundOutputs) -> FoundOutputs:
-    take_other = other.values < one.values
+def _better(one: FoundOutputs, other: FoundOutputs, slack: float) -> FoundOutputs:
+    """The better of two ends; the first where both are the same minimum, up to the tolerance.
+
+    Values there differ by the square of what gradients do; rounding, and with it the order of
+    the queries, would choose between the two.
+    """
+    take_other = other.values < one.values - slack
     return FoundOutputs(
         np.where(take_other[:, None], other.outputs, one.outputs),
         np.where(take_other, other.values, one.values),
