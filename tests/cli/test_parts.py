@@ -63,7 +63,9 @@ def test_the_workers_of_a_scheduler_read_the_files(files):
         "dashboard_address": None,
         "host": "127.0.0.1",
     }
-    with distributed.LocalCluster(1, threads_per_worker=1, silence_logs=50, **options) as local:
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, silence_logs=50, **options
+    ) as local:
         there = fit(folder / "part-*.parquet", folder, scheduler=local.scheduler_address)
     assert there.n_rows == 900
     assert_allclose(there.estimator[-1].coef_, here, rtol=1e-9)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 import numpy as np
 import pandas as pd
@@ -10,9 +10,7 @@ import pandas as pd
 from isthmus.cli.errors import printable
 from isthmus.cli.tables.read import _need_pyarrow, find_suffix
 from isthmus.files.atomic import replacing
-
-# A spreadsheet runs a cell that begins like this as a formula.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+from isthmus.files.cells import defused
 
 
 def write_table(frame: pd.DataFrame, path: Path) -> None:
@@ -42,21 +40,7 @@ def write_csv(frames: Iterable[pd.DataFrame], stream: TextIO, *, screen: bool) -
 
 def without_formulas(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the table with an apostrophe before text that a spreadsheet would calculate."""
-    return _map_text(frame, _defused)
-
-
-def _defused(cell: Any) -> Any:
-    if isinstance(cell, str) and cell.startswith(_FORMULA) and not _is_number(cell):
-        return "'" + cell
-    return cell
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
+    return _map_text(frame, defused)
 
 
 def _map_text(frame, change):

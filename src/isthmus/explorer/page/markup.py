@@ -11,6 +11,7 @@ import numpy as np
 
 from isthmus.explorer.exploration import Exploration, Look
 from isthmus.explorer.kinds.picture import Picture, svg
+from isthmus.files.cells import defused
 
 STYLE = (Path(__file__).parent / "style.css").read_text(encoding="utf-8")
 
@@ -74,5 +75,4 @@ def csv_text(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
 def _cell(value: Any) -> Any:
     if isinstance(value, (float, np.floating)):
         return f"{value:.8g}"
-    words = str(value)
-    return f"'{words}" if words[:1] in ("=", "+", "@", "\t") else words
+    return defused(str(value))
