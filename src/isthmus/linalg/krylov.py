@@ -7,6 +7,7 @@ import numpy as np
 from scipy import linalg
 
 from isthmus.linalg.products import product, subtract_product
+from isthmus.linalg.threads import threads_for
 from isthmus.typing import Array
 
 Multiply = Callable[[Array], Array]
@@ -67,18 +68,11 @@ def ritz_pairs(
     S = np.zeros((n_basis, n_basis), dtype=dtype)  # V'KV
     # A fixed start: the converged answer does not depend on it.
     G = np.random.default_rng(0).standard_normal((n, width)).astype(dtype)
-    V[:, :width] = _orthonormal(G)[0]
+    V[:, :width] = orthonormal(G)[0]
     m = width
     for i in range(max_products):
         basis = V[:, :m]
-        W = np.asfortranarray(multiply(V[:, m - width : m]))
-        C = product(basis.T, W)
-        S[:m, m - width : m] = C
-        S[m - width : m, :m] = C.T
-        subtract_product(W, basis, C)
-        # Twice is enough: the first leaves rounding errors.
-        subtract_product(W, basis, product(basis.T, W))
-        Q, R = _orthonormal(W)
+        Q, R = project(np.asfortranarray(multiply(V[:, m - width : m])), basis, S)
         full, last = m + width > n_basis, i == max_products - 1
         if m >= n_pairs + width or full or last:
             theta, Y = linalg.eigh(S[:m, :m])
@@ -95,9 +89,7 @@ def ritz_pairs(
                 S[:] = 0
                 S.flat[: m * (n_basis + 1) : n_basis + 1] = theta[-m:]
                 basis = V[:, :m]
-        # Where K is of low rank W vanishes and Q is arbitrary: make it orthogonal anyway.
-        subtract_product(Q, basis, product(basis.T, Q))
-        V[:, m : m + width] = _orthonormal(Q)[0]
+        V[:, m : m + width] = next_block(Q, basis)
         m += width
     raise ValueError(f"max_products must be an int in [1, inf). Got {max_products!r} instead.")
 
@@ -146,7 +138,30 @@ def conjugate_gradients(
     return Solution(X, float(np.max(np.linalg.norm(R, axis=0) / size, initial=0.0)))
 
 
-def _orthonormal(W: Array) -> tuple[Array, Array]:
+def project(W: Array, basis: Array, S: Array) -> tuple[Array, Array]:
+    """Q and R of what a product with the last block of the basis has outside of it.
+
+    ``W`` (n, width), which is overwritten, is that product with a symmetric matrix; its part
+    within the basis becomes the last rows and columns of ``S``, the matrix on the basis.
+    """
+    m, width = basis.shape[1], W.shape[1]
+    C = product(basis.T, W)
+    S[:m, m - width : m] = C
+    S[m - width : m, :m] = C.T
+    subtract_product(W, basis, C)
+    # Twice is enough: the first leaves rounding errors.
+    subtract_product(W, basis, product(basis.T, W))
+    return orthonormal(W)
+
+
+def next_block(Q: Array, basis: Array) -> Array:
+    """``Q`` made orthogonal to the basis: where a product vanishes, its Q is arbitrary."""
+    subtract_product(Q, basis, product(basis.T, Q))
+    return orthonormal(Q)[0]
+
+
+def orthonormal(W: Array) -> tuple[Array, Array]:
     """Q and R of a tall block, by the BLAS of the products."""
-    Q, R = linalg.qr(W, mode="economic", check_finite=False)
+    with threads_for(2.0 * W.size * W.shape[1]):
+        Q, R = linalg.qr(W, mode="economic", check_finite=False)
     return Q, R

@@ -6,7 +6,8 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import lapack
 
-from isthmus.linalg.products import product, subtract_product, symmetric_product
+from isthmus.linalg.krylov import next_block, orthonormal, project
+from isthmus.linalg.products import product, symmetric_product
 from isthmus.linalg.threads import threads_for
 from isthmus.typing import Array
 
@@ -177,19 +178,12 @@ def _block_krylov(K: Array, n_pairs: int, tol: float) -> tuple[Array, Array] | N
     V = np.empty((n, n_max), dtype=dtype, order="F")
     S = np.zeros((n_max, n_max), dtype=dtype)  # V'KV
     G = np.random.default_rng(0).standard_normal((n, width)).astype(dtype)
-    V[:, :width] = _orthonormal(G)[0]
+    V[:, :width] = orthonormal(G)[0]
     m = width
     next_check = min(n_max, 2 * n_pairs + 2 * width)
     while True:
         basis = V[:, :m]
-        W = symmetric_product(K, V[:, m - width : m])
-        C = product(basis.T, W)
-        S[:m, m - width : m] = C
-        S[m - width : m, :m] = C.T
-        subtract_product(W, basis, C)
-        # Twice is enough: the first leaves rounding errors.
-        subtract_product(W, basis, product(basis.T, W))
-        Q, R = _orthonormal(W)
+        Q, R = project(symmetric_product(K, V[:, m - width : m]), basis, S)
         if m >= next_check:
             with threads_for(m**3):
                 theta, Y = linalg.eigh(S[:m, :m], subset_by_index=[m - n_pairs, m - 1])
@@ -203,14 +197,5 @@ def _block_krylov(K: Array, n_pairs: int, tol: float) -> tuple[Array, Array] | N
             if m + width > n_max:
                 return None
             next_check = min(n_max, m + max(2 * width, m // 4 // width * width))
-        # Where K is of low rank W vanishes and Q is arbitrary: make it orthogonal anyway.
-        subtract_product(Q, basis, product(basis.T, Q))
-        V[:, m : m + width] = _orthonormal(Q)[0]
+        V[:, m : m + width] = next_block(Q, basis)
         m += width
-
-
-def _orthonormal(W: Array) -> tuple[Array, Array]:
-    """Q and R of a tall block, by the BLAS of the products."""
-    with threads_for(2.0 * W.size * W.shape[1]):
-        Q, R = linalg.qr(W, mode="economic", check_finite=False)
-    return Q, R
