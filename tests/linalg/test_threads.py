@@ -1,6 +1,6 @@
 """Sections with fewer threads of BLAS: by size, nested, from several threads, after errors."""
 
-from threading import Barrier, Thread
+from threading import Barrier, Thread, current_thread
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from isthmus.kernels import Gaussian
 from isthmus.linalg import threads_for
-from isthmus.linalg.threads import in_threads, one_pool
+from isthmus.linalg.threads import in_threads, one_pool, rest_in_threads
 from isthmus.regression import KernelRidgeCV
 
 MANY, FEW = 1e12, 1.0
@@ -111,6 +111,35 @@ class TestThreadsFor:
         in_threads(lambda part: seen.append((part, blas_threads())), range(5))
         assert sorted(seen) == [(i, {1}) for i in range(5)]
         assert blas_threads() == {2}
+
+    @pytest.mark.parametrize("least", [0.0, np.inf])
+    def test_only_long_work_gets_threads(self, monkeypatch, least):
+        monkeypatch.setattr("isthmus.linalg.threads.LEAST_SECONDS", least)
+        seen = []
+        rest_in_threads(lambda p: seen.append((p, blas_threads(), current_thread())), range(5))
+        assert sorted(part for part, _, _ in seen) == list(range(5))
+        assert all(pools == {1} for _, pools, _ in seen)
+        others = {thread for _, _, thread in seen} - {current_thread()}
+        assert bool(others) == (least == 0.0)
+        assert blas_threads() == {2}
+
+    def test_shared_work_is_not_shared_again_and_sees_the_threads_outside_a_section(
+        self, monkeypatch
+    ):
+        monkeypatch.setattr("isthmus.linalg.threads.LEAST_SECONDS", 0.0)
+        both = Barrier(2, timeout=20)
+        seen = {}
+
+        def work(part):
+            if part > 0:
+                both.wait()  # two threads at once, or a broken barrier
+            me, inner = current_thread(), []
+            rest_in_threads(lambda _: inner.append(current_thread()), range(4))
+            seen[part] = {me} == set(inner) or part == 0
+
+        with threads_for(FEW):
+            rest_in_threads(work, range(3))
+        assert seen == {0: True, 1: True, 2: True}
 
     def test_an_error_in_a_thread_is_raised_and_ends_the_work(self):
         with pytest.raises(ZeroDivisionError):

@@ -75,8 +75,8 @@ def test_threads_change_no_bit(rng, rule, gaps):
         if rule == "residual":
             return
         X[rng.random(X.shape) < 0.2] = np.nan
-    serial = orthogonal_matching_pursuit(X, D, n_nonzero=4, rule=rule)
-    for n_jobs in (2, 3):
+    serial = orthogonal_matching_pursuit(X, D, n_nonzero=4, rule=rule, n_jobs=1)
+    for n_jobs in (None, 2, 3):
         threads = orthogonal_matching_pursuit(X, D, n_nonzero=4, rule=rule, n_jobs=n_jobs)
         assert_array_equal(serial.view(np.int64), threads.view(np.int64))
     if not gaps:

@@ -1,18 +1,22 @@
 """How many threads BLAS may use in a section of code, by the size of its calls."""
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from threading import Lock
+from threading import Lock, local
+from time import perf_counter
 from typing import Any
 
 # Operations of one call to BLAS, a few milliseconds of one thread, below which a second thread
 # gains little: it waits by spinning, for the next call and for other libraries' threads, and where
 # another process has the processor the first one waits for it, for as long as the system likes.
 LEAST_OPERATIONS = 1e8
+# Seconds of work below which it is not shared with other threads.
+LEAST_SECONDS = 5e-4
 
 
 @cache
@@ -59,13 +63,22 @@ class _Limits:
                     _pools()[i].set_num_threads(wanted)
                     self.now[i] = wanted
 
+    def outside(self) -> int:
+        """Threads that BLAS may have outside all sections: what the user has set."""
+        with self.lock:
+            if self.single or self.one_pool:
+                return max(self.found, default=1)
+            return max((pool.get_num_threads() for pool in _pools()), default=1)
+
 
 _limits = _Limits()
+_mine = local()  # of a thread: whether it is one of several that share some work
 
 
 def _after_fork() -> None:
     # A thread that held the lock does not exist in the child, and would never give it back.
     _limits.lock = Lock()
+    _helpers.cache_clear()
 
 
 if hasattr(os, "register_at_fork"):
@@ -102,18 +115,68 @@ def in_threads(work: Callable[[Any], None], parts: Sequence[Any]) -> None:
     >>> sorted(seen)
     [1, 2, 3]
     """
-    n = min(max((pool.get_num_threads() for pool in _pools()), default=1), len(parts))
+    _share(work, parts, max((pool.get_num_threads() for pool in _pools()), default=1))
+
+
+@cache
+def _helpers(n: int) -> ThreadPoolExecutor:
+    """Threads that wait, without spinning, for work to share; kept, since starting them costs."""
+    return ThreadPoolExecutor(n, thread_name_prefix="isthmus")
+
+
+def _share(work: Callable[[Any], None], parts: Sequence[Any], n: int) -> None:
+    """Do the work on ``n`` threads, of which the caller's is one; an error ends all of them."""
+    todo, n = deque(parts), min(n, len(parts))
+
+    def take_parts() -> None:
+        before, _mine.shared = getattr(_mine, "shared", False), True
+        try:
+            while todo:
+                try:
+                    part = todo.popleft()
+                except IndexError:  # another thread has just taken the last
+                    break
+                work(part)
+        finally:
+            todo.clear()
+            _mine.shared = before
+
     if n <= 1:
+        take_parts()
+        return
+    with threads_for(0):
+        others = [_helpers(n - 1).submit(take_parts) for _ in range(n - 1)]
+        try:
+            take_parts()
+        finally:
+            wait([other for other in others if not other.cancel()])
+    for other in others:
+        if not other.cancelled():
+            other.result()
+
+
+def rest_in_threads(work: Callable[[Any], None], parts: Sequence[Any]) -> None:
+    """The same for parts of about equal length: on one thread, unless the first part was long.
+
+    What is compiled is compiled once, by the first part, and short work starts no threads. Inside
+    a section of :func:`threads_for` there are as many as outside: BLAS is limited there because
+    its threads go on spinning for some time after a call, which these would have to pay for.
+
+    >>> seen = []
+    >>> rest_in_threads(seen.append, [1, 2, 3])
+    >>> sorted(seen)
+    [1, 2, 3]
+    """
+    if len(parts) < 3:
         for part in parts:
             work(part)
         return
-    with threads_for(0), ThreadPoolExecutor(n) as pool:
-        try:
-            for done in [pool.submit(work, part) for part in parts]:
-                done.result()
-        except BaseException:
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise
+    with threads_for(0):  # as the others have it, so that all bits are the same
+        start = perf_counter()
+        work(parts[0])
+        is_long = (perf_counter() - start) * (len(parts) - 1) >= LEAST_SECONDS
+        alone = getattr(_mine, "shared", False) or not is_long
+        _share(work, parts[1:], 1 if alone else _limits.outside())
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from isthmus._checks import (
 from isthmus._estimator import Estimator
 from isthmus._parameters import Constraint, integer, none, numbers, real, seed, verbosity
 from isthmus._progress import ProgressLine
+from isthmus.linalg.threads import threads_for
 from isthmus.sparse.coder import CodesMixin, double_rows
 from isthmus.sparse.dictionary.ksvd.formulas import initial_atoms
 from isthmus.sparse.dictionary.lagrange_dual import (
@@ -103,7 +104,8 @@ class MomentDictionary(CodesMixin, Estimator, ABC):
         state = DictionaryState(self._first_atoms(X, rng), None, None, 0)
         self._set_scale(X)
         learn = self._fit_sweeps if self.batch_size is None else self._fit_batches
-        state, history, n_iter = learn(X, state, rng)
+        with threads_for(0):  # the coding has threads of its own
+            state, history, n_iter = learn(X, state, rng)
         return self._keep(state, history, n_iter)
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:

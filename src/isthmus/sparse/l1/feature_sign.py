@@ -82,7 +82,8 @@ def feature_sign_search(
     max_iter : int, default=10000
         Maximum number of linear systems solved for a signal.
     n_jobs : int or None, default=None
-        Threads, as in joblib. The codes do not depend on it, to the last bit.
+        Threads, as in joblib; None takes as many as BLAS has, where the work is long enough. The
+        codes do not depend on it, to the last bit.
     return_certificate : bool, default=False
 
     Returns

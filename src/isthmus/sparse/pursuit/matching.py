@@ -12,11 +12,12 @@ from sklearn.utils import check_array
 from isthmus._checks import check_choice, check_int
 from isthmus._door import with_door
 from isthmus._warnings import warn
+from isthmus.linalg.threads import rest_in_threads
 from isthmus.typing import Array, IntArray
 
 # Signals are coded in blocks of this many, whatever the number of threads, so that products of
 # matrices have the same shapes and all bits of the codes are the same.
-_BLOCK = 512
+_BLOCK = 128
 
 
 @with_door
@@ -62,7 +63,8 @@ def orthogonal_matching_pursuit(
     sparse_output : bool, default=False
         Return a :class:`scipy.sparse.csr_array` instead of a dense array.
     n_jobs : int or None, default=None
-        Threads, as in joblib. The codes do not depend on it, to the last bit.
+        Threads, as in joblib; None takes as many as BLAS has, where the work is long enough. The
+        codes do not depend on it, to the last bit.
 
     Returns
     -------
@@ -127,7 +129,7 @@ def matching_pursuit(
     tol : float, array of shape (n_signals,) or None, default=None
         Stop when the norm of the residual is no larger.
     n_jobs : int or None, default=None
-        Threads, as in joblib.
+        Threads, as in joblib; None takes as many as BLAS has, where the work is long enough.
 
     Returns
     -------
@@ -256,7 +258,10 @@ def warn_of_equal_atoms(G: Array) -> None:
 
 def code_in_blocks(code: Callable[[slice], None], n: int, n_jobs: int | None) -> None:
     blocks = [slice(start, min(start + _BLOCK, n)) for start in range(0, n, _BLOCK)]
-    if effective_n_jobs(n_jobs) == 1 or len(blocks) == 1:
+    jobs = effective_n_jobs(n_jobs)
+    if n_jobs is None and jobs == 1:
+        rest_in_threads(code, blocks)
+    elif jobs == 1 or len(blocks) == 1:
         for rows in blocks:
             code(rows)
     else:

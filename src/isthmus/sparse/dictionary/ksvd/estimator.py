@@ -26,6 +26,7 @@ from isthmus._parameters import (
 )
 from isthmus._progress import ProgressLine
 from isthmus.blocks.fitting import open_fit, refuse_blocks
+from isthmus.linalg.threads import threads_for
 from isthmus.sparse.coder import CodesMixin, double_rows
 from isthmus.sparse.dictionary.in_blocks import STILL, batches, first_signals, pursue_in_passes
 from isthmus.sparse.dictionary.ksvd.formulas import (
@@ -200,10 +201,9 @@ class KSVD(CodesMixin, Estimator):
         X = validate_data(self, X, dtype=np.float64, order="C", ensure_min_samples=2)
         check_scale(self, X)
         D = self._first_atoms(X, rng)
-        if self.batch_size is not None:
-            self._fit_batches(X, D, rng)
-        else:
-            self._fit_sweeps(X, D, rng)
+        learn = self._fit_sweeps if self.batch_size is None else self._fit_batches
+        with threads_for(0):  # the pursuits have threads of their own
+            learn(X, D, rng)
         return self
 
     def _fit_blocks(self, X: Any, y: Any = None) -> Self:
