@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from isthmus.linalg import inner_products, product, subtract_product, symmetric_product
+from isthmus.linalg import inner_products, product, subtract_product, symmetric_product, thin
 
 ORDERS = ("rows", "columns", "neither")
 SHAPES = ((2, 3, 4), (60, 50, 40), (1, 400, 300), (300, 400, 1))
@@ -90,3 +90,35 @@ def test_product_with_a_symmetric_matrix(n, order, dtype):
     found = symmetric_product(laid_out(K, order), laid_out(B, order))
     assert found.dtype == dtype
     assert_allclose(found, K @ B, rtol=0, atol=TOLERANCE[dtype] * 10)
+
+
+@pytest.mark.parametrize(
+    "shape", [(31, 200, 2), (60, 4100, 3), (100, 193, 24), (6, 7, 5), (2, 3, 1)]
+)
+def test_few_columns_by_the_compiled_loop_and_by_blas(shape, monkeypatch):
+    A, B = matrices(shape, np.float64)
+    scale = 1e-13 * (np.abs(A) @ np.abs(B)).max()
+    expected = A @ B
+    assert_allclose(thin.thin_product(A, B), expected, rtol=0, atol=scale)
+    monkeypatch.setattr(thin, "LEAST_IN_THREADS", 0)
+    assert_allclose(thin.thin_product(A, np.asfortranarray(B)), expected, rtol=0, atol=scale)
+
+
+def test_few_columns_take_the_compiled_loop_where_registers_are_long(monkeypatch):
+    A, B = matrices((400, 400, 16), np.float64)
+    monkeypatch.setattr(thin, "_long_registers", lambda: True)
+    assert thin.is_thin(A, B)
+    for other in ((A.T, B), (A, B[:, :1]), (A[:20], B), (A.astype(np.float32), B), (A, B[:, 0])):
+        assert not thin.is_thin(*other)
+    assert product(A, B).flags.c_contiguous
+    monkeypatch.setattr(thin, "_long_registers", lambda: False)
+    assert not thin.is_thin(A, B)
+
+
+def test_numbers_that_are_not_finite_spoil_only_their_own_sums():
+    A, B = matrices((200, 300, 18), np.float64)
+    A[3, 5], B[7, 2] = np.inf, np.nan
+    expected = A @ B
+    found = thin.thin_product(A, B)
+    assert np.array_equal(np.isnan(found), np.isnan(expected))
+    assert np.array_equal(np.isinf(found), np.isinf(expected))

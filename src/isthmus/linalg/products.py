@@ -10,6 +10,7 @@ read as they lie; only other ones are copied.
 import numpy as np
 from scipy.linalg import blas
 
+from isthmus.linalg.thin import is_thin, thin_product
 from isthmus.typing import Array
 
 # Multiplications, of two matrices and of a matrix with a vector, below which OpenBLAS uses no
@@ -34,6 +35,12 @@ def product(A: Array, B: Array, *, out: Array | None = None) -> Array:
     if B.ndim == 1:
         gemv = blas.get_blas_funcs("gemv", (A,))
         return np.asarray(gemv(1.0, A, np.asarray(B, dtype=dtype), trans=turned))
+    if turned and is_thin(A.T, B):
+        found = thin_product(A.T, B)
+        if out is None:
+            return np.ascontiguousarray(found)
+        out[...] = found
+        return out
     B, B_turned = _column_order(np.asarray(B, dtype=dtype))
     gemm = blas.get_blas_funcs("gemm", (A, B))
     if out is None or out.dtype != dtype or not out.flags.c_contiguous:
@@ -85,6 +92,8 @@ def symmetric_product(K: Array, B: Array) -> Array:
         return np.asarray(K @ B)
     # Read as its transpose, the matrix lies in column order and is packed without turning.
     F, _ = _column_order(np.asarray(K))
+    if is_thin(F.T, B):
+        return thin_product(F.T, B)
     B, turned = _column_order(np.asarray(B))
     gemm = blas.get_blas_funcs("gemm", (F, B))
     return np.asarray(gemm(1.0, F, B, trans_b=turned))

@@ -10,6 +10,13 @@ def _histograms(rng):
     return HistogramIntersection()(rng.random((4, 6)))
 
 
+@first_call("products with few columns")
+def _products(rng):
+    from isthmus.linalg.thin import thin_product
+
+    return thin_product(rng.normal(size=(30, 200)), rng.normal(size=(200, 4)))
+
+
 @first_call("distance correlation")
 def _distance_correlation(rng):
     from isthmus.dependence.distances import distance_correlation
