@@ -21,17 +21,18 @@ the proof.
 import numpy as np
 
 from isthmus._compiled import njit
+from isthmus.losses.tasks.largest import _lead
 from isthmus.losses.tasks.size_bounds import (
+    DROP,
+    EXTRA,
+    GAIN,
     N_NODES,
-    fill_bounds,
-    fill_drop,
-    fill_extra,
-    fill_gains,
-    fill_nodes,
-    fill_sums,
-    largest_bound,
+    _fill,
+    _fill_bounds,
+    _fill_nodes,
+    _fill_sums,
+    _largest_bound,
     node_sizes,
-    total_extra,
 )
 from isthmus.typing import Array, IntArray
 
@@ -41,16 +42,24 @@ MOST_KEPT = 64
 WIDE = 1.5
 # A label this close to the limit, relatively, is not left out: rounding must not decide.
 SLACK = 1e-12
+# Rows of the array in which all numbers are kept, and of that of whole numbers: each argument of a
+# loop, and each array that it makes, adds to the time it takes to compile.
+AT_NODES, EXTRAS, BOUNDS, WORK, OWN = 0, N_NODES, 2 * N_NODES, 2 * N_NODES + 1, 2 * N_NODES + 2
+SUMS = OWN + 1  # of the sizes tried; the last two with extras
+KEPT = SUMS + MOST_KEPT + 3  # gains of the labels that are kept
+N_ROWS = KEPT + MOST_KEPT + 1
+NODES, TRIED, KEEP = 0, 1, 2
 
 
 @njit(nogil=True)
-def middle_size(k, tried):
+def _middle_size(k, tried, count):
     """The middle of the gap around ``k`` between tried sizes, where the gap is wide.
 
     What negative weights add to bounds falls with the square of the gap.
     """
     a, b = 0, 0
-    for size in tried:
+    for q in range(count):
+        size = tried[q]
         if size < k:
             a = max(a, size)
         elif b == 0 or size < b:
@@ -59,154 +68,157 @@ def middle_size(k, tried):
 
 
 @njit(nogil=True)
-def best_node(gains, nodes, empty, totals):
+def _best_node(space, nodes, m, empty, totals):
     """Best size and value among the nodes; the sums of all positive gains at each."""
-    m = len(gains)
-    best, size = empty, 0
-    totals[:] = 0.0
-    for j in range(m):
-        for q in range(N_NODES):
-            totals[q] += max(gains[j, q], 0.0)
+    best, size, work = empty, 0, space[WORK]
     for q in range(N_NODES):
-        if totals[q] <= best:  # no answer is worth more
+        gain, total = space[AT_NODES + q], 0.0
+        for j in range(m):
+            work[j] = gain[j]
+            total += max(gain[j], 0.0)
+        totals[q] = total
+        if total <= best:  # no answer is worth more
             continue
-        top = gains[:, q].copy()
         if nodes[q] < m:
-            top = np.partition(top, m - nodes[q])[m - nodes[q] :]
-        if top.sum() > best:
-            best, size = top.sum(), nodes[q]
+            _lead(work, m, nodes[q])
+        total = 0.0
+        for j in range(nodes[q]):
+            total += work[j]
+        if total > best:
+            best, size = total, nodes[q]
     return size, best
 
 
 @njit(nogil=True)
-def bound_gaps(v, labels, sizes, nodes, gains, totals, best, extras, sums, bounds):
-    """Bounds of all sizes between the nodes; what negative weights may add in open gaps."""
-    m = len(gains)
-    some_negative = v.min() < 0.0
-    at_a, at_b, more = sums[0], sums[1], np.zeros(N_NODES)
-    if some_negative:
-        total_extra(v, sizes, nodes, more)
-    for q in range(N_NODES):
-        bounds[nodes[q]] = -np.inf
-        extras[q, 0] = np.nan  # not filled
-    for q in range(N_NODES - 1):
-        a, b = nodes[q], nodes[q + 1]
-        if b <= a + 1:
-            continue
-        # No answer is worth more than all positive gains, or than more labels: most gaps close
-        # without the bounds of single sizes.
-        if max(totals[q], totals[q + 1]) + more[q] <= best:
-            bounds[a + 1 : b] = -np.inf
-            continue
-        low, high = gains[:, q].copy(), gains[:, q + 1].copy()
-        fill_sums(low, b - 1, at_a)
-        fill_sums(high, b - 1, at_b)
-        if max(at_a[:b].max(), at_b[:b].max()) + more[q] <= best:
-            bounds[a + 1 : b] = -np.inf
-            continue
-        if some_negative:
-            fill_extra(v, labels, sizes, a, b, extras[q])
-            fill_sums(low + extras[q], b - 1, at_a)
-            fill_sums(high + extras[q], b - 1, at_b)
-        fill_bounds(a, b, at_a, at_b, m, bounds)
+def _bound_gap(v, pairs, with_extra, q, space, nodes, m):
+    """Fill the sums at both ends of the gap after node ``q``; returns the largest."""
+    a, b = nodes[q], nodes[q + 1]
+    extra, highest = space[EXTRAS + q], -np.inf
+    if with_extra:
+        _fill(v, pairs, EXTRA, a, b, m, extra)
+    for end in range(2):
+        sums = space[SUMS + end]
+        _fill_sums(space[AT_NODES + q + end], extra, with_extra, m, b - 1, space[WORK], sums)
+        for k in range(b):
+            highest = max(highest, sums[k])
+    return highest
 
 
 @njit(nogil=True)
-def mark_possible(gains, drop, extras, some_negative, first, last, most, keep):
+def _bound_gaps(v, pairs, some_negative, space, nodes, m, totals, more, best):
+    """Bounds of all sizes between the nodes; what negative weights may add in open gaps."""
+    bounds = space[BOUNDS]
+    for k in range(m + 1):
+        bounds[k] = -np.inf
+    for q in range(N_NODES - 1):
+        space[EXTRAS + q, 0] = np.nan  # not filled
+        a, b = nodes[q], nodes[q + 1]
+        # No answer is worth more than all positive gains, or than more labels: most gaps close
+        # without the bounds of single sizes.
+        if b <= a + 1 or max(totals[q], totals[q + 1]) + more[q] <= best:
+            continue
+        highest = -np.inf
+        for with_extra in range(1 + some_negative):
+            highest = _bound_gap(v, pairs, with_extra, q, space, nodes, m)
+            if highest + more[q] <= best:
+                break
+        if highest > best:
+            _fill_bounds(a, b, space[SUMS], space[SUMS + 1], m, bounds)
+
+
+@njit(nogil=True)
+def _mark_possible(space, some_negative, m, first, last, most, keep):
     """Mark the labels that may be among the ``most`` best between two nodes; returns how many."""
-    m = len(gains)
-    lowest = gains[:, last].copy()
-    if some_negative:  # positive weights count least at the last node, negative ones at the first
-        lowest -= drop
-    limit = np.partition(lowest, m - most)[m - most]
+    work = space[WORK]
+    for j in range(m):
+        work[j] = space[AT_NODES + last, j]
+        if some_negative:  # positive weights count least at the last node, negative at the first
+            work[j] -= space[OWN, j]
+    limit = _lead(work, m, most)
     limit -= SLACK * abs(limit)
     count = 0
     for j in range(m):
-        highest = gains[j, first]
+        highest = space[AT_NODES + first, j]
         if some_negative:
             for q in range(first, last):
-                ends = max(gains[j, q], gains[j, q + 1])
-                highest = max(highest, ends + extras[q, j])
-        if highest >= limit:
-            keep[j] = count
-            count += 1
-        else:
+                ends = max(space[AT_NODES + q, j], space[AT_NODES + q + 1, j])
+                highest = max(highest, ends + space[EXTRAS + q, j])
+        if highest < limit:
             keep[j] = -1
+            continue
+        keep[j] = count
+        for q in range(first, last + 1):
+            space[KEPT + q - first, count] = space[AT_NODES + q, j]
+        count += 1
     return count
 
 
 @njit(nogil=True)
-def add_bounds(
-    v, labels, sizes, row, count, tried, gains, sums, extra, most, bounds, some_negative
-):
+def _add_bounds(v, pairs, some_negative, row, count, tried, space, m, most):
     """Bounds of the two gaps beside the size tried in ``row``."""
-    below, above = -1, -1
+    below, above, extra = -1, -1, space[OWN]
     for r in range(count):
         if tried[r] < tried[row] and (below < 0 or tried[r] > tried[below]):
             below = r
         if tried[r] > tried[row] and (above < 0 or tried[r] < tried[above]):
             above = r
-    at_a, at_b = sums[MOST_KEPT + 1], sums[MOST_KEPT + 2]
-    for first, second in ((below, row), (row, above)):
-        if first < 0 or second < 0:
+    for side in range(2):
+        first, second = (row, above) if side else (below, row)
+        if first < 0 or second < 0 or tried[first] >= most:
             continue
         a, b = tried[first], tried[second]
-        if not some_negative:
-            fill_bounds(a, b, sums[first], sums[second], most, bounds)
-        elif a + 1 < b and a < most:
-            fill_extra(v, labels, sizes, a, b, extra)
-            fill_sums(gains[first] + extra, most, at_a)
-            fill_sums(gains[second] + extra, most, at_b)
-            fill_bounds(a, b, at_a, at_b, most, bounds)
+        if some_negative and a + 1 < b:
+            _fill(v, pairs, EXTRA, a, b, m, extra)
+            for end in range(2):
+                gain, sums = space[KEPT + (second if end else first)], space[KEPT - 2 + end]
+                _fill_sums(gain, extra, 1, m, most, space[WORK], sums)
+            first, second = KEPT - 2 - SUMS, KEPT - 1 - SUMS
+        _fill_bounds(a, b, space[SUMS + first], space[SUMS + second], most, space[BOUNDS])
 
 
 @njit(nogil=True)
-def close_bounds(v, labels, sizes, count, tried, gains, sums, bounds, extra, found):
-    """Try sizes until no bound is above the best value; ``found`` is a size and its value.
+def _close_bounds(v, pairs, some_negative, count, tried, space, m, most, size, best):
+    """Try sizes until no bound is above the ``best`` value, so far that of an answer of ``size``.
 
-    ``gains`` and ``sums`` hold in their first ``count`` rows what belongs to the sizes ``tried``.
-    Returns the best size, its value and how many sizes were tried.
+    Of the first ``count`` sizes ``tried`` the gains of the ``m`` labels are there. Returns the best
+    size, its value and how many sizes were tried.
     """
-    size, best = found
-    some_negative = v.min() < 0.0
-    n_tried = 0
-    k, most = largest_bound(bounds, min(len(bounds) - 1, gains.shape[1]), best)
+    n_tried, bounds, extra = 0, space[BOUNDS], space[OWN]
+    k, most = _largest_bound(bounds, min(most, m), best)
     for row in range(count):
-        fill_sums(gains[row], most, sums[row])
+        _fill_sums(space[KEPT + row], extra, 0, m, most, space[WORK], space[SUMS + row])
     while k:
         if some_negative and count < MOST_KEPT:
-            k = min(middle_size(k, tried[:count]), most)
+            k = min(_middle_size(k, tried, count), most)
         row = min(count, MOST_KEPT)
-        fill_gains(v, labels, sizes, k, gains[row])
-        fill_sums(gains[row], max(most, k), sums[row])
+        gain, sums = space[KEPT + row], space[SUMS + row]
+        _fill(v, pairs, GAIN, k, k, m, gain)
+        _fill_sums(gain, extra, 0, m, max(most, k), space[WORK], sums)
         n_tried += 1
         bounds[k] = -np.inf
-        if sums[row, k] > best:
-            size, best = k, sums[row, k]
+        if sums[k] > best:
+            size, best = k, sums[k]
         if count < MOST_KEPT:
             tried[count] = k
             count += 1
-            add_bounds(
-                v, labels, sizes, row, count, tried, gains, sums, extra, most, bounds, some_negative
-            )
-        k, most = largest_bound(bounds, most, best)
+            _add_bounds(v, pairs, some_negative, row, count, tried, space, m, most)
+        k, most = _largest_bound(bounds, most, best)
     return size, best, n_tried
 
 
 @njit(nogil=True)
-def restrict(v, labels, sizes, keep, few):
-    """The pairs of the labels that are kept, in their order, with the new numbers of labels."""
-    few_v, few_labels, few_sizes = few
+def _restrict(v, pairs, keep, few_v, few_pairs):
+    """Copy the pairs of the labels that are kept, with their new numbers; returns how many."""
     count = 0
-    for p in range(len(labels)):  # no branch: which labels are kept is hard to predict
-        j = keep[labels[p]]
-        few_v[count], few_labels[count], few_sizes[count] = v[p], j, sizes[p]
+    for p in range(len(pairs)):  # no branch: which labels are kept is hard to predict
+        j = keep[pairs[p, 0]]
+        few_v[count], few_pairs[count, 0], few_pairs[count, 1] = v[p], j, pairs[p, 1]
         count += j >= 0
-    return few_v[:count], few_labels[:count], few_sizes[:count]
+    return count
 
 
 @njit(nogil=True)
-def open_range(nodes, bounds, hi):
+def _open_range(nodes, bounds, hi):
     """The nodes next to the open sizes, the last of which is ``hi``."""
     lo, first, last = 1, 0, N_NODES - 1
     while bounds[lo] == -np.inf:
@@ -219,77 +231,55 @@ def open_range(nodes, bounds, hi):
 
 
 @njit(nogil=True)
-def mark_answer(v, labels, sizes, k, own, gain, answer):
+def _mark_answer(v, pairs, k, gain, work, answer):
     """Mark the ``k`` labels of largest gain; of equal ones the first."""
-    fill_gains(v, labels, sizes, k, gain)
-    order = np.argsort(-gain, kind="mergesort")
-    for q in range(k):
-        answer[own[order[q]]] = True
+    m = len(answer)
+    _fill(v, pairs, GAIN, k, k, m, gain)
+    for j in range(m):
+        work[j] = gain[j]
+    limit = _lead(work, m, k)
+    for j in range(m):
+        answer[j] = gain[j] > limit
+        k -= answer[j]
+    for j in range(m):
+        if k > 0 and gain[j] == limit:
+            answer[j] = True
+            k -= 1
 
 
 @njit(nogil=True)
-def best_answer(v, empty, labels, sizes, nodes, space, few, answer):
-    """Mark the labels of the best answer; returns its value and how many sizes were tried."""
-    gains, extras, sums, bounds, keep, own, gain = space
-    m = len(gains)
-    totals = np.empty(N_NODES)
-    fill_nodes(v, labels, sizes, nodes, gains)
-    size, best = best_node(gains, nodes, empty, totals)
-    bound_gaps(v, labels, sizes, nodes, gains, totals, best, extras, sums, bounds)
-    k, hi = largest_bound(bounds, m, best)
-    own[:] = np.arange(m)
-    if k == 0:
-        if size:
-            mark_answer(v, labels, sizes, size, own, gain, answer)
-        return best, N_NODES
-    first, last = open_range(nodes, bounds, hi)
-    some_negative = v.min() < 0.0
-    if some_negative:
-        fill_drop(v, labels, sizes, nodes[first], nodes[last], gain)
-        for q in range(first, last):
-            if np.isnan(extras[q, 0]):
-                fill_extra(v, labels, sizes, nodes[q], nodes[q + 1], extras[q])
-    count = mark_possible(gains, gain, extras, some_negative, first, last, hi, keep)
-    kept_gains, tried = np.empty((MOST_KEPT + 1, count)), np.empty(MOST_KEPT, dtype=np.int64)
-    for q in range(first, last + 1):
-        tried[q - first] = nodes[q]
-        for j in range(m):
-            if keep[j] >= 0:
-                kept_gains[q - first, keep[j]] = gains[j, q]
-    few_v, few_labels, few_sizes = restrict(v, labels, sizes, keep, few)
-    size, best, n_tried = close_bounds(
-        few_v, few_labels, few_sizes, last - first + 1, tried, kept_gains, sums,
-        bounds[: hi + 1], gain[:count], (size, best),
-    )  # fmt: skip
-    if nodes[first] <= size <= hi:  # the labels of such an answer are all kept
-        own[:count] = np.flatnonzero(keep >= 0)
-        mark_answer(few_v, few_labels, few_sizes, size, own, gain[:count], answer)
-    elif size:
-        mark_answer(v, labels, sizes, size, own, gain, answer)
-    return best, N_NODES + n_tried
-
-
-@njit(nogil=True)
-def fill_answers(values, labels, sizes, nodes, H, best):
+def fill_answers(values, pairs, at_labels, space, whole, few_v, few_pairs, H, best):
     """Mark in ``H`` (n, m) the answers, put their values into ``best``; returns sizes tried."""
     n, m = H.shape
-    n_pairs, total = len(labels), 0
-    space = (
-        np.empty((m, N_NODES)), np.empty((N_NODES, m)), np.empty((MOST_KEPT + 3, m + 1)),
-        np.empty(m + 1), np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64), np.empty(m),
-    )  # fmt: skip
-    # One place more than pairs: what is left out is written there, and over.
-    few = (
-        np.empty(n_pairs + 1),
-        np.empty(n_pairs + 1, labels.dtype),
-        np.empty(n_pairs + 1, sizes.dtype),
-    )
+    nodes, tried, keep, bounds = whole[NODES], whole[TRIED], whole[KEEP], space[BOUNDS]
+    # Rows that are free at first: sums of gains at the nodes, and of negative weights.
+    totals, more = space[KEPT], space[KEPT + 1]
+    n_tried = n * N_NODES
     for i in range(n):
-        best[i], n_tried = best_answer(
-            values[i, :n_pairs], values[i, n_pairs], labels, sizes, nodes, space, few, H[i]
-        )
-        total += n_tried
-    return total
+        v = values[i]
+        negative = _fill_nodes(v, pairs, nodes, at_labels, space, more, space[WORK])
+        size, value = _best_node(space, nodes, m, v[len(pairs)], totals)
+        _bound_gaps(v, pairs, negative, space, nodes, m, totals, more, value)
+        k, hi = _largest_bound(bounds, m, value)
+        if k:
+            first, last = _open_range(nodes, bounds, hi)
+            for q in range(first, last + 1):
+                tried[q - first] = nodes[q]
+            if negative:
+                _fill(v, pairs, DROP, nodes[first], nodes[last], m, space[OWN])
+                for q in range(first, last):
+                    if np.isnan(space[EXTRAS + q, 0]):
+                        _fill(v, pairs, EXTRA, nodes[q], nodes[q + 1], m, space[EXTRAS + q])
+            count = _mark_possible(space, negative, m, first, last, hi, keep)
+            few = few_pairs[: _restrict(v, pairs, keep, few_v, few_pairs)]
+            size, value, more_tried = _close_bounds(
+                few_v, few, negative, last - first + 1, tried, space, count, hi, size, value
+            )
+            n_tried += more_tried
+        best[i] = value
+        if size:
+            _mark_answer(v, pairs, size, space[OWN], space[WORK], H[i])
+    return n_tried
 
 
 def best_label_sets(values: Array, labels: IntArray, sizes: IntArray, H: Array, best: Array) -> int:
@@ -298,4 +288,11 @@ def best_label_sets(values: Array, labels: IntArray, sizes: IntArray, H: Array, 
     ``values`` (n, n_pairs + 1) are the weights of pairs of a label and a size, in order of their
     sizes; the last column is that of the empty set.
     """
-    return int(fill_answers(values, labels, sizes, node_sizes(H.shape[1]), H, best))
+    m = H.shape[1]
+    pairs = np.column_stack([labels, sizes]).astype(np.int64)
+    whole = np.empty((3, max(m, MOST_KEPT)), dtype=np.int64)
+    whole[NODES, :N_NODES] = node_sizes(m)
+    # One place more than pairs: what is left out is written there, and over.
+    few_v, few_pairs = np.empty(len(pairs) + 1), np.empty((len(pairs) + 1, 2), dtype=np.int64)
+    at_labels, space = np.empty((m, N_NODES)), np.empty((N_ROWS, max(m + 1, N_NODES)))
+    return int(fill_answers(values, pairs, at_labels, space, whole, few_v, few_pairs, H, best))
