@@ -360,3 +360,24 @@ def test_a_gram_matrix_of_dask_arrays_is_lazy(rows):
 
 def test_row_blocks_reads_chunks_one_by_one(rows):
     assert [len(b) for b in row_blocks(da.from_array(rows, chunks=40))] == [40, 40, 20]
+
+
+def _n_tasks(X):
+    """How many tasks a fold gives to the scheduler."""
+    import dask
+    from dask.callbacks import Callback
+
+    seen = []
+    with dask.config.set(scheduler="sync"), Callback(pretask=lambda key, *_: seen.append(key)):
+        fold(X, cross, np.add)
+    return len(seen)
+
+
+def test_reading_and_mapping_a_chunk_is_one_task(rows):
+    X = da.from_array(rows, chunks=(25, 3))
+    read = each(X + 1, lambda block: (block[:, :2], block[:, 2]))  # both outputs of one reading
+    n_merges = 1
+    assert _n_tasks(read) == 4 + n_merges
+    # What can be computed side by side is not put into one task.
+    wide = (da.from_array(rows, chunks=(5, 3)) + 1).rechunk((100, 3))
+    assert _n_tasks((wide, np.ones(100))) > 20

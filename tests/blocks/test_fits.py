@@ -131,7 +131,12 @@ def test_slow_features_are_the_same(signal, settings, in_episodes):
 def test_slow_features_of_short_blocks(signal):
     found = SlowFeatureAnalysis(lag=3).fit(signal[i : i + 2] for i in range(0, 4000, 2))
     assert_same(found, SlowFeatureAnalysis(lag=3).fit(signal), ("slowness_",), rtol=1e-9)
-    with pytest.raises(ValueError, match="expected an episode of at least 4 rows"):
+    few, ids = signal[:200], np.arange(200) // 47
+    expected = SlowFeatureAnalysis(lag=[1, 5]).fit(few, episodes=ids)
+    for size in (1, 3, 20):  # blocks within an episode, and with its end
+        found = SlowFeatureAnalysis(lag=[1, 5]).fit(da.from_array(few, chunks=size), episodes=ids)
+        assert_same(found, expected, ("slowness_", "mean_"), rtol=1e-9)
+    with pytest.raises(ValueError, match=r"at least 4 rows\. Got n_samples = 3 in the longest"):
         SlowFeatureAnalysis(lag=3).fit(iter([signal[:2], signal[:1]]))
     with pytest.raises(TypeError, match='graph="time" with solver="exact" can'):
         SlowFeatureAnalysis(solver="online").fit(cut(signal)[0])

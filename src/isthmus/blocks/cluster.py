@@ -14,6 +14,7 @@ from isthmus import __version__
 from isthmus._extras import load_extra
 from isthmus.blocks.checks import join_blocks, last_rows, n_rows_of
 from isthmus.blocks.containers import is_dask
+from isthmus.blocks.fusing import fused
 from isthmus.blocks.tree import levels, merge_group
 
 # Seconds to wait for a worker where the cluster has none at all.
@@ -201,7 +202,8 @@ def reduce_blocks(
         run(shared, index, start, tail, *node)
         for index, (start, tail, node) in enumerate(zip(starts, before, nodes, strict=True))
     ]
-    return compute(levels(leaves, lambda group: join(merging, list(group))), owner)
+    root = levels(leaves, lambda group: join(merging, list(group)))
+    return compute(fused(root, leaves, len(nodes[0])), owner)
 
 
 def _run_leaf(shared: Held, index: int, start: int, before: list[Any] | None, *parts: Any) -> Any:

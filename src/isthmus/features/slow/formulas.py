@@ -60,13 +60,14 @@ def _differences(Phi: Array, lag: int, overlap: int) -> Array:
     return later - Phi[max(lag, overlap) - lag : len(Phi) - lag][: len(later)]
 
 
-def merge(a: Roots, b: Roots) -> Roots:
-    """Roots of two disjoint sets of rows together."""
+def merge(a: Roots, b: Roots, seam: Sequence[Array] | None = None) -> Roots:
+    """Roots of two disjoint sets of rows together, with differences, per lag, between them."""
+    seam = [R[:0] for R in a.changes] if seam is None else seam
     return Roots(
         a.shift,
         merge_levels(Level(a.shift, a.level), Level(b.shift, b.level)).root,
-        tuple(root(np.vstack(pair)) for pair in zip(a.changes, b.changes, strict=True)),
-        tuple(x + y for x, y in zip(a.counts, b.counts, strict=True)),
+        tuple(root(np.vstack(parts)) for parts in zip(a.changes, b.changes, seam, strict=True)),
+        tuple(x + y + len(d) for x, y, d in zip(a.counts, b.counts, seam, strict=True)),
     )
 
 

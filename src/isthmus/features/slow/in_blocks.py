@@ -1,28 +1,35 @@
-"""Slow features of a signal that comes in blocks: the moments and the last rows of each."""
+"""Slow features of a signal that comes in blocks: the moments and both ends of each."""
 
-from functools import reduce
-from itertools import pairwise
 from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from isthmus.blocks.checks import n_rows_of
 from isthmus.blocks.rows import Rows
 from isthmus.features.kernel_pca.estimator import KernelPCA
-from isthmus.features.slow.episodes import last_rows
-from isthmus.features.slow.expander import expand, expand_blocks, fit_expander
-from isthmus.features.slow.formulas import Roots, map_block, merge
-from isthmus.features.slow.neighborhoods import require_differences
-from isthmus.kernels.objects import take
+from isthmus.features.slow.episodes import episodes_by_id, last_rows
+from isthmus.features.slow.expander import expand, fit_expander
+from isthmus.features.slow.formulas import Roots, merge
+from isthmus.features.slow.neighborhoods import require_differences, sum_episodes
+from isthmus.kernels.objects import n_objects, take
 from isthmus.typing import Array
 
 
-class SignalBlock(NamedTuple):
-    """Moments of a stretch of a signal, and its last expanded rows."""
+class Edge(NamedTuple):
+    """The first or the last expanded rows of a stretch of a signal, and of which episode."""
 
-    roots: Roots | None
-    end: Array
+    rows: Array
+    episode: Any
+    length: int  # of the part of the episode that lies in the stretch
+
+
+class Stretch(NamedTuple):
+    """Moments of a stretch of a signal, and its two ends."""
+
+    roots: Roots
+    start: Edge
+    end: Edge
+    single: bool  # whether all rows are of one episode
     longest: int
 
 
@@ -32,51 +39,59 @@ class SignalMap:
     def __init__(self, expander: Any, lags: list[int]):
         self.expander, self.lags = expander, lags
 
-    def __call__(self, X: Any, ids: Any = None, *, overlap: int) -> SignalBlock:
-        found, end, longest = [], None, 0
-        for rows, before in segments(n_rows_of(X), ids, overlap):
-            segment = take(X, rows)
-            found += list(self._roots(segment, before))
-            end, longest = expand(self.expander, last_rows(segment, max(self.lags))), len(segment)
-        return SignalBlock(reduce(merge, found), np.array(end), longest)
-
-    def _roots(self, rows: Any, before: int) -> Any:
-        """Moments of the rows after the first ``before``, expanded a few at a time."""
-        tail = expand(self.expander, take(rows, slice(0, before))) if before else None
-        for Phi in expand_blocks(self.expander, take(rows, slice(before, None))):
-            n = 0 if tail is None else len(tail)
-            both = Phi if tail is None else np.vstack([tail, Phi])
-            yield map_block(both, self.lags, overlap=n)
-            tail = last_rows(both, max(self.lags))
+    def __call__(self, X: Any, ids: Any = None) -> Stretch:
+        episodes = [X] if ids is None else episodes_by_id(X, ids)
+        names = (None, None) if ids is None else (np.asarray(ids)[0], np.asarray(ids)[-1])
+        reach, lengths = max(self.lags), [n_objects(rows) for rows in episodes]
+        ends = take(episodes[0], slice(0, reach)), last_rows(episodes[-1], reach)
+        start, end = (np.array(expand(self.expander, rows)) for rows in ends)
+        return Stretch(
+            sum_episodes(self.expander, episodes, self.lags),
+            Edge(start, names[0], lengths[0]),
+            Edge(end, names[1], lengths[-1]),
+            len(episodes) == 1,
+            max(lengths),
+        )
 
 
-def segments(n: int, ids: Any, overlap: int) -> list[tuple[slice, int]]:
-    """Stretches of rows of one episode each, with how many of their first rows were counted before.
+class StretchMerge:
+    """A stretch of a signal and the one that follows, with the differences across the seam."""
 
-    >>> segments(6, np.array([0, 1, 1, 1, 2, 2]), 2)
-    [(slice(1, 4, None), 1), (slice(4, 6, None), 0)]
+    def __init__(self, lags: list[int]):
+        self.lags = lags
+
+    def __call__(self, a: Stretch, b: Stretch) -> Stretch:
+        if a.end.episode != b.start.episode:
+            longest = max(a.longest, b.longest)
+            return Stretch(merge(a.roots, b.roots), a.start, b.end, False, longest)
+        reach = max(self.lags)
+        both, length = np.vstack([a.end.rows, b.start.rows]), a.end.length + b.start.length
+        start, end = a.start, b.end
+        if a.single:
+            start = Edge(np.vstack([start.rows, b.start.rows])[:reach], start.episode, length)
+        if b.single:
+            end = Edge(last_rows(np.vstack([a.end.rows, end.rows]), reach), end.episode, length)
+        seam = [differences_at(both, len(a.end.rows), lag) for lag in self.lags]
+        roots = merge(a.roots, b.roots, seam)
+        longest = max(a.longest, b.longest, length)
+        return Stretch(roots, start, end, a.single and b.single, longest)
+
+
+def differences_at(rows: Array, seam: int, lag: int) -> Array:
+    """Differences over ``lag`` rows from before the seam, which precedes that row, to behind it.
+
+    >>> differences_at(np.array([[0.0], [1.0], [3.0], [6.0]]), 2, 1).tolist()
+    [[2.0]]
     """
-    if ids is None:
-        return [(slice(0, n), overlap)]
-    ids = np.asarray(ids)
-    ends = [0, *(np.flatnonzero(ids[1:] != ids[:-1]) + 1), n]
-    return [
-        (slice(int(a), int(b)), max(overlap - int(a), 0)) for a, b in pairwise(ends) if b > overlap
-    ]
-
-
-def merge_blocks(a: SignalBlock, b: SignalBlock) -> SignalBlock:
-    """A stretch of a signal and the one that follows."""
-    assert a.roots is not None
-    assert b.roots is not None
-    return SignalBlock(merge(a.roots, b.roots), b.end, max(a.longest, b.longest))
+    later = np.arange(max(seam, lag), min(seam + lag, len(rows)))
+    return np.asarray(rows[later] - rows[later - lag])
 
 
 def signal_roots(rows: Rows, expander: Any, lags: list[int]) -> tuple[Roots, Array]:
     """Moments of a whole signal, and its last expanded rows."""
-    found = rows.fold(SignalMap(expander, lags), merge_blocks, overlap=max(lags))
+    found = rows.fold(SignalMap(expander, lags), StretchMerge(lags))
     require_differences(found.roots, lags, found.longest)
-    return found.roots, found.end
+    return found.roots, found.end.rows
 
 
 def expander_in_blocks(owner: Any, rows: Rows, X: Any) -> Any:

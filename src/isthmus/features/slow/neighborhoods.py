@@ -17,7 +17,14 @@ from isthmus.typing import Array, IntArray
 
 
 def time_roots(expander: Any, episodes: list[Any], lags: list[int]) -> Roots:
-    """Moments of all episodes and of their differences over the lags."""
+    """Moments of all episodes and of their differences over the lags, some of each."""
+    total = sum_episodes(expander, episodes, lags)
+    require_differences(total, lags, max(n_objects(episode) for episode in episodes))
+    return total
+
+
+def sum_episodes(expander: Any, episodes: list[Any], lags: list[int]) -> Roots:
+    """The same of episodes that may be too short for a difference."""
     total: Roots | None = None
     for rows, overlap in _overlapping_blocks(expander, episodes, lags):
         with threads_for(rows.size * rows.shape[1]):
@@ -26,7 +33,6 @@ def time_roots(expander: Any, episodes: list[Any], lags: list[int]) -> Roots:
             else:
                 total = extended(total, rows, lags, overlap=overlap)
     assert total is not None  # an episode has a row
-    require_differences(total, lags, max(n_objects(episode) for episode in episodes))
     return total
 
 
