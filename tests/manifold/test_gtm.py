@@ -11,6 +11,7 @@ from isthmus.datasets import distance_to_manifold, make_noisy_spiral
 from isthmus.manifold import GaussianBasis, GenerativeTopographicMapping
 from isthmus.manifold.gtm.basis import lattice, make_basis
 from isthmus.manifold.gtm.em import Rules, State, learn, log_evidence, maximise
+from isthmus.manifold.gtm.loops import take_powers
 from isthmus.manifold.gtm.mixture import (
     Mixture,
     block_sums,
@@ -95,6 +96,14 @@ def test_the_loop_over_rows_has_the_sums_of_the_table(rng, n, d, scale):
     assert (loop.n_rows, loop.n_known) == (n, n * d)
     assert_allclose(loop.weights[:, 0], R.sum(axis=0), rtol=1e-9, atol=1e-12)
     assert_allclose(loop.moments, R.T @ Y, rtol=1e-9, atol=1e-12 * scale)
+
+
+def test_powers_of_two_are_exact_to_rounding(rng):
+    exponents = rng.uniform(-300, 0, size=(20, 33))
+    powers, sums = exponents.copy(), np.empty(20)
+    take_powers(powers, sums)
+    assert_allclose(powers, np.exp2(exponents), rtol=1e-15)
+    assert_allclose(sums, np.exp2(exponents).sum(axis=1), rtol=1e-14)
 
 
 def test_many_columns_have_a_table(rng):

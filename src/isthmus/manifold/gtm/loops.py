@@ -1,6 +1,5 @@
 """Compiled loops of the E-step: powers of two, their sums, and means of rows under them."""
 
-from math import factorial, log
 from typing import Any
 
 import numpy as np
@@ -15,8 +14,20 @@ LEAST, MOST = -1000.0, 1000.0
 TINY, HUGE = 1e-250, 1e4
 # Rows whose means are taken together: their table stays in the innermost cache.
 TOGETHER = 8
-# Taylor's series of 2^x for |x| <= 1/2, whose next term is below the rounding of a double.
-C = tuple(log(2.0) ** n / factorial(n) for n in range(13))
+# Chebyshev's series of 2^x for |x| <= 1/2 in powers of x: no farther off than rounding.
+C = (
+    1.0,
+    0.69314718055995,
+    0.24022650695910158,
+    0.05550410866444768,
+    0.009618129107587253,
+    0.0013333558230170627,
+    0.00015403530463727982,
+    1.5252657257186041e-05,
+    1.3215432534254118e-06,
+    1.020869083593037e-07,
+    7.074194562613105e-09,
+)
 
 
 def _bitcast(context: Any, bits: Any) -> Any:
@@ -37,9 +48,7 @@ def _power(x):
     x = min(max(x, LEAST), MOST)
     whole = np.int32(x - 0.5)
     f = x - whole
-    p = C[12]
-    p = p * f + C[11]
-    p = p * f + C[10]
+    p = C[10]
     p = p * f + C[9]
     p = p * f + C[8]
     p = p * f + C[7]
@@ -72,18 +81,19 @@ def take_powers(table, sums):
 
 
 @njit(fastmath=True)
-def _exponents_of_two(rows, offsets, i, other, columns, first, second):
-    """Offsets and the products of two rows (p,) and columns (p, K), four at a time."""
+def _exponents_of_two(rows, offsets, i, other, columns, heights, first, second):
+    """Offsets, heights (K,) and the products of two rows and columns (p, K), four at a time."""
     one, two = rows[i], rows[other]
     o, u = offsets[i], offsets[other]
-    for j in range(0, len(one), 4):
+    for j in range(0, len(columns), 4):
         a, b, c, d = one[j], one[j + 1], one[j + 2], one[j + 3]
         e, f, g, h = two[j], two[j + 1], two[j + 2], two[j + 3]
         if j == 0:
             for k in range(len(first)):
                 p, q, r, s = columns[0, k], columns[1, k], columns[2, k], columns[3, k]
-                first[k] = (o + a * p + b * q) + (c * r + d * s)
-                second[k] = (u + e * p + f * q) + (g * r + h * s)
+                t = heights[k]
+                first[k] = ((o + t) + a * p + b * q) + (c * r + d * s)
+                second[k] = ((u + t) + e * p + f * q) + (g * r + h * s)
         else:
             for k in range(len(first)):
                 p, q, r, s = columns[j, k], columns[j + 1, k], columns[j + 2, k], columns[j + 3, k]
@@ -92,12 +102,12 @@ def _exponents_of_two(rows, offsets, i, other, columns, first, second):
 
 
 @njit(fastmath=True)
-def _exponents_from_largest(row, offset, columns, out):
+def _exponents_from_largest(row, offset, columns, heights, out):
     """Exponents of one row, from which the largest is split off and returned."""
     top = -np.inf
     for k in range(len(out)):
-        out[k] = offset
-        for j in range(len(row)):
+        out[k] = offset + heights[k]
+        for j in range(len(columns)):
             out[k] += row[j] * columns[j, k]
         top = max(top, out[k])
     for k in range(len(out)):
@@ -108,7 +118,8 @@ def _exponents_from_largest(row, offset, columns, out):
 @njit(fastmath=True)
 def _add_rows(table, rows, moments):
     """Add ``rows.T @ table``, of :data:`TOGETHER` rows, to moments (c, K), two at a time."""
-    for j in range(0, len(moments), 2):
+    n_means = len(moments)
+    for j in range(0, n_means - 1, 2):
         a, b, c, d = rows[0, j], rows[1, j], rows[2, j], rows[3, j]
         e, f, g, h = rows[4, j], rows[5, j], rows[6, j], rows[7, j]
         m, n, o, p = rows[0, j + 1], rows[1, j + 1], rows[2, j + 1], rows[3, j + 1]
@@ -118,37 +129,44 @@ def _add_rows(table, rows, moments):
             y, z, i, l = table[4, k], table[5, k], table[6, k], table[7, k]  # noqa: E741
             moments[j, k] += (a * u + b * v + c * w + d * x) + (e * y + f * z + g * i + h * l)
             moments[j + 1, k] += (m * u + n * v + o * w + p * x) + (q * y + r * z + s * i + t * l)
+    if n_means % 2:
+        j = n_means - 1
+        a, b, c, d = rows[0, j], rows[1, j], rows[2, j], rows[3, j]
+        e, f, g, h = rows[4, j], rows[5, j], rows[6, j], rows[7, j]
+        for k in range(moments.shape[1]):
+            u, v, w, x = table[0, k], table[1, k], table[2, k], table[3, k]
+            y, z, i, l = table[4, k], table[5, k], table[6, k], table[7, k]  # noqa: E741
+            moments[j, k] += (a * u + b * v + c * w + d * x) + (e * y + f * z + g * i + h * l)
 
 
 @njit(nogil=True, fastmath=True)
-def add_moments(rows, offsets, columns, moments):
-    """Add the means of rows under their responsibilities to ``moments`` (c, K).
+def add_moments(rows, offsets, columns, heights, table, moments):
+    """Add the means of rows under their responsibilities to ``moments`` (d + 1, K).
 
-    Exponents of two are ``rows @ columns + offsets``, with (n, p), (p, K) and (n,), where ``p`` is
-    a multiple of four; means are those of the first ``c`` columns of ``rows``, an even number.
-    Returns the sum of the logarithms to base two of the powers' sums. No table of n times K is
-    made.
+    Exponents of two are ``rows @ columns + heights + offsets``, with (n, p), (p, K), (K,) and
+    (n,), where ``p`` is a multiple of four; means are those of the first ``d`` columns of
+    ``rows``, and of ones. ``table`` (8, K) is overwritten: no table of n times K is made. Returns
+    the sum of the logarithms to base two of the powers' sums.
     """
-    n, n_means = len(rows), len(moments)
-    table = np.zeros((TOGETHER, columns.shape[1]))
-    shares = np.zeros((TOGETHER, n_means))
+    n, last = len(rows), len(moments) - 1
+    shares = np.zeros((TOGETHER, last + 1))
     total = 0.0
     for first in range(0, n, TOGETHER):
         size = min(TOGETHER, n - first)
         for r in range(0, size, 2):
             i, other = first + r, min(first + r + 1, n - 1)
-            _exponents_of_two(rows, offsets, i, other, columns, table[r], table[r + 1])
+            _exponents_of_two(rows, offsets, i, other, columns, heights, table[r], table[r + 1])
         for r in range(size):
             i = first + r
             powers, top = _take_powers(table[r]), 0.0
             if powers < TINY or powers > HUGE:
-                top = _exponents_from_largest(rows[i], offsets[i], columns, table[r])
+                top = _exponents_from_largest(rows[i], offsets[i], columns, heights, table[r])
                 powers = _take_powers(table[r])
             total += np.log2(powers) + top
-            for j in range(n_means):
+            for j in range(last):
                 shares[r, j] = rows[i, j] / powers
+            shares[r, last] = 1.0 / powers
         for r in range(size, TOGETHER):  # the last rows may be fewer
-            for j in range(n_means):
-                shares[r, j] = 0.0
+            shares[r] = 0.0
         _add_rows(table, shares, moments)
     return total

@@ -13,13 +13,15 @@ import numpy as np
 
 from isthmus.blocks.slices import block_slices
 from isthmus.linalg.products import product
-from isthmus.manifold.gtm.loops import HUGE, TINY, add_moments, take_powers
+from isthmus.manifold.gtm.loops import HUGE, TINY, TOGETHER, add_moments, take_powers
 from isthmus.typing import Array, BoolArray
 
 # Entries of the table of a block, rows times nodes: one megabyte stays in a core's cache.
 BLOCK = 2**17
 # Columns up to which one loop over rows is faster than products with a table between them.
 FEW_COLUMNS = 20
+# Numbers in the widest vector registers.
+LANES = 8
 TO_BASE_TWO = 1.0 / np.log(2.0)
 
 
@@ -96,21 +98,30 @@ def make_sums(Y: Array) -> Callable[[Mixture], Sums]:
 def _sums_of_few_columns(Y: Array) -> Callable[[Mixture], Sums]:
     """The E-step of rows of which all is known, without a table of rows and nodes."""
     n, d = Y.shape
-    rows = np.zeros((n, d + 4 - d % 4))  # with a one behind, and as wide as the loop asks
-    rows[:, :d], rows[:, d] = Y, 1.0
+    rows = np.zeros((n, d + -d % 4))  # as wide as the loop asks
+    rows[:, :d] = Y
     squares = np.einsum("nd,nd->n", Y, Y)
     total = float(squares.sum())
 
     def sums(mixture: Mixture) -> Sums:
-        factor = _node_factor(mixture, True)
-        columns = np.zeros((rows.shape[1], factor.shape[1]))
-        columns[: d + 1] = factor[:-1]
-        moments = np.zeros((d + 2 - d % 2, factor.shape[1]))
-        log_powers = add_moments(rows, factor[-1, 0] * squares, columns, moments)
+        F, beta = mixture.centres, TO_BASE_TWO * mixture.precision
+        work = _aligned(TOGETHER + d + 2 + rows.shape[1], len(F))
+        table, moments = work[:TOGETHER], work[TOGETHER : TOGETHER + d + 1]
+        heights, columns = work[TOGETHER + d + 1], work[TOGETHER + d + 2 :]
+        np.multiply(beta, F.T, out=columns[:d])
+        np.multiply(-0.5 * beta, np.einsum("kd,kd->k", F, F), out=heights)
+        log_powers = add_moments(rows, -0.5 * beta * squares, columns, heights, table, moments)
         log_likelihood = log_powers / TO_BASE_TWO + n * float(_log_constant(mixture, d))
-        return Sums(log_likelihood, n, n * d, total, moments[d : d + 1].T, moments[:d].T)
+        return Sums(log_likelihood, n, n * d, total, moments[d:].T, moments[:d].T)
 
     return sums
+
+
+def _aligned(n_rows: int, n_columns: int) -> Array:
+    """Zeros that begin where the widest registers read them at once."""
+    found = np.zeros(n_rows * n_columns + LANES)
+    first = -(found.ctypes.data // found.itemsize) % LANES
+    return found[first : first + n_rows * n_columns].reshape(n_rows, n_columns)
 
 
 def _part_sums(
