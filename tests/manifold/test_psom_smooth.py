@@ -365,3 +365,19 @@ def test_wrong_parameters_are_refused_by_name(parameters, name):
     with pytest.raises((TypeError, ValueError), match=f"The '{name}' parameter of SmoothPSOM must"):
         model.fit(X)
     assert not hasattr(model, "n_features_in_")
+
+
+@pytest.mark.parametrize("rule", ["gcv", "noise", "discrepancy"])
+@pytest.mark.parametrize("box", [None, (-30.0, 30.0)])  # of the second the basis has no full rank
+def test_a_root_of_many_rows_stands_for_them(rng, rule, box):
+    Z = rng.uniform(-1, 1, size=(400, 2))
+    X = np.c_[Z, np.sin(3 * Z[:, 0])] + 0.1 * rng.normal(size=(400, 3))
+    found = SmoothPSOM((5, 5), smoothness=rule, noise=0.1, bounds=box).fit(X, latent=Z)
+    assert found.embedding_.shape == (400, 2)
+    all_rows = smoothing.make_smoother(found.grid_, Samples(Z, X, np.ones(400)))
+    noise = None if rule == "gcv" else 0.1
+    lam, history = choose_smoothness(all_rows, rule, np.ones(400), noise=noise)
+    assert_allclose(found.smoothness_, lam, rtol=1e-6)
+    assert len(found.history_) == len(history)
+    images = X - all_rows.at(lam).residual
+    assert_allclose(found.inverse_transform(Z), images, rtol=1e-6, atol=1e-8)

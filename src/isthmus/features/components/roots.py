@@ -130,7 +130,11 @@ def level_root(Phi: Array, shift: Array) -> Array:
 
 def _cholesky_factor(rows: Array) -> Array | None:
     """The triangular root from inner products; None where squares would cost digits."""
-    S = linalg.blas.dsyrk(1.0, np.ascontiguousarray(rows).T)
+    return factor_of_products(linalg.blas.dsyrk(1.0, np.ascontiguousarray(rows).T))
+
+
+def factor_of_products(S: Array) -> Array | None:
+    """The same of the inner products themselves, whose upper triangle is overwritten."""
     lengths = np.sqrt(S.diagonal())
     R, failed = linalg.lapack.dpotrf(S, lower=0, clean=1, overwrite_a=1)
     if failed:

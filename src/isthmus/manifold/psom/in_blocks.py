@@ -2,20 +2,27 @@ r"""PSOM+ of rows that come in blocks: a triangular root of the normal equations
 
 With the basis B of the latent points, :math:`R^\top R=[B,Y]^\top[B,Y]`. The misfit of any map is
 :math:`\|Y-BW\|^2=\|R_y-R_bW\|^2`, to the last digit and for every smoothness, so that the rows of
-:math:`R` stand for all rows. Roots of blocks merge by one more decomposition.
+:math:`R` stand for all rows. Roots of blocks merge by one more decomposition. Where columns are
+far from dependent, a root is the Cholesky factor of their products; else it is found by QR.
 """
 
+from collections.abc import Iterator
 from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.linalg import blas
 
 from isthmus.blocks.rows import Rows
 from isthmus.blocks.slices import block_slices
+from isthmus.features.components.roots import factor_of_products, triangle
 from isthmus.manifold.psom.checks import check_latent, check_spread
 from isthmus.manifold.psom.grid import NodeGrid
-from isthmus.manifold.psom.smoothing import Samples
+from isthmus.manifold.psom.smoothing import DENSE_LIMIT, Samples
 from isthmus.typing import Array
+
+# Values of a piece of basis and rows: 2 MB, which stay in the cache.
+BLOCK_VALUES = 250_000
 
 
 class LatentExtent(NamedTuple):
@@ -55,11 +62,25 @@ class RootMap:
     def __call__(self, X: Array, Z: Array) -> RootSums:
         Z = np.asarray(Z.reshape(len(Z), -1), dtype=np.float64)
         check_latent(self.owner, Z, self.grid)
-        parts = (
-            _root(np.c_[self.grid.basis_matrix(Z[rows]), X[rows]])
-            for rows in block_slices(len(X), self.grid.size + X.shape[1])
-        )
-        return RootSums(reduce(lambda a, b: _root(np.r_[a, b]), parts), len(X))
+        return RootSums(samples_root(self.grid, Z, X), len(X))
+
+
+def samples_root(grid: NodeGrid, Z: Array, X: Array) -> Array:
+    """A root of the basis at points ``Z`` beside the values ``X``, without all of it in memory."""
+    width = grid.size + X.shape[1]
+    size = max(2 * width, BLOCK_VALUES // width)
+
+    def pieces() -> Iterator[Array]:
+        for rows in block_slices(len(X), width, block_size=size):
+            yield np.c_[grid.basis_matrix(Z[rows]), X[rows]]
+
+    S = np.zeros((width, width), order="F")
+    for piece in pieces():
+        S = blas.dsyrk(1.0, piece.T, beta=1.0, c=S, overwrite_c=1)
+    R = factor_of_products(S)
+    if R is None:
+        R = reduce(lambda above, piece: _root(np.r_[above, piece]), pieces(), np.empty((0, width)))
+    return R
 
 
 def merge_roots(a: RootSums, b: RootSums) -> RootSums:
@@ -68,9 +89,7 @@ def merge_roots(a: RootSums, b: RootSums) -> RootSums:
 
 
 def _root(rows: Array) -> Array:
-    if len(rows) <= rows.shape[1]:
-        return rows
-    return np.asarray(np.linalg.qr(rows, mode="r"))
+    return rows if len(rows) <= rows.shape[1] else triangle(rows)
 
 
 def extent_of(owner: Any, rows: Rows) -> Array:
@@ -90,9 +109,15 @@ def check_spread_of_root(owner: Any, root: Array) -> None:
 def folded_samples(owner: Any, rows: Rows, grid: NodeGrid) -> tuple[Samples, int]:
     """Samples with the same misfit as all rows, for every map, and the number of rows."""
     found = rows.fold(RootMap(owner, grid), merge_roots)
-    R = found.root
-    values = np.asarray(R[:, grid.size :])
-    samples = Samples(
-        np.empty((len(R), 0)), values, np.ones(len(R)), basis_rows=np.asarray(R[:, : grid.size])
-    )
-    return samples, found.n_rows
+    return root_as_samples(grid, found.root), found.n_rows
+
+
+def root_as_samples(grid: NodeGrid, R: Array) -> Samples:
+    """The rows of a root of basis and values as samples."""
+    basis, values = np.asarray(R[:, : grid.size]), np.asarray(R[:, grid.size :])
+    return Samples(np.empty((len(R), 0)), values, np.ones(len(R)), basis_rows=basis)
+
+
+def stands_for_many(grid: NodeGrid, X: Array) -> bool:
+    """Whether a root has far fewer rows than the samples, and is small enough to be found."""
+    return grid.size <= DENSE_LIMIT and len(X) > 4 * (grid.size + X.shape[1])

@@ -24,7 +24,13 @@ from isthmus.manifold.psom.base import A_GRID, BOUNDS, OUTSIDE, BaseGridManifold
 from isthmus.manifold.psom.checks import check_latent, check_nodes, check_spread, check_variances
 from isthmus.manifold.psom.choice import RULES, choose_smoothness
 from isthmus.manifold.psom.grid import BASES, NodeGrid, make_grid
-from isthmus.manifold.psom.in_blocks import extent_of, folded_samples
+from isthmus.manifold.psom.in_blocks import (
+    extent_of,
+    folded_samples,
+    root_as_samples,
+    samples_root,
+    stands_for_many,
+)
 from isthmus.manifold.psom.learn import principal_plane, unfold
 from isthmus.manifold.psom.smoothing import (
     DENSE_LIMIT,
@@ -177,11 +183,15 @@ class SmoothPSOM(BaseGridManifold):
         check_spread(self, Z, "latent points")
         grid = self._grid(box)
         check_latent(self, Z, grid)
-        data = Samples(Z, X, np.ones(len(X)))
         if self.smoothness == 0:
             self._keep(grid, smoothest_interpolant(grid, Z, X), Z, 0.0)
+        elif rule not in (None, "loo") and stands_for_many(grid, X):
+            # Every smoothness that is tried looks at all residuals: those of a root are few.
+            data = root_as_samples(grid, samples_root(grid, Z, X))
+            self._keep_smoothed(grid, data, rule, len(X))
+            self.embedding_ = Z
         else:
-            self._keep_smoothed(grid, data, rule)
+            self._keep_smoothed(grid, Samples(Z, X, np.ones(len(X))), rule)
         return self
 
     def _fit_blocks(
