@@ -100,15 +100,26 @@ def test_few_columns_by_the_compiled_loop_and_by_blas(shape, monkeypatch):
     scale = 1e-13 * (np.abs(A) @ np.abs(B)).max()
     expected = A @ B
     assert_allclose(thin.thin_product(A, B), expected, rtol=0, atol=scale)
+    A_columns = np.asfortranarray(A)
+    assert_allclose(thin.thin_product(A_columns, B), expected, rtol=0, atol=scale)
     monkeypatch.setattr(thin, "LEAST_IN_THREADS", 0)
+    monkeypatch.setattr(thin, "SUMMED_ROWS", 16)
     assert_allclose(thin.thin_product(A, np.asfortranarray(B)), expected, rtol=0, atol=scale)
+    assert_allclose(thin.thin_product(A_columns, B), expected, rtol=0, atol=scale)
 
 
 def test_few_columns_take_the_compiled_loop_where_registers_are_long(monkeypatch):
     A, B = matrices((400, 400, 16), np.float64)
     monkeypatch.setattr(thin, "_long_registers", lambda: True)
     assert thin.is_thin(A, B)
-    for other in ((A.T, B), (A, B[:, :1]), (A[:20], B), (A.astype(np.float32), B), (A, B[:, 0])):
+    assert thin.is_thin(A.T, B)
+    for other in (
+        (A[:, ::2], B[::2]),
+        (A, B[:, :1]),
+        (A[:20], B),
+        (A.astype(np.float32), B),
+        (A, B[:, 0]),
+    ):
         assert not thin.is_thin(*other)
     assert product(A, B).flags.c_contiguous
     monkeypatch.setattr(thin, "_long_registers", lambda: False)
@@ -119,6 +130,7 @@ def test_numbers_that_are_not_finite_spoil_only_their_own_sums():
     A, B = matrices((200, 300, 18), np.float64)
     A[3, 5], B[7, 2] = np.inf, np.nan
     expected = A @ B
-    found = thin.thin_product(A, B)
-    assert np.array_equal(np.isnan(found), np.isnan(expected))
-    assert np.array_equal(np.isinf(found), np.isinf(expected))
+    for matrix in (A, np.asfortranarray(A)):
+        found = thin.thin_product(matrix, B)
+        assert np.array_equal(np.isnan(found), np.isnan(expected))
+        assert np.array_equal(np.isinf(found), np.isinf(expected))

@@ -35,8 +35,8 @@ def product(A: Array, B: Array, *, out: Array | None = None) -> Array:
     if B.ndim == 1:
         gemv = blas.get_blas_funcs("gemv", (A,))
         return np.asarray(gemv(1.0, A, np.asarray(B, dtype=dtype), trans=turned))
-    if turned and is_thin(A.T, B):
-        found = thin_product(A.T, B)
+    if is_thin(A.T if turned else A, B):
+        found = thin_product(A.T if turned else A, B)
         if out is None:
             return np.ascontiguousarray(found)
         out[...] = found

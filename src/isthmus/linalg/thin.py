@@ -1,5 +1,6 @@
 """Products of a large matrix with few columns, which BLAS does at half of its speed."""
 
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -11,31 +12,39 @@ from isthmus.typing import Array
 # Columns up to which it pays, entries of a row from which it does, and multiplications that are
 # worth looking at compiled code, and worth threads.
 MOST_COLUMNS, LONG_ROWS = 96, 192
-LEAST, LEAST_IN_THREADS = 2**21, 2**27
+LEAST, LEAST_IN_THREADS = 2**19, 2**27
+# Rows that one sum runs over: sums of sums are more exact than long ones.
+SUMMED_ROWS = 4096
 
 
 def is_thin(A: Array, B: Array) -> bool:
     """Whether :func:`thin_product` is the faster way to ``A @ B``, both in double precision."""
-    if B.ndim != 2 or not A.flags.c_contiguous or A.dtype != np.float64 or B.dtype != np.float64:
+    if B.ndim != 2 or A.dtype != np.float64 or B.dtype != np.float64:
         return False
     (n, m), width = A.shape, B.shape[1]
-    fits = 2 <= width <= MOST_COLUMNS and m >= LONG_ROWS and n >= 24
-    return fits and A.size * width >= LEAST and _long_registers()
+    if not 2 <= width <= MOST_COLUMNS or A.size * width < LEAST:
+        return False
+    if A.flags.c_contiguous:
+        return m >= LONG_ROWS and n >= 24 and _long_registers()
+    few = width <= MOST_COLUMNS // 2 and min(n, m) >= 48
+    return few and A.flags.f_contiguous and _long_registers()
 
 
 def thin_product(A: Array, B: Array) -> Array:
-    """``A @ B`` for ``A`` in row order, in column order; its rows are read once and not copied.
+    """``A @ B`` in column order; ``A``, in row or column order, is read once and not copied.
 
     >>> import numpy as np
     >>> thin_product(np.array([[1.0, 2.0]]), np.array([[3.0], [4.0]]))
     array([[11.]])
     """
-    from isthmus.linalg.thin_loops import add_products
+    from isthmus.linalg.thin_loops import add_products, add_transposed_products
 
     n, width = len(A), B.shape[1]
     columns = np.ascontiguousarray(B.T)
     if width % 4:
         columns = np.concatenate([columns, np.zeros((-width % 4, len(B)))])
+    if not A.flags.c_contiguous:
+        return _transposed_product(A.T, columns, add_transposed_products)[:width].T
     if n * len(B) * width < LEAST_IN_THREADS:
         out = np.zeros((len(columns), n))
         add_products(A, columns, out)
@@ -44,6 +53,24 @@ def thin_product(A: Array, B: Array) -> Array:
     found = [np.zeros((len(columns), part.stop - part.start)) for part in parts]
     in_threads(lambda i: add_products(A[parts[i]], columns, found[i]), range(len(parts)))
     return np.concatenate(found, axis=1)[:width].T
+
+
+def _transposed_product(A: Array, columns: Array, add: Callable[..., None]) -> Array:
+    """``columns @ A`` for ``A`` in row order: sums over parts of its rows, and over the parts."""
+    (n, m), last = A.shape, len(A) % 4
+    parts = list(block_slices(n - last, 1, block_size=SUMMED_ROWS))
+    found = np.zeros((len(parts) + 1, len(columns), m))
+    found[-1] = columns[:, n - last :] @ A[n - last :]
+
+    def work(i: int) -> None:
+        add(A[parts[i]], np.ascontiguousarray(columns[:, parts[i]]), found[i])
+
+    if A.size * len(columns) >= LEAST_IN_THREADS:
+        in_threads(work, range(len(parts)))
+    else:
+        for i in range(len(parts)):
+            work(i)
+    return np.asarray(found.sum(axis=0))
 
 
 @cache

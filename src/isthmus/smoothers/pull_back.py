@@ -13,6 +13,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from isthmus.blocks.slices import block_slices
+from isthmus.linalg.products import product
+from isthmus.linalg.scratch import scratch
 from isthmus.smoothers.kernel_rows import (
     BLOCK,
     Workspace,
@@ -94,41 +96,36 @@ def _all_pairs(
     centre = Xc.mean(axis=0)
     Xe, Xc = Xe - centre, Xc - centre  # small numbers lose less in the products
     with_one = np.hstack([outputs, np.ones((n, 1))])
-    centres = np.hstack([Xc, np.ones((n, 1))])
+    # In the order in which products read their few columns.
+    centres = np.asfortranarray(np.hstack([Xc, np.ones((n, 1))]))
+    points, columns = np.hstack([Xe, np.ones((N, 1))]), np.asfortranarray(outputs)
     n_alone = 0
     by_point, back = np.empty((N, q)), np.zeros((n, q + 1))
     values = np.empty((N, outputs.shape[1]))
     slope_y = np.zeros_like(outputs) if by_output else None
-    size = min(max(16, BLOCK // n), N)
-    work, products = np.empty((2, size, n))
+    size = min(max(16, 2 * BLOCK // n), N)
     right = gaussian_centres(Xc)
-    for rows in block_slices(N, n, block_size=size):
-        m = rows.stop - rows.start
-        left_out = None if excluded is None else excluded[rows]
-        K, H, S, _ = kernel_block(Xe[rows], Xc, smoother.kernel, left_out, work[:m], right)
-        inverse = reciprocal(S + smoother.background)
-        F = values[rows] = (K @ outputs) * inverse[:, None]
-        D = slope_of(F, rows)
-        n_alone += int(np.count_nonzero(S <= 0))
-        D = D * inverse[:, None]
-        # Q = H · d_j (y_i - f_j) / S_j, the offset being one more column of the product.
-        offset = -np.einsum("ij,ij->i", D, F)[:, None]
-        Q = np.matmul(np.hstack([D, offset]), with_one.T, out=products[:m])
-        Q *= H
-        forward = _thin_product(Q, centres)
-        by_point[rows] = forward[:, :q] - forward[:, q:] * Xe[rows]
-        back += _thin_product(Q.T, np.hstack([Xe[rows], np.ones((len(D), 1))]))
-        if slope_y is not None:
-            slope_y += K.T @ D
+    with scratch(2, size, n) as (work, products):
+        for rows in block_slices(N, n, block_size=size):
+            m = rows.stop - rows.start
+            left_out = None if excluded is None else excluded[rows]
+            K, H, S, _ = kernel_block(Xe[rows], Xc, smoother.kernel, left_out, work[:m], right)
+            inverse = reciprocal(S + smoother.background)
+            F = values[rows] = product(K, columns) * inverse[:, None]
+            D = slope_of(F, rows)
+            n_alone += int(np.count_nonzero(S <= 0))
+            D = D * inverse[:, None]
+            # Q = H · d_j (y_i - f_j) / S_j, the offset being one more column of the product.
+            offset = -np.einsum("ij,ij->i", D, F)[:, None]
+            Q = np.matmul(np.hstack([D, offset]), with_one.T, out=products[:m])
+            Q *= H
+            forward = product(Q, centres)
+            by_point[rows] = forward[:, :q] - forward[:, q:] * Xe[rows]
+            back += product(Q.T, points[rows])
+            if slope_y is not None:
+                slope_y += product(K.T, D)
     by_centre = back[:, :q] - back[:, q:] * Xc
     return Gradients(by_point, by_centre, slope_y, values, n_alone)
-
-
-def _thin_product(A: Array, B: Array) -> Array:
-    """``A @ B``; of up to four columns one after the other, which reads ``A`` faster."""
-    if B.shape[1] > 4:
-        return np.asarray(A @ B)
-    return np.stack([A @ column for column in np.ascontiguousarray(B.T)], axis=1)
 
 
 def _near_pairs(

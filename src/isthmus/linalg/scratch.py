@@ -1,0 +1,40 @@
+"""Memory that is kept from one call to the next.
+
+To touch fresh memory takes longer than to compute what goes there: a step of a descent that asks
+for its blocks anew each time spends most of its time in the operating system.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from math import prod
+
+import numpy as np
+
+from isthmus.typing import Array
+
+# Doubles that are kept in a buffer, and buffers that are kept; larger ones go back at once.
+_LARGEST, _KEPT = 2**20, 4
+_free: list[Array] = []
+
+
+@contextmanager
+def scratch(*shape: int) -> Iterator[Array]:
+    """Lend an array of doubles with unknown content, for the body of a ``with`` statement alone.
+
+    >>> with scratch(2, 3) as block:
+    ...     block.shape
+    (2, 3)
+    """
+    size = prod(shape)
+    try:
+        # Taking from a list and adding to it are single steps: threads do not share a buffer.
+        buffer = _free.pop()
+    except IndexError:
+        buffer = np.empty(0)
+    if len(buffer) < size:
+        buffer = np.empty(size)
+    try:
+        yield buffer[:size].reshape(shape)
+    finally:
+        if len(buffer) <= _LARGEST and len(_free) < _KEPT:
+            _free.append(buffer)
