@@ -56,7 +56,7 @@ def _fits(X, Y):
         "ReducedRankRegression": lambda X: ReducedRankRegression(2).fit(X, Y).coef_,
         "BayesianLinearRegression": lambda X: BayesianLinearRegression().fit(X, Y).coef_,
         "SlowFeatureAnalysis": lambda X: SlowFeatureAnalysis(3).fit(X).slowness_,
-        "SmoothPSOM": lambda X: SmoothPSOM((8, 8)).fit(X, latent=Z).weights_,
+        "SmoothPSOM": lambda X: SmoothPSOM((8, 8)).fit(X, latent=Z).inverse_transform(Z[:100]),
         "SparseDictionary": lambda X: _dictionary().fit(X).components_,
         "NonnegativeFactorization": lambda X: _factors(X),
         "KernelPCA": lambda X: KernelPCA(10, **_landmarks()).fit(X).eigenvalues_,
@@ -69,10 +69,14 @@ def _landmarks():
 
 
 def _dictionary():
-    return SparseDictionary(20, alpha=4.0, max_iter=2, random_state=0)
+    # From given atoms: of many rows in blocks, others are drawn than of the same in memory, and the
+    # problem has many minima.
+    atoms = np.random.default_rng(2).normal(size=(20, N_FEATURES))
+    return SparseDictionary(20, alpha=4.0, max_iter=2, init=atoms, random_state=0)
 
 
 def _factors(X):
+    """The objective: in blocks the codes are solved anew in each pass, which is another path."""
     blocks = (lambda: (np.abs(b) for b in _cut(X))) if isinstance(X, np.memmap) else np.abs(X)
     return NonnegativeFactorization(5, tol=1e-3, random_state=0).fit(blocks).objective_
 
