@@ -60,6 +60,9 @@ class Experiment:
     draws : dict
         The settings that count draws, with the published numbers; a run whose result is kept
         takes these.
+    readings : dict
+        Words of a row's quantity, and our reading of why ours differs from what was published;
+        for rows whose verdict, made from the numbers alone, gives no reason.
     """
 
     id: str
@@ -73,6 +76,11 @@ class Experiment:
     needs_data: bool = False
     covers: Sequence[Covers] = ()
     draws: Mapping[str, int] = field(default_factory=dict)
+    readings: Mapping[str, str] = field(default_factory=dict)
+
+    def reading_of(self, quantity: str) -> str:
+        """Return our reading of a difference in this quantity; empty if none is declared."""
+        return next((why for words, why in self.readings.items() if words in quantity), "")
 
     @property
     def kept_settings(self) -> dict[str, Any]:
@@ -95,6 +103,7 @@ def experiment(
     needs_data: bool = False,
     covers: Sequence[Covers] = (),
     draws: Mapping[str, int] | None = None,
+    readings: Mapping[str, str] | None = None,
 ) -> Callable[[Run], Run]:
     """Return a decorator that registers ``run(settings, seed, progress)`` under ``id``.
 
@@ -138,6 +147,7 @@ def experiment(
             needs_data,
             tuple(covers),
             counts,
+            dict(readings or {}),
         )
         return run
 

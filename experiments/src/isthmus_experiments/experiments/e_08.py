@@ -31,6 +31,12 @@ ITERATIVE, FROM_DATA = ("gradient", "fixed point"), ("MDS", "learned")
             why="the rendered faces are not available; heads of our own and photographs stand in",
         ),
     ],
+    readings={
+        "roughness": (
+            "the learned map answers with a sum over all training faces, with weights of both "
+            "signs; MDS with a mean of three clean faces. The document judged smoothness by eye"
+        ),
+    },
     quick={"n_heads": 200, "n_persons": 5, "olivetti": False, "size": 24, "n_test": 40},
     full={"n_heads": 500, "n_persons": 5, "olivetti": True, "size": 60, "n_test": 50},
 )

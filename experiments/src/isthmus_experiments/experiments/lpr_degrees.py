@@ -29,6 +29,12 @@ PERIODS = (1, 2)
                why="noise and number of periods are not given: judged at three noises and two "
                "numbers of periods")
     ],
+    readings={
+        "": (
+            "'much better' is read as a tenth or more; under the largest noise the gain is "
+            "smaller, and the document shows one set"
+        ),
+    },
     quick={"n_sets": 10},
     full={"n_sets": 100},
 )  # fmt: skip

@@ -42,6 +42,9 @@ N_ENOUGH = 10  # draws of lost nodes, to know how far they range
     covers=[
         Covers("004 table 3.2"),
     ],
+    readings={
+        "": "which 40 nodes are lost decides, and the document has one draw",
+    },
     quick={"n_draws": 2},
     full={"n_draws": 20},
 )

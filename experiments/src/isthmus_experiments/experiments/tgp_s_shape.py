@@ -40,6 +40,12 @@ PLATEAU = 0.05
         Covers("003 figure 4.5"),
         Covers("003 table 4.6", 4),
     ],
+    readings={
+        "KL, gegenbauer": (
+            "the split and the noise on the diagonal are not stated, and both move the plain "
+            "error that the gain is a share of"
+        ),
+    },
     quick={"degrees": (1, 3, 11), "n_seeds": 1},
     full={"degrees": (1, 2, 3, 5, 7, 11), "n_seeds": 20},
 )

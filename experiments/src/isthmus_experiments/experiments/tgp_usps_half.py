@@ -4,7 +4,12 @@ import numpy as np
 
 from isthmus.plotting import error_bars
 from isthmus_experiments import Covers, Outcome, Picture, Row, experiment
-from isthmus_experiments.experiments._twin import RIDGE, Variant, shown_errors, table_rows
+from isthmus_experiments.experiments._twin import (
+    RIDGE,
+    Variant,
+    shown_errors,
+    table_rows,
+)
 from isthmus_experiments.experiments._twin_usps import compare_variants, digit_grid, usps_images
 from isthmus_experiments.measure import rmse
 
@@ -33,6 +38,13 @@ LOWER = np.arange(256) >= 128
             why="the recurrent network is another paper's, and the document does not describe it",
         ),
     ],
+    readings={
+        "no map": (
+            "the document gives neither the scale of its pixels nor the number of training "
+            "images; kernel ridge regression is at 0.287 on ours, so both processes are where a "
+            "good regression is"
+        ),
+    },
     quick={"n_train": 200, "n_test": 80, "max_rows": 100, "cv": 2, "n_variants": 1},
     full={"n_train": 825, "n_test": 275, "max_rows": 500, "cv": 3, "n_variants": 4},
     needs_data=True,

@@ -14,6 +14,12 @@ from isthmus_experiments.experiments._ukr_classes import CELLS, LESS, PUBLISHED,
         Covers("004 table 4.4", 8),
         Covers("004 table 5.7", 40),
     ],
+    readings={
+        "": (
+            "a test digit is 0.05 %, so the gap is one of a dozen digits; widths, homotopy and "
+            "the weight of the penalty in feature space are not all given"
+        ),
+    },
     quick={"n_cells": 1, "n_rows": 40, "n_test": 100, "steps": 100},
     full={
         "n_cells": 6,

@@ -59,6 +59,21 @@ OUTLIERS = {"L2": (0.445, 0.132), "Huber": (0.251, 0.074)}
         Covers("004 figure 5.3", way="claim"),
         Covers("004 figure 5.4"),
     ],
+    readings={
+        "standard deviation": (
+            "a few sets that end in another minimum make the published deviation; with Huber's "
+            "loss RPROP stalls where the sign of most slopes is all it sees, and the start "
+            "decides"
+        ),
+        "Huber": (
+            "ours is nearer to the circle: with delta = 0.01 nearly every slope is plus or minus "
+            "one, and where RPROP stalls depends on its first step, which is not given"
+        ),
+        "": (
+            "ours is nearer to the circle; the document states neither the spacing of the angles "
+            "nor the variant of RPROP, which were inferred from its other cells"
+        ),
+    },
     quick={"laws": ("gaussian",), "sizes": (0.25, 1.0), "n_sets": 1, "steps": 400},
     full={
         "laws": ("gaussian", "laplacian"),

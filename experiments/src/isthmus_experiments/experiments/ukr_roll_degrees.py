@@ -88,6 +88,20 @@ TABLE_5_13 = {
         Covers("004 table 5.12"),
         Covers("004 table 5.13"),
     ],
+    readings={
+        "degrees from the nearest": (
+            "neighbours in the order lie within the deviation over the few sets that were run; "
+            "the two quadratic fits and the constant one cannot be told apart"
+        ),
+        "three left out are worse": (
+            "its roll, whose generator is not given, may be sparser, so that three neighbours are "
+            "a larger part of a row's surroundings"
+        ),
+        "": (
+            "the generator of the roll is not given, and its height alone moves distances by a "
+            "quarter"
+        ),
+    },
     quick={"laws": ("gaussian",), "n_samples": 300, "degrees": ("constant", "quadratic"),
            "losses": ("L2",), "left_out": (1,), "n_sets": 1, "steps": 20},
     full={"laws": ("gaussian", "laplacian"), "n_samples": 1000, "degrees": tuple(DEGREES),

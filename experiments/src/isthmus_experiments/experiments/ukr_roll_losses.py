@@ -51,6 +51,13 @@ RAW_ROLL = {"gaussian": (0.401, 0.012), "laplacian": (0.366, 0.011)}
         Covers("004 table 5.5"),
         Covers("004 table 5.6"),
     ],
+    readings={
+        "": (
+            "the generator of the roll is not given, and its height alone moves distances and the "
+            "share of valid positions; a roll with more rows to an area varies less from set to "
+            "set"
+        ),
+    },
     quick={"laws": ("gaussian",), "n_samples": 300, "n_sets": 1, "steps": 100},
     full={"laws": ("gaussian", "laplacian"), "n_samples": 1000, "n_sets": 6, "steps": 1000},
     draws={"n_sets": 100},

@@ -9,6 +9,7 @@ from isthmus_experiments import Covers, Outcome, Picture, Row, draws, experiment
 from isthmus_experiments.experiments._ukr import (
     DEGREES,
     LOSSES,
+    SETS_THAT_CROSS,
     curve_points,
     published_fit,
     reconstructions,
@@ -92,6 +93,13 @@ COLUMNS = {("Huber", 1): 0, ("L2", 1): 1, ("Huber", 5): 2, ("L2", 5): 3}
     covers=[
         Covers("004 table 5.10"),
     ],
+    readings={
+        "standard deviation": SETS_THAT_CROSS,
+        "": (
+            "the mean of the document contains the sets whose start crosses to another winding, "
+            "which ours has fewer of"
+        ),
+    },
     quick={
         "kernels": ("quartic",), "degrees": ("constant", "quadratic"), "losses": ("L2",),
         "n_sets": 1, "steps": 60,

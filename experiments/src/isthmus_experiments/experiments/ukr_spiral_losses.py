@@ -8,6 +8,7 @@ from isthmus.plotting import error_bars
 from isthmus_experiments import Covers, Outcome, Picture, Row, draws, experiment
 from isthmus_experiments.experiments._ukr import (
     LOSSES,
+    SETS_THAT_CROSS,
     distance,
     published_fit,
     reconstructions,
@@ -37,6 +38,9 @@ TABLE_5_3 = {
     covers=[
         Covers("004 table 5.3"),
     ],
+    readings={
+        "standard deviation": SETS_THAT_CROSS,
+    },
     quick={"kernels": ("quartic",), "n_sets": 1, "steps": 300},
     full={"kernels": ("quartic", "Gaussian"), "n_sets": 8, "steps": 1000},
     draws={"n_sets": 100},

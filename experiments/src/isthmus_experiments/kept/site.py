@@ -58,7 +58,7 @@ def published_page(
         "",
         "## Where we differ, and our reading",
         "",
-        *_differences(kept),
+        *_differences(kept, {e.id: e for e in experiments}),
         "",
         "## Every result",
         "",
@@ -82,8 +82,8 @@ def _introduction(kept: list[Record], n_experiments: int) -> list[str]:
         "",
         f"*Reproduced*: a published number that ours meets within {BAND:.0%}. *Holds*: a "
         "published claim that we confirm, or a number that ours meets less closely. *Observed*: "
-        "ours alone, nothing was published. *Differs*: ours contradicts it; our reading is beside "
-        "it.",
+        "ours alone, nothing was published. *Differs*: ours contradicts what was published or, "
+        "where nothing was, what one would expect; our reading is beside it.",
         "",
         "This page is written by `python docs/published.py` from `experiments/results`, and that "
         "by `isthmus reproduce --keep experiments/results`.",
@@ -145,7 +145,7 @@ def _draws(kept: list[Record]) -> list[str]:
     return lines
 
 
-def _differences(kept: list[Record]) -> list[str]:
+def _differences(kept: list[Record], experiments: Mapping[str, Experiment]) -> list[str]:
     lines = [
         table_line("experiment", "quantity", "published", "ours", "our reading"),
         "|---|---|---|---|---|",
@@ -154,7 +154,9 @@ def _differences(kept: list[Record]) -> list[str]:
         for row in record.findings:
             if row.finding == "differs":
                 values = format_value(row.published), format_value(row.ours)
-                lines.append(table_line(record.id, row.quantity, *values, row.verdict))
+                why = experiments[record.id].reading_of(row.quantity)
+                text = f"{row.verdict}. {why[:1].upper()}{why[1:]}" if why else row.verdict
+                lines.append(table_line(record.id, row.quantity, *values, text))
     return lines
 
 
