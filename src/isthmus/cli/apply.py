@@ -71,7 +71,7 @@ def predicted_frame(
     frame = pd.DataFrame(index=range(len(gone)), columns=columns.outputs, dtype=object)
     if not gone.all():
         kept = take(inputs.X, ~gone) if gone.any() else inputs.X
-        values = _as_columns(columns, predictions(model.estimator, kept))
+        values = _as_columns(columns, predictions(model.estimator, kept, columns.task))
         frame = pd.DataFrame(values, index=np.flatnonzero(~gone), columns=columns.outputs)
         frame = frame.reindex(range(len(gone)))
     if widths is None:
@@ -123,7 +123,7 @@ def score(model_file: Path, path: Path, *, options: ApplyOptions, console: Conso
     drop = unknown | found.gone if options.missing == "drop" or columns.objects else unknown
     if drop.all():
         raise UserError(f"table {path}: every row has an empty cell, none is left")
-    predicted = predictions(model.estimator, take(found.X, ~drop))
+    predicted = predictions(model.estimator, take(found.X, ~drop), columns.task)
     result = scores(Y[~drop], predicted, columns.task)
     console.print(score_table(result, columns, int((~drop).sum())))
 

@@ -12,11 +12,15 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from isthmus.cli.cells import KINDS
 from isthmus.cli.columns import TaskColumns
 from isthmus.features.kernel_pca.estimator import KernelPCA
+from isthmus.kernels.algebra.normalized import Normalized
+from isthmus.kernels.sequences.positions import NGrams
 from isthmus.kernels.sequences.strings import Spectrum
 from isthmus.kernels.series.alignment import GlobalAlignment
 from isthmus.kernels.vectors.gaussian import Gaussian
+from isthmus.kernels.vectors.laplacian import Laplacian
 from isthmus.preimage.candidate import CandidatePreimage
 from isthmus.preimage.vectors.fixed_point import FixedPointPreimage
 from isthmus.preimage.vectors.learned import LearnedPreimage
@@ -39,17 +43,20 @@ class Candidate:
 
 def candidates(columns: TaskColumns, n_rows: int) -> list[Candidate]:
     """Return estimators for the task, simplest first; each takes the raw input columns."""
-    maps = _input_maps(columns)
     # Neighbours by brute force, because a model file cannot hold a search tree.
     n_neighbors = max(1, min(10, n_rows // 4))
     baselines = _baselines(columns, n_neighbors)
     if columns.objects:  # only the kernel knows how to compare them
         baselines = baselines[:1]
-    ours = [
-        Candidate(f"dependency, {name}{which}", estimator.set_params(x_features=x), KERNEL_ROWS)
-        for which, x in maps.items()
-        for name, estimator in _dependency(columns).items()
-    ]
+    if columns.task in KINDS:
+        found = _for_cells(columns)
+    else:
+        found = {
+            name + which: estimator.set_params(x_features=x)
+            for which, x in _input_maps(columns).items()
+            for name, estimator in _dependency(columns).items()
+        }
+    ours = [Candidate(f"dependency, {name}", e, KERNEL_ROWS) for name, e in found.items()]
     plain = [Candidate(name, estimator, is_baseline=True) for name, estimator in baselines] + ours
     return [_with_encoding(candidate, columns) for candidate in plain]
 
@@ -57,8 +64,9 @@ def candidates(columns: TaskColumns, n_rows: int) -> list[Candidate]:
 def _input_maps(columns: TaskColumns) -> dict[str, Any]:
     if columns.objects == "series":
         return {", series": GlobalAlignment()}
-    if columns.objects == "text":
-        return {", letter pairs": Spectrum(2), ", letter triples": Spectrum(3)}
+    if columns.objects:
+        part = "letter" if columns.objects == "text" else "symbol"
+        return {f", {part} pairs": Spectrum(2), f", {part} triples": Spectrum(3)}
     return {"": None}
 
 
@@ -75,9 +83,9 @@ def _baselines(columns: TaskColumns, n_neighbors: int) -> list[tuple[str, Any]]:
             ("most frequent labels", DummyClassifier()),
             (f"{n_neighbors} nearest neighbours", voting),
         ]
-    if columns.task == "text":
+    if columns.task in KINDS:
         return [
-            ("most frequent text", DummyClassifier()),
+            (f"most frequent {columns.task}", DummyClassifier()),
             ("nearest neighbour", KNeighborsClassifier(1, algorithm="brute")),
         ]
     nearest = KNeighborsRegressor(n_neighbors, weights="distance", algorithm="brute")
@@ -96,10 +104,6 @@ def _dependency(columns: TaskColumns) -> dict[str, Any]:
             "fewest wrong labels": DependencyEstimator(loss="hamming"),
             "best F1": DependencyEstimator(loss="f1"),
         }
-    if columns.task == "text":
-        return {
-            "words": DependencyEstimator(y_features=Spectrum(2), preimage=CandidatePreimage()),
-        }
     found = {"kernel ridge": DependencyEstimator()}
     if len(columns.outputs) > 1 and not columns.objects:
         # Several outputs may depend on each other; only a nonlinear output kernel sees that.
@@ -107,6 +111,24 @@ def _dependency(columns: TaskColumns) -> dict[str, Any]:
         for name, preimage in preimages.items():
             outputs = KernelPCA(0.99, kernel=Gaussian())
             found[name] = DependencyEstimator(y_features=outputs, preimage=preimage)
+    return found
+
+
+def _for_cells(columns: TaskColumns) -> dict[str, Any]:
+    """Estimators of texts, sequences and series."""
+    # Few kernels, named: to choose among all that could be meant takes five times as long.
+    kernels = {
+        "": {"": Gaussian(), ", Laplacian kernel": Laplacian()},
+        "series": {"": GlobalAlignment()},
+    }.get(columns.objects, {"": Normalized(NGrams(3))})
+    if columns.task == "series":
+        name, found, loss = "closest alignment", {}, "alignment"
+    else:
+        nearest = DependencyEstimator(y_features=Spectrum(2), preimage=CandidatePreimage())
+        found = {"known answers": nearest.set_params(x_features=kernels[""])}
+        name, loss = "fewest edits", "edit"
+    for which, kernel in kernels.items():
+        found[name + which] = DependencyEstimator(x_features=kernel, loss=loss)
     return found
 
 

@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from isthmus.cli.cells import objects_of
 from isthmus.cli.errors import UserError
 from isthmus.cli.tables.select import find_columns
 from isthmus.cli.tables.table import Table
 
-TASKS = ("auto", "regression", "classification", "labels", "text")
+TASKS = ("auto", "regression", "classification", "labels", "text", "sequence", "series")
 MISSING = ("impute", "drop", "refuse")
 UNSEEN = ("ignore", "refuse")
 SET_SIGN = ";"
@@ -31,8 +32,8 @@ class TaskColumns:
         The labels of the output column if it holds classes or sets of labels, else empty.
     dates : list of str
         Input columns that hold dates, which are learned as days.
-    task : {"regression", "classification", "labels", "text"}
-    objects : {"", "series", "text"}
+    task : one of :data:`TASKS`
+    objects : {"", "text", "sequence", "series"}
         What the one input column holds, if it is not vectors that the rows are.
     """
 
@@ -84,6 +85,9 @@ class TaskColumns:
         if self.task == "regression":
             return np.column_stack([table.numbers(name) for name in self.outputs]), gone
         text = table.text(self.outputs[0])
+        if self.task == "series":
+            for i, cell in enumerate(text):
+                _check_series(table, self.outputs[0], i, cell)
         if self.task == "labels":
             known = {label: i for i, label in enumerate(self.classes)}
             Y = np.zeros((len(text), len(known)))
@@ -116,23 +120,21 @@ def _objects(columns: TaskColumns, table: Table, missing: str) -> Inputs:
             _refuse_missing(table, name)
         notes.append(_missing_note(table, [name], int(gone.sum()), "drop"))
     text = table.text(name)
-    if columns.objects == "text":
-        return Inputs(list(text), gone, notes)
-    return Inputs([_series(table, name, i, c) for i, c in enumerate(text)], gone, notes)
+    if columns.objects == "series":
+        for i, cell in enumerate(text):
+            _check_series(table, name, i, cell)
+    return Inputs(objects_of(text, columns.objects), gone, notes)
 
 
-def _series(table: Table, name: str, row: int, cell: str) -> np.ndarray:
-    if not cell:
-        return np.zeros(1)
+def _check_series(table: Table, name: str, row: int, cell: str) -> None:
     try:
-        values = np.array(cell.replace(";", " ").split(), dtype=float)
+        values = objects_of([cell], "series")[0]
     except ValueError as error:
         raise UserError(
             f"{table.where(name, row)}: expected a series of numbers, got {cell[:60]!r}"
         ) from error
     if not np.isfinite(values).all():
         raise UserError(f"{table.where(name, row)}: expected finite numbers in the series")
-    return values
 
 
 def _known_labels(table, name, known, unseen, notes):

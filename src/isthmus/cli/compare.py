@@ -1,6 +1,7 @@
 """Compare estimators by cross-validation and fit the best."""
 
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +13,7 @@ from sklearn.base import clone
 
 from isthmus.blocks.sampling import sample_rows
 from isthmus.cli.candidates import Candidate
+from isthmus.cli.cells import KINDS, cell_of, objects_of
 from isthmus.cli.errors import UserError
 from isthmus.cli.scores import Scores, scores
 
@@ -49,8 +51,8 @@ def compare_candidates(
         for k in range(n_folds):
             on_fold(candidate.name)
             train, test = fold != k, fold == k
-            model = clone(candidate.estimator).fit(take(X, train), _targets(Y[train], task))
-            predicted[test] = predictions(model, take(X, test))
+            model = _fitted(candidate, take(X, train), Y[train], task)
+            predicted[test] = predictions(model, take(X, test), task)
         seconds = (time.perf_counter() - start) / n_folds
         results.append(Comparison(candidate, scores(Y, predicted, task), seconds, predicted))
         on_done(results[-1])
@@ -67,7 +69,7 @@ def fit_candidate(
 ):
     """Fit the candidate on all rows, or on as many as it can take; return it and their number."""
     rows = sample_rows(len(X), candidate.max_rows, random_state)
-    return clone(candidate.estimator).fit(take(X, rows), _targets(Y[rows], task)), len(rows)
+    return _fitted(candidate, take(X, rows), Y[rows], task), len(rows)
 
 
 def take(X: Any, rows: np.ndarray) -> Any:
@@ -77,9 +79,12 @@ def take(X: Any, rows: np.ndarray) -> Any:
     return [X[i] for i in (np.flatnonzero(rows) if rows.dtype == bool else rows)]
 
 
-def predictions(model, X: Any) -> np.ndarray:
-    """Return the predictions of a fitted candidate: (n, n_outputs), or labels (n,)."""
-    predicted = np.asarray(model.predict(X))
+def predictions(model, X: Any, task: str = "regression") -> np.ndarray:
+    """Return the predictions of a fitted candidate: (n, n_outputs), or labels or cells (n,)."""
+    found = model.predict(X)
+    if task in KINDS:
+        return np.array([cell_of(thing) for thing in found], dtype=object)
+    predicted = np.asarray(found)
     return predicted.reshape(len(X), -1) if predicted.dtype.kind == "f" else predicted
 
 
@@ -110,8 +115,14 @@ def check_classes(Y: np.ndarray, task: str) -> None:
         raise UserError("cross-validation needs at least two labels that occur more than once")
 
 
-def _targets(Y: np.ndarray, task: str) -> Any:
-    if task == "text":
-        return list(Y)
-    # One output is passed as a vector, as scikit-learn's regressors expect.
-    return Y[:, 0] if task == "regression" and Y.shape[1] == 1 else Y
+def _fitted(candidate: Candidate, X: Any, Y: np.ndarray, task: str) -> Any:
+    """The estimator, fitted on what the cells hold; a baseline takes a whole cell for a label."""
+    targets: Any = Y
+    if task in KINDS and not candidate.is_baseline:
+        targets = objects_of(Y, task)
+    elif task == "regression" and Y.shape[1] == 1:
+        targets = Y[:, 0]  # as scikit-learn's regressors expect it
+    with warnings.catch_warnings():
+        # Nearly every text is a class of its own, which is meant.
+        warnings.filterwarnings("ignore", message="The number of unique classes is greater")
+        return clone(candidate.estimator).fit(X, targets)

@@ -7,6 +7,7 @@ from typing import Any
 from sklearn.base import is_classifier
 
 from isthmus import __version__
+from isthmus.cli.cells import KINDS
 from isthmus.cli.columns import TASKS, TaskColumns
 from isthmus.cli.scores import Scores
 from isthmus.files.contents import ModelFileError
@@ -71,7 +72,7 @@ def columns_from(card: Any) -> TaskColumns:
             raise TypeError(f"{name} is not a list of names")
     if not isinstance(columns.categories, dict):
         raise TypeError("categories is not a table")
-    if columns.task not in (*TASKS, "manifold") or columns.objects not in ("", "series", "text"):
+    if columns.task not in (*TASKS, "manifold") or columns.objects not in ("", *KINDS):
         raise TypeError("the task is unknown")
     if columns.objects and len(columns.inputs) != 1:
         raise TypeError("objects are in one column")

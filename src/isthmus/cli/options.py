@@ -53,6 +53,8 @@ class TaskChoice(StrEnum):
     classification = "classification"
     labels = "labels"
     text = "text"
+    sequence = "sequence"
+    series = "series"
     manifold = "manifold"
 
 

@@ -1,10 +1,19 @@
 """Errors of predictions, column by column."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-ERRORS = {"classification": "error rate", "labels": "1 − F1", "text": "edit error"}
+from isthmus.cli.cells import KINDS, objects_of
+
+ERRORS = {
+    "classification": "error rate",
+    "labels": "1 − F1",
+    "text": "edit error",
+    "sequence": "edit error",
+    "series": "alignment error",
+}
 """How the error of each task but regression is called."""
 
 
@@ -21,7 +30,8 @@ class Scores:
         output; NaN where the output does not vary. Empty for labels.
     error_rate : float
         Fraction of wrong labels; 1 − F1, averaged over rows, for sets of labels; edits per
-        letter for text; NaN for numeric outputs.
+        letter or symbol for text and sequences; for series the squared differences along the
+        best alignments, divided by those from the mean of all numbers; NaN for numeric outputs.
     """
 
     rmse: list[float]
@@ -46,10 +56,11 @@ def scores(Y: np.ndarray, predicted: np.ndarray, task: str = "regression") -> Sc
         return Scores([], [], float(np.mean(predicted != Y)))
     if task == "labels":
         return Scores([], [], float(np.mean(1 - _f1(Y > 0.5, predicted > 0.5))))
-    if task == "text":
-        return Scores(
-            [], [], float(np.mean([_edits(a, b) for a, b in zip(Y, predicted, strict=True)]))
-        )
+    if task in KINDS:
+        pairs = zip(objects_of(Y, task), objects_of(predicted, task), strict=True)
+        if task == "series":
+            return Scores([], [], _misaligned(list(pairs)))
+        return Scores([], [], float(np.mean([_edits(a, b) for a, b in pairs])))
     mse = np.mean((Y - predicted) ** 2, axis=0)
     variance = Y.var(axis=0)
     r2 = [float(1 - m / v) if v > 0 else float("nan") for m, v in zip(mse, variance, strict=True)]
@@ -63,8 +74,17 @@ def _f1(truth: np.ndarray, guess: np.ndarray) -> np.ndarray:
     return np.where(total == 0, 1.0, 2 * both / np.maximum(total, 1))
 
 
-def _edits(a: str, b: str) -> float:
-    """Insertions, deletions and replacements between two texts, per letter of the longer."""
+def _misaligned(pairs: list[tuple[np.ndarray, np.ndarray]]) -> float:
+    """Squared differences along alignments, in units of the variation of the true series."""
+    from isthmus.series.warping import dtw  # compiled, and needed by this task alone
+
+    values = np.concatenate([truth for truth, _ in pairs])
+    cost = sum(dtw(truth, guess) for truth, guess in pairs)
+    return float(cost / max(np.sum((values - values.mean()) ** 2), np.finfo(float).tiny))
+
+
+def _edits(a: Sequence[str], b: Sequence[str]) -> float:
+    """Insertions, deletions and replacements between two sequences, per symbol of the longer."""
     row = list(range(len(b) + 1))
     for i, letter in enumerate(a, start=1):
         diagonal, row[0] = row[0], i

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from isthmus.cli.cells import KINDS, are_sequences
 from isthmus.cli.columns import SET_SIGN, TaskColumns, label_set
 from isthmus.cli.errors import UserError
 from isthmus.cli.tables.select import find_columns
@@ -79,8 +80,11 @@ def _input_kinds(table, inputs, dates, notes):
         elif table.is_text(name):
             distinct = sorted(set(table.text(name)) - {""})
             if len(inputs) == 1 and len(distinct) > max(20, len(table) / 2):
-                notes.append(f"input column {name!r} holds words: compared by what they spell")
-                return inputs, {}, [], "text"
+                kind, said = "text", "words: compared by what they spell"
+                if are_sequences(distinct):
+                    kind, said = "sequence", "sequences of symbols: compared by common pieces"
+                notes.append(f"input column {name!r} holds {said}")
+                return inputs, {}, [], kind
             categories[name] = _check_categories(table, name, distinct)
         kept.append(name)
     if not kept:
@@ -126,6 +130,12 @@ def _output_task(table, outputs, task, notes):
         )
     if task != "auto":
         return task
+    if table.is_series(first):
+        notes.append(
+            f"output column {first!r} holds series: learned by their alignment; "
+            "--task classification takes each whole cell for a label"
+        )
+        return "series"
     _check_unmixed(table, first)
     text = [cell for cell in table.text(first) if cell]
     if any(SET_SIGN in cell for cell in text):
@@ -134,13 +144,20 @@ def _output_task(table, outputs, task, notes):
             "--task classification takes each whole cell for a label"
         )
         return "labels"
-    if len(set(text)) > max(20, len(text) / 2):
+    if len(set(text)) <= max(20, len(text) / 2):
+        return "classification"
+    if are_sequences(text):
+        n = len({symbol for cell in text for symbol in cell.split()})
         notes.append(
-            f"output column {first!r} has {len(set(text))} different texts in {len(text)} rows: "
-            "learned by what they spell; --task classification takes each for a label"
+            f"output column {first!r} holds sequences of {n} symbols, separated by blanks; "
+            "--task text learns them letter by letter"
         )
-        return "text"
-    return "classification"
+        return "sequence"
+    notes.append(
+        f"output column {first!r} has {len(set(text))} different texts in {len(text)} rows: "
+        "learned by what they spell; --task classification takes each for a label"
+    )
+    return "text"
 
 
 def _check_unmixed(table, name):
@@ -194,7 +211,7 @@ def _classes(table, outputs, task):
             f"table {table.path}: output column {outputs[0]!r} is {shown} in every row: nothing to "
             "learn"
         )
-    return distinct if task != "text" else []
+    return [] if task in KINDS else distinct
 
 
 def _example(table, name):

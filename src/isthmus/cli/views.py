@@ -76,6 +76,8 @@ def quality_name(task: str) -> str:
         "classification": "share of correct labels",
         "labels": "mean F1",
         "text": "1 − edit error",
+        "sequence": "1 − edit error",
+        "series": "1 − alignment error",
     }[task]
 
 

@@ -7,15 +7,15 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 def defused(cell: str) -> str:
     """The text, behind an apostrophe where a spreadsheet would calculate it.
 
-    >>> [defused(cell) for cell in ("-2.5", "-2+3", "=A1", "plain")]
-    ['-2.5', "'-2+3", "'=A1", 'plain']
+    >>> [defused(cell) for cell in ("-2.5", "-2.5 0.3", "-2+3", "=A1", "plain")]
+    ['-2.5', '-2.5 0.3', "'-2+3", "'=A1", 'plain']
     """
-    return f"'{cell}" if cell.startswith(FORMULA) and not _is_number(cell) else cell
+    return f"'{cell}" if cell.startswith(FORMULA) and not _are_numbers(cell) else cell
 
 
-def _is_number(cell: str) -> bool:
+def _are_numbers(cell: str) -> bool:
+    """Whether the cell is a number, or several with blanks between them."""
     try:
-        float(cell)
+        return len([float(part) for part in cell.split(" ")]) > 0
     except ValueError:
         return False
-    return True
