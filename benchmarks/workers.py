@@ -14,6 +14,7 @@ import multiprocessing
 import os
 import resource
 import sys
+import tempfile
 import time
 from contextlib import nullcontext
 from datetime import date
@@ -114,6 +115,19 @@ def read_memory(barrier, found):
     found.put(best_rate(barrier, A.sum, A.nbytes / 1e9))
 
 
+def read_file(barrier, found):
+    """Gigabytes per second at which this process reads a file that the system has in memory."""
+    with tempfile.NamedTemporaryFile() as file:
+        np.ones(CHUNK * N_FEATURES).tofile(file.name)
+        gigabytes = 8 * CHUNK * N_FEATURES / 1e9
+
+        def work():
+            for _ in range(20):
+                load(file.name, 0, CHUNK)
+
+        found.put(best_rate(barrier, work, 20 * gigabytes))
+
+
 def multiply(barrier, found):
     """Gigaflops at which this process multiplies matrices that stay in its cache."""
     A = np.random.default_rng(0).normal(size=(300, 300))
@@ -152,6 +166,7 @@ def best_rate(barrier, work, amount):
 # What a processor does, and in which unit.
 RATES = {
     read_memory: "GB/s read of memory",
+    read_file: "GB/s read of a file in memory, into new arrays of 40 MB",
     multiply: "Gflop/s of matrix products in the cache",
     exponentiate: "million exponentials in a second",
 }
@@ -229,7 +244,9 @@ def main(arguments=None):
                 name: timed(name, stream_of(path, n), few, lambda: {"here": time.process_time()})
                 for name in FOLDS
             }
-        runs = [on_workers(1, path, n), on_workers(2, path, n), on_workers(1, path, n, keep=False)]
+        # First, since what processes are started with stays in the environment.
+        plain = on_workers(1, path, n, keep=False)
+        runs = on_workers(1, path, n), on_workers(2, path, n), plain
     rates = {what: [rate(task, k) for k in (1, 2)] for task, what in RATES.items()}
     text = page(n, here, runs, rates)
     print(text)

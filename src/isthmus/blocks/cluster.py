@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from math import isnan
 from typing import Any
@@ -14,8 +15,8 @@ from isthmus import __version__
 from isthmus._extras import load_extra
 from isthmus.blocks.checks import join_blocks, last_rows, n_rows_of
 from isthmus.blocks.containers import is_dask
-from isthmus.blocks.fusing import fused
-from isthmus.blocks.tree import levels, merge_group
+from isthmus.blocks.fusing import ChunkTasks
+from isthmus.blocks.tree import merge_group
 
 # Seconds to wait for a worker where the cluster has none at all.
 PATIENCE = 30.0
@@ -158,23 +159,6 @@ def _cut(X: Any, sizes: list[float], total: int, owner: str) -> list[Any]:
     return [delayed(Held(piece), traverse=False) for piece in pieces]
 
 
-def tails(nodes: list[tuple[Any, ...]], sizes: list[float], n: int) -> list[Any]:
-    """For each block the last ``n`` rows of those before it, None for the first."""
-    whole = all(size >= n for size in sizes)  # false where a size is unknown
-    found: list[Any] = [None]
-    for node in nodes[:-1]:
-        before = None if whole else found[-1]
-        found.append(delayed(_tail)(n, before, list(node)))
-    return found
-
-
-def _tail(n: int, before: list[Any] | None, parts: list[Any]) -> list[Any]:
-    parts = [unpack(part) for part in parts]
-    if before is not None:
-        parts = [join_blocks([b, part]) for b, part in zip(before, parts, strict=True)]
-    return [last_rows(part, n) for part in parts]
-
-
 def unpack(part: Any) -> Any:
     """A block as it came, from what Dask made of it."""
     if isinstance(part, Held):
@@ -185,7 +169,7 @@ def unpack(part: Any) -> Any:
 def reduce_blocks(
     leaf: Any,
     merge: Any,
-    nodes: list[tuple[Any, ...]],
+    chunks: ChunkTasks,
     sizes: list[float],
     *,
     starts: list[int],
@@ -194,16 +178,27 @@ def reduce_blocks(
     owner: str,
 ) -> Any:
     """What the blocks merge to, as a tree on the active scheduler."""
-    shared = delayed(Held((leaf, state)), traverse=False)
-    merging = delayed(Held(merge), traverse=False)
-    before = tails(nodes, sizes, overlap) if overlap else [None] * len(nodes)
-    run, join = delayed(_run_leaf), delayed(_run_merge)
-    leaves = [
-        run(shared, index, start, tail, *node)
-        for index, (start, tail, node) in enumerate(zip(starts, before, nodes, strict=True))
-    ]
-    root = levels(leaves, lambda group: join(merging, list(group)))
-    return compute(fused(root, leaves, len(nodes[0])), owner)
+    tail = None
+    if overlap:
+        # Where a block may be shorter than the overlap, that reaches back further.
+        tail = partial(_tail, overlap), not all(size >= overlap for size in sizes)
+    root = chunks.reduction(
+        _run_leaf,
+        _run_merge,
+        enumerate(starts),
+        shared=Held((leaf, state)),
+        merging=Held(merge),
+        tail=tail,
+    )
+    return compute(root, owner)
+
+
+def _tail(n: int, before: list[Any] | None, *parts: Any) -> list[Any]:
+    """The last ``n`` rows of a block and of those before it."""
+    found = [unpack(part) for part in parts]
+    if before is not None:
+        found = [join_blocks([b, part]) for b, part in zip(before, found, strict=True)]
+    return [last_rows(part, n) for part in found]
 
 
 def _run_leaf(shared: Held, index: int, start: int, before: list[Any] | None, *parts: Any) -> Any:
@@ -211,7 +206,7 @@ def _run_leaf(shared: Held, index: int, start: int, before: list[Any] | None, *p
     return leaf(index, start, tuple(map(unpack, parts)), before, state)
 
 
-def _run_merge(merging: Held, group: list[Any]) -> Any:
+def _run_merge(merging: Held, *group: Any) -> Any:
     return merge_group(merging.value, group)
 
 

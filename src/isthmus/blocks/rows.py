@@ -14,6 +14,7 @@ from isthmus._checks import name_of
 from isthmus.blocks import cluster
 from isthmus.blocks.checks import BlockCheck, join_blocks, last_rows, n_rows_of
 from isthmus.blocks.containers import DASK, STREAM, is_endless, kind_of
+from isthmus.blocks.fusing import ChunkTasks
 from isthmus.blocks.slices import block_slices
 from isthmus.blocks.streams import read, together
 from isthmus.blocks.tree import TreeMerge
@@ -241,6 +242,7 @@ class DaskRows(Rows):
         ]
         learned = tuple(c.learn_from(e) for c, e in zip(checks, examples, strict=True))
         super().__init__(owner, learned, examples[0], once=False)
+        self._chunks = ChunkTasks(self._nodes)
         if not any(np.isnan(self._sizes)):
             self.n_rows = int(sum(self._sizes))
 
@@ -251,7 +253,7 @@ class DaskRows(Rows):
         return cluster.reduce_blocks(
             leaf,
             merge,
-            self._nodes,
+            self._chunks,
             self._sizes,
             starts=starts,
             state=state,
