@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 from isthmus.losses import (
@@ -85,6 +85,8 @@ def test_predictions_outputs_and_rows_agree_with_residuals(loss):
     assert values.shape == ((5,) if loss.shape == "ball" else R.shape)
     assert_allclose(loss.row_values(R)[0], values if values.ndim == 1 else values.sum(axis=1))
     assert_allclose(loss.row_values(R)[1], slopes)
+    assert_allclose(loss.summed(R)[0], values.sum())
+    assert_array_equal(loss.summed(R)[1], slopes)
 
 
 # Limits -----------------------------------------------------------------------------------
@@ -329,6 +331,14 @@ def test_a_share_of_wild_residuals_hardly_moves_what_is_automatic():
 def test_residuals_that_vanish_have_a_spread_nonetheless():
     assert robust_spread(np.zeros(5)) == 1.0
     assert robust_spread(np.array([0.0, 0.0, 0.0, 6.0])) == 1.5
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 1000])
+def test_medians_of_columns_are_those_of_numpy(n):
+    Y = np.random.default_rng(n).normal(size=(n, 4))
+    Y[:, 1] = np.round(Y[:, 1])
+    Y[n // 2, 2], Y[0, 3] = np.inf, np.nan
+    assert_array_equal(weighted_median(Y), np.median(Y, axis=0))
 
 
 def test_weighted_median_is_the_median_of_repeated_rows():

@@ -104,20 +104,38 @@ def test_gradient_predicts_the_change_to_second_order():
     assert np.polyfit(np.log(t), np.log(remainder), 1)[0] > 1.9
 
 
+@pytest.mark.parametrize("sphere", [False, True])
 @given(shape=SHAPES, seed=SEEDS)
-@settings(deadline=None, max_examples=40)
-def test_nearest_matrix_of_a_rank_is_found_from_anywhere(shape, seed):
+@settings(deadline=None, max_examples=25)
+def test_nearest_matrix_of_a_rank_is_found_from_anywhere(sphere, shape, seed):
     rng = np.random.default_rng(seed)
     o, d, r = shape
     k = min(o, d)
     # Distinct singular values: the truncation is then the only minimum.
     target = (haar_sample(o, k, rng) * 2.0 ** -np.arange(k)) @ haar_sample(d, k, rng).T
     b = rng.normal(size=o)
-    result = minimize_fixed_rank(distance_to(target, b), random_point(shape, rng), tol=1e-9)
+    known = {"curvature": 1.0, "sphere": True} if sphere else {}
+    start = random_point(shape, rng)
+    result = minimize_fixed_rank(distance_to(target, b), start, tol=1e-9, **known)
     assert result.converged
     assert_allclose(matrix(result.point), truncation(target, r), atol=1e-5)
     assert_allclose(result.point.b, b, atol=1e-5)
     assert (np.diff(result.path) <= 1e-12 * result.path[0]).all()
+
+
+@pytest.mark.parametrize("gap", [0.1, 0.95])
+def test_steps_down_a_sphere_are_as_few_as_its_singular_values_allow(gap):
+    rng = np.random.default_rng(0)
+    values = np.r_[np.ones(3), np.full(17, gap)]
+    target = (haar_sample(30, 20, rng) * values) @ haar_sample(40, 20, rng).T
+    start = random_point((30, 40, 3), rng)
+    plain = minimize_fixed_rank(distance_to(target, start.b), start)
+    known = minimize_fixed_rank(distance_to(target, start.b), start, curvature=1.0, sphere=True)
+    assert plain.converged
+    assert known.converged
+    assert known.value <= plain.value * (1 + 1e-9)
+    # Where the gap is narrow the gradient alone would take far longer: the memory comes in.
+    assert known.n_iter <= (0.8 if gap < 0.5 else 1.2) * plain.n_iter
 
 
 def test_an_optimal_start_stays_and_too_few_steps_are_admitted():

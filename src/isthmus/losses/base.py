@@ -148,6 +148,11 @@ class ResidualLoss(Loss):
         values, slopes = self.of_residuals(R)
         return (values if values.ndim == 1 else values.sum(axis=1)), slopes
 
+    def summed(self, R: Array) -> tuple[float, Array]:
+        """Sum of the losses of residuals, and its slope in ``R``."""
+        values, slopes = self.of_residuals(R)
+        return float(values.sum()), slopes
+
     def evaluate(self, Y: Array, P: Array) -> tuple[Array, Array]:
         return self.of_residuals(P - Y)
 

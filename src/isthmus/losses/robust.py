@@ -50,6 +50,12 @@ class Huber(ResidualLoss):
         slope = np.clip(E, -self.delta, self.delta)
         return slope * (E - 0.5 * slope), slope
 
+    def summed(self, R: Array) -> tuple[float, Array]:
+        if self.shape == "ball":
+            return super().summed(R)
+        slope = np.clip(R, -self.delta, self.delta)
+        return float(np.vdot(slope, R) - 0.5 * np.vdot(slope, slope)), slope
+
 
 @dataclass
 class PseudoHuber(ResidualLoss):

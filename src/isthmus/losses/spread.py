@@ -16,7 +16,7 @@ def weighted_median(Y: Array, weights: Array | None = None) -> Array:
     array([5.5])
     """
     if weights is None:
-        return np.median(Y, axis=0)
+        return _medians(Y)
     order = np.argsort(Y, axis=0)
     reached = np.cumsum(weights[order], axis=0)
     half = reached[-1] / 2
@@ -25,6 +25,18 @@ def weighted_median(Y: Array, weights: Array | None = None) -> Array:
     high = (reached > half * (1 + 1e-12)).argmax(axis=0)
     columns = np.arange(Y.shape[1])
     return (Y[order[low, columns], columns] + Y[order[high, columns], columns]) / 2
+
+
+def _medians(Y: Array) -> Array:
+    """``np.median`` of columns: NumPy selects one place in a tenth of the time that two take."""
+    n, half = len(Y), len(Y) // 2
+    if n == 0 or Y.dtype.kind != "f":
+        return np.median(Y, axis=0)
+    columns = np.partition(np.ascontiguousarray(Y.T), half, axis=1)
+    upper = columns[:, half]
+    lower = upper if n % 2 else columns[:, :half].max(axis=1)
+    unknown = np.isnan(columns[:, half:].max(axis=1))  # sorted last
+    return np.where(unknown, np.nan, (lower + upper) / 2)
 
 
 def robust_spread(E: Array, weights: Array | None = None) -> float:

@@ -16,6 +16,10 @@ from scipy.linalg import lapack
 from isthmus.linalg.products import product
 from isthmus.typing import Array
 
+# Steps down a sphere before it counts how much shorter they make the gradient: far away the
+# manifold is more curved than the sphere.
+PATIENCE = 5
+
 
 class FixedRank(NamedTuple):
     """The matrix ``V diag(s) W'`` and a free vector ``b``."""
@@ -66,6 +70,8 @@ def minimize_fixed_rank(
     scale: float | None = None,
     max_iter: int = 500,
     memory: int = 10,
+    curvature: float | None = None,
+    sphere: bool = False,
     callback: Callable[[int, float, float], None] | None = None,
 ) -> FixedRankResult:
     """Minimise ``fun`` over matrices of the rank of ``start`` by Riemannian L-BFGS.
@@ -80,6 +86,13 @@ def minimize_fixed_rank(
     scale : float, optional
         A gradient that counts as large; by default that at the start.
     max_iter, memory : int
+    curvature : float, optional
+        About the mean second derivative of the function over all matrices, for the length of the
+        first step.
+    sphere : bool, default=False
+        Over all matrices, all second derivatives are ``curvature``, or at most that. Steps then
+        follow the gradient to the bottom of that sphere, without a memory, as long as each after
+        the first few makes the gradient shorter by half.
     callback : callable, optional
         Called with iteration, value and optimality.
 
@@ -101,33 +114,50 @@ def minimize_fixed_rank(
     path = [slope.value]
     steps: Array = np.empty((0, len(g)))
     changes: Array = np.empty((0, len(g)))
-    n_iter = 0
+    n_iter, remembers = 0, not sphere
     while n_iter < max_iter and size > tol * scale:
         n_iter += 1
         direction = -_two_loop(g, steps, changes)
         if direction @ g > -1e-10 * np.linalg.norm(direction) * size:
             steps, changes = steps[:0], changes[:0]
             direction = -g
-        found = _backtrack(fun, point, slope, g, direction, first=not len(steps))
+        t = 1.0 if len(steps) else _first_step(point, direction, curvature)
+        found = _backtrack(fun, point, slope, g, direction, t)
         if found is None:
             if not len(steps):
                 break  # the gradient itself gives no descent: rounding has the last word
             steps, changes = steps[:0], changes[:0]
             continue
         t, new, new_slope, new_g = found
-        carried = _transport(point, new, np.vstack([steps, changes, t * direction, g]))
-        m = len(steps)
-        s, y = carried[-2], new_g - carried[-1]
-        steps, changes = carried[:m], carried[m : 2 * m]
-        if s @ y > 1e-10 * np.linalg.norm(s) * np.linalg.norm(y):
-            steps = np.vstack([steps, s])[-memory:]
-            changes = np.vstack([changes, y])[-memory:]
+        slow = float(np.linalg.norm(new_g)) > 0.5 * size
+        remembers = remembers or (slow and n_iter >= PATIENCE)
+        if remembers:
+            steps, changes = _remember(
+                point, new, np.vstack([steps, changes, t * direction, g]), new_g, memory
+            )
         point, slope, g = new, new_slope, new_g
         size = float(np.linalg.norm(g))
         path.append(slope.value)
         if callback is not None:
             callback(n_iter, slope.value, size / scale)
     return FixedRankResult(point, slope.value, size / scale, n_iter, size <= tol * scale, path)
+
+
+def _remember(
+    old: FixedRank, new: FixedRank, stack: Array, new_g: Array, memory: int
+) -> tuple[Array, Array]:
+    """Steps and changes of the gradient, with the latest ones, in the tangent space at ``new``.
+
+    ``stack`` holds the former steps, as many changes, the latest step and the gradient before it.
+    """
+    carried = _transport(old, new, stack)
+    m = len(stack) // 2 - 1
+    s, y = carried[-2], new_g - carried[-1]
+    steps, changes = carried[:m], carried[m : 2 * m]
+    if s @ y > 1e-10 * np.linalg.norm(s) * np.linalg.norm(y):
+        steps = np.vstack([steps, s])[-memory:]
+        changes = np.vstack([changes, y])[-memory:]
+    return steps, changes
 
 
 # A tangent vector is kept flat, [M, Up, Vp, b], so that lengths are plain dot products. ---------
@@ -219,28 +249,31 @@ def _two_loop(g: Array, steps: Array, changes: Array) -> Array:
     return q
 
 
+def _first_step(point: FixedRank, direction: Array, curvature: float | None) -> float:
+    """How far to go along the gradient: to where it would vanish, or by the size of the point."""
+    if curvature is not None and curvature > 0.0:
+        return 1.0 / curvature
+    here = np.sqrt(np.sum(point.s**2) + np.sum(point.b**2))
+    return max(float(here), 1.0) / float(np.linalg.norm(direction))
+
+
 def _backtrack(
     fun: Objective,
     point: FixedRank,
     slope: Slope,
     g: Array,
     direction: Array,
+    t: float,
     *,
-    first: bool,
     max_halvings: int = 30,
 ) -> tuple[float, FixedRank, Slope, Array] | None:
-    """Armijo step along the retraction; None where there is none.
+    """Armijo step along the retraction, ``t`` or shorter; None where there is none.
 
     Near the minimum rounding errors of the value hide its decrease; there a shorter gradient is
     as good a proof.
     """
     rounding = 1e-13 * abs(slope.value)
     descent = float(direction @ g)
-    t = 1.0
-    if first:
-        # Without curvature a gradient step has no meaning: start with the size of the point.
-        here = np.sqrt(np.sum(point.s**2) + np.sum(point.b**2))
-        t = max(float(here), 1.0) / float(np.linalg.norm(direction))
     for _ in range(max_halvings):
         new = _retract(point, t * direction)
         new_slope = fun(new)

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from isthmus._checks import check_float, check_int
+from isthmus.linalg.threads import rest_in_threads
 from isthmus.robotics.kinematics.chain import KinematicChain
 from isthmus.typing import Array, BoolArray, IntArray
 
@@ -138,10 +139,10 @@ def inverse_kinematics(
     Q, errors = np.empty((n, chain.n_joints)), np.zeros((n, 2))
     reached, steps = np.zeros(n, dtype=bool), np.zeros(n, dtype=np.int64)
     turns = ~chain.slides & (upper - lower >= 2 * np.pi * (1 - 1e-9))
-    work = workspace(np.where(turns, -np.inf, lower), np.where(turns, np.inf, upper))
+    limits = np.where(turns, -np.inf, lower), np.where(turns, np.inf, upper)
     tables = chain.tables(units)
-    for first in range(0, n, BATCH):  # between two batches an interrupt is answered
-        rows = slice(first, first + BATCH)
+
+    def solve(rows: slice) -> None:
         solve_targets(
             poses[rows],
             6 if with_rotation else 3,
@@ -151,8 +152,11 @@ def inverse_kinematics(
             wanted[rows],
             (tol, max_iter, preferred is not None),
             (Q[rows], errors[rows], reached[rows], steps[rows]),
-            *work,
+            *workspace(*limits),
         )
+
+    # Between two batches an interrupt is answered.
+    rest_in_threads(solve, [slice(first, first + BATCH) for first in range(0, n, BATCH)])
     _take_off_turns(Q, starts if preferred is None else wanted, chain, turns)
     # Within the limits to the last digit.
     Q = np.clip(Q * units, chain.lower, chain.upper)

@@ -42,7 +42,9 @@ from isthmus.regression.rank.stiefel.formulas import (
     StiefelProblem,
     closed_form_start,
     fill_missing,
+    loss_at_end,
     loss_of_map,
+    mean_curvature,
     minimize_in_stages,
     objective,
     residual_spread,
@@ -56,7 +58,7 @@ from isthmus.regression.rank.stiefel.published import descend_in_stages
 from isthmus.regression.rank.stiefel.working import (
     MissingOutputsError,
     refuse_missing,
-    require_every_output,
+    rows_with_outputs,
     survey_rows,
 )
 from isthmus.regression.selection import CRITERIA
@@ -204,7 +206,7 @@ class StiefelRegression(RankLimitedRegressor):
         if not chooses_rank(self.rank):
             self._check_rank(X.shape[1], Y.shape[1])
         dtype = X.dtype
-        keep = _rows_with_outputs(self, Y, weights)
+        keep = rows_with_outputs(self, Y, weights)
         if not keep.all():
             X, Y, weights = X[keep], Y[keep], None if weights is None else weights[keep]
             loss = loss.for_rows(keep)
@@ -215,13 +217,14 @@ class StiefelRegression(RankLimitedRegressor):
         row_weights = np.ones(len(X)) if weights is None else weights
         problem = whiten(X, Y, row_weights, alpha, fit_intercept=bool(self.fit_intercept))
         closed = closed_form_start(problem, loss, min(rank, problem.Z.shape[1]))
-        spread = residual_spread(problem, closed, loss)
+        spread = 1.0 if loss.least_squares else residual_spread(problem, closed, loss)
         loss = loss.resolve(spread)
         if self.solver == "published":
             loss = loss.as_published()
         self.loss_, self.alpha_ = loss, alpha
-        result = self._descend(problem, loss.stages(spread), X, closed)
-        value = loss_of_map(problem, loss, result.point)
+        result = self._descend(problem, stages := loss.stages(spread), X, closed)
+        same = self.solver != "published" and stages[-1] is loss
+        value = loss_at_end(problem, result) if same else loss_of_map(problem, loss, result.point)
         return self._take_result(problem, result, value, dtype)
 
     def _fit_blocks(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -259,7 +262,8 @@ class StiefelRegression(RankLimitedRegressor):
             coef = (start.V * start.s) @ (start.W.T @ frame.back)
         begin = self._start_from(coef, len(start.s), frame.unit * start.b)
         stages = self.loss_.stages(spread)
-        result = self._minimize(problem.objective, problem.scale, stages, frame, begin)
+        fun = problem.objective, problem.scale, lambda loss, point: None
+        result = self._minimize(*fun, stages, frame, begin)
         value = problem.value(self.loss_, result.point)
         return self._take_result(frame, result, value, rows.checks[0].dtype)
 
@@ -299,9 +303,8 @@ class StiefelRegression(RankLimitedRegressor):
             coef = PLSRegression(len(closed.s), scale=False).fit(X, problem.Y).coef_
         start = self._start_from(coef, len(closed.s), offset)
         if self.solver != "published":
-            return self._minimize(
-                partial(objective, problem), partial(slope_scale, problem), stages, problem, start
-            )
+            fun = (partial(f, problem) for f in (objective, slope_scale, mean_curvature))
+            return self._minimize(*fun, stages, problem, start)
         with ProgressLine(type(self).__name__, verbose=self.verbose) as line:
             result, path = descend_in_stages(
                 problem, stages, X, start, max_iter=int(self.max_iter), callback=_shown(line)
@@ -309,7 +312,13 @@ class StiefelRegression(RankLimitedRegressor):
         return result._replace(path=path)
 
     def _minimize(
-        self, fun: Any, scale: Any, stages: tuple[Loss, ...], frame: Any, start: FixedRank
+        self,
+        fun: Any,
+        scale: Any,
+        bend: Any,
+        stages: tuple[Loss, ...],
+        frame: Any,
+        start: FixedRank,
     ) -> FixedRankResult:
         with ProgressLine(type(self).__name__, verbose=self.verbose) as line:
             result, path = minimize_in_stages(
@@ -319,6 +328,7 @@ class StiefelRegression(RankLimitedRegressor):
                 to_descent(start, frame.forth, frame.unit),
                 tol=float(self.tol),
                 max_iter=int(self.max_iter),
+                curvature=bend,
                 callback=_shown(line),
             )
         return result._replace(path=path)
@@ -387,13 +397,3 @@ def _shown(line: ProgressLine) -> Callable[[int, float, float], None]:
         line.update(step=step, objective=value, optimality=optimality)
 
     return show
-
-
-def _rows_with_outputs(owner: Any, Y: Array, weights: Array | None) -> BoolArray:
-    """Which rows have an output and a weight; every output must be seen at least once."""
-    observed = ~np.isnan(Y)
-    keep: BoolArray = np.asarray(observed.any(axis=1))
-    if weights is not None:
-        keep &= weights > 0
-    require_every_output(owner, observed[keep].sum(axis=0))
-    return keep

@@ -16,7 +16,7 @@ from scipy import linalg
 from isthmus.blocks.slices import block_slices
 from isthmus.linalg.products import inner_products, product
 from isthmus.linalg.threads import threads_for
-from isthmus.losses.base import Loss
+from isthmus.losses.base import Loss, ResidualLoss
 from isthmus.losses.spread import robust_spread, row_lengths
 from isthmus.optimize.riemannian import FixedRank, FixedRankResult, Slope, minimize_fixed_rank
 from isthmus.regression.rank.reduced_rank_formulas import BLOCK_ROWS
@@ -56,9 +56,8 @@ def whiten(
         weights = weights * ~missing
         Y = np.where(missing, 0.0, Y)
     x_mean = row_weights @ X / row_weights.sum() if fit_intercept else np.zeros(d)
-    Xc = np.asarray(X - x_mean, dtype=np.float64)
-    root = np.sqrt(row_weights)[:, None]
-    Xw = Xc * root
+    Xc = np.asarray(X - x_mean if fit_intercept else X, dtype=np.float64)
+    Xw = Xc if bool((row_weights == 1).all()) else Xc * np.sqrt(row_weights)[:, None]
     if d <= n:
         eigenvalues, T = linalg.eigh(inner_products(Xw), check_finite=False)
     else:
@@ -108,14 +107,21 @@ def objective(problem: StiefelProblem, loss: Loss) -> Callable[[FixedRank], Slop
         gb = np.zeros_like(b)
         for rows in block_slices(len(Z), Y.shape[1], block_size=BLOCK_ROWS):
             ZW = Z[rows] @ W
-            P = (ZW * s) @ V.T + unit * b
-            value, M = weighted_loss(
-                loss.for_rows(rows), Y[rows], P, None if uniform else weights[rows]
-            )
-            total += float(value.sum())
+            P = (ZW * s) @ V.T
+            if unit:
+                P += unit * b
+            if uniform and isinstance(loss, ResidualLoss):
+                P -= Y[rows]
+                value, M = loss.for_rows(rows).summed(P)
+                total += value
+            else:
+                part = None if uniform else weights[rows]
+                values, M = weighted_loss(loss.for_rows(rows), Y[rows], P, part)
+                total += float(values.sum())
             GW += M.T @ ZW
             GtV += Z[rows].T @ (M @ V)
-            gb += M.sum(axis=0)
+            if unit:
+                gb += M.sum(axis=0)
         return Slope(total, GW, GtV, unit * gb)
 
     return slope_at
@@ -128,11 +134,13 @@ def _squared_objective(problem: StiefelProblem) -> Callable[[FixedRank], Slope]:
     :math:`C=\sum_iw_iy_iz_i^\top`: no row is read again, O(kor).
     """
     Z, Y, unit, weights = problem.Z, problem.Y, problem.unit, problem.weights
-    C = product((Y * weights).T, Z)
+    C = product((Y if bool((weights == 1).all()) else Y * weights).T, Z)
     middle = unit * (weights[:, 0] @ Y)
     rest = Y - product(Z, C.T)
     rest -= unit * middle
-    constant = float(np.sum(weights * rest**2) + np.sum(problem.damp * C**2))
+    constant = float(
+        weights[:, 0] @ np.einsum("ij,ij->i", rest, rest) + np.sum(problem.damp * C**2)
+    )
 
     def slope_at(point: FixedRank) -> Slope:
         V, s, W, b = point
@@ -166,13 +174,43 @@ def loss_of_map(problem: StiefelProblem, loss: Loss, point: FixedRank) -> float:
     return float(np.sum(weighted_loss(loss, problem.Y, P, problem.weights)[0]))
 
 
+def loss_at_end(problem: StiefelProblem, result: FixedRankResult) -> float:
+    """The same at the end of a descent, from its objective: no row is read again."""
+    _, s, W, _ = result.point
+    return result.value - float(s**2 @ np.einsum("kr,kr->r", W, problem.damp[:, None] * W))
+
+
 def slope_scale(problem: StiefelProblem, loss: Loss) -> float:
     """Length of the loss' slopes where nothing is explained: the unit of optimality."""
     Y, weights = problem.Y, problem.weights
-    counts = np.broadcast_to(weights > 0, Y.shape).sum(axis=0)
+    counts = (weights > 0).sum(axis=0)
     middle = Y.sum(axis=0) / np.maximum(counts, 1)
-    M = weighted_loss(loss, Y, np.broadcast_to(middle, Y.shape), weights)[1]
+    if isinstance(loss, ResidualLoss) and weights.shape[1] == 1 and loss.shape != "ball":
+        M = loss.summed(middle - Y)[1] * weights
+    else:
+        M = weighted_loss(loss, Y, np.broadcast_to(middle, Y.shape), weights)[1]
     return max(float(np.linalg.norm(M)), np.finfo(float).tiny)
+
+
+def mean_curvature(problem: StiefelProblem, loss: Loss, point: FixedRank) -> float | None:
+    """Mean second derivative of a loss of residuals at those of a map, by a difference."""
+    if not isinstance(loss, ResidualLoss) or problem.weights.shape[1] > 1:
+        return None
+    E = residuals(problem, point)
+    step = 1e-3 * float(np.abs(E).mean())
+    if not step > 0.0:
+        return None
+    return float(np.mean(loss.summed(E + step)[1] - loss.summed(E)[1])) / step
+
+
+def residuals(problem: StiefelProblem, point: FixedRank) -> Array:
+    """Predictions of a map less the outputs."""
+    V, s, W, b = point
+    P = product(product(problem.Z, W * s), V.T)
+    if problem.unit:
+        P += problem.unit * b
+    P -= problem.Y
+    return P
 
 
 def fill_missing(Y: Array) -> Array:
@@ -184,13 +222,16 @@ def fill_missing(Y: Array) -> Array:
 def closed_form_start(problem: StiefelProblem, loss: Loss, rank: int) -> FixedRank:
     """The closed form of the squared loss on outputs without their far values."""
     Z, weights, unit = problem.Z, problem.weights, problem.unit
-    observed = np.broadcast_to(weights > 0, problem.Y.shape)
-    filled = fill_missing(np.where(observed, problem.Y, np.nan))
+    filled = problem.Y
+    if not (weights > 0).all():
+        observed = np.broadcast_to(weights > 0, problem.Y.shape)
+        filled = fill_missing(np.where(observed, problem.Y, np.nan))
     weights = weights.max(axis=1)
     equal = bool((weights == 1).all())
     working = loss.working_outputs(filled, None if equal else weights)
     mean = weights @ working / weights.sum() if unit else np.zeros(working.shape[1])
-    C = product(((working - mean) * weights[:, None]).T, Z)
+    rest = working - mean if unit else working
+    C = product((rest if equal else rest * weights[:, None]).T, Z)
     b = mean / unit if unit else mean
     return FixedRank(*truncate(C, rank), b)
 
@@ -213,8 +254,7 @@ def residual_spread(problem: StiefelProblem, point: FixedRank, loss: Loss) -> fl
 
     A residual is what the loss takes for one: a number, or the length of a row.
     """
-    V, s, W, b = point
-    E = problem.Y - product(product(problem.Z, W * s), V.T) - problem.unit * b
+    E = residuals(problem, point)
     weights = np.broadcast_to(problem.weights, E.shape)
     equal = bool((problem.weights == 1).all())
     if loss.shape == "ball":
@@ -222,8 +262,11 @@ def residual_spread(problem: StiefelProblem, point: FixedRank, loss: Loss) -> fl
         spread = robust_spread(lengths, None if equal else weights.max(axis=1))
     else:
         spread = robust_spread(E.ravel(), None if equal else weights.ravel())
-    mean = np.average(problem.Y, axis=0, weights=weights)
-    size = np.sqrt(np.average((problem.Y - mean) ** 2, weights=weights))
+    if equal:
+        size = np.sqrt(problem.Y.var(axis=0).mean())
+    else:
+        mean = np.average(problem.Y, axis=0, weights=weights)
+        size = np.sqrt(np.average((problem.Y - mean) ** 2, weights=weights))
     # Outputs without noise are fitted to rounding errors, which are no scale to work on.
     return max(spread, 1e-6 * float(size))
 
@@ -236,11 +279,13 @@ def minimize_in_stages(
     *,
     tol: float,
     max_iter: int,
+    curvature: Callable[[Loss, FixedRank], float | None],
     callback: Callable[[int, float, float], None] | None = None,
 ) -> tuple[FixedRankResult, list[float]]:
     """Minimise smooth losses in turn, each from where the last ended.
 
-    ``fun(loss)`` is what to minimise, ``scale(loss)`` a gradient of it that counts as large.
+    ``fun(loss)`` is what to minimise, ``scale(loss)`` a gradient of it that counts as large,
+    ``curvature(loss, point)`` about its mean second derivative.
     Returns the result of the last, whose ``n_iter`` counts all, and the values on the way.
     """
     path: list[float] = []
@@ -256,6 +301,8 @@ def minimize_in_stages(
                 tol=tol if last else max(tol, STAGE_TOL),
                 scale=scale(loss),
                 max_iter=max_iter,
+                curvature=2.0 if loss.least_squares else curvature(loss, point),
+                sphere=loss.least_squares,
                 callback=callback,
             )
             point = result.point

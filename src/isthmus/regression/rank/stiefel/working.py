@@ -10,7 +10,7 @@ from isthmus.blocks.moments import Moments, merge
 from isthmus.blocks.rows import Rows
 from isthmus.losses.base import Loss, clip_far
 from isthmus.regression.rank.in_blocks import block_moments
-from isthmus.typing import Array
+from isthmus.typing import Array, BoolArray
 
 
 class MissingOutputsError(ValueError):
@@ -169,3 +169,13 @@ def refuse_missing(X: Array, Y: Any, *weights: Any) -> tuple[Any, ...]:
     if np.isnan(np.asarray(Y, dtype=np.float64)).any():
         raise MissingOutputsError("Outputs are missing, which takes an iteration.")
     return X, Y, *weights
+
+
+def rows_with_outputs(owner: Any, Y: Array, weights: Array | None) -> BoolArray:
+    """Which rows have an output and a weight; every output must be seen at least once."""
+    observed = ~np.isnan(Y)
+    keep: BoolArray = np.asarray(observed.any(axis=1))
+    if weights is not None:
+        keep &= weights > 0
+    require_every_output(owner, observed[keep].sum(axis=0))
+    return keep
