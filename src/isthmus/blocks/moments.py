@@ -9,7 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from isthmus.blocks.slices import block_slices
 from isthmus.typing import Array
+
+# Values of rows that are centred at a time.
+BLOCK_VALUES = 100_000
 
 
 class Moments(NamedTuple):
@@ -26,23 +30,34 @@ Moments.__module__ = "isthmus.blocks"
 def map_block(X: Array, weights: Array | None = None, *, overwrite_x: bool = False) -> Moments:
     """Moments of one block of rows; a row of weight two counts like two rows.
 
-    With ``overwrite_x`` the rows are centred in place, which spares memory of their size.
+    With ``overwrite_x`` the rows are centred in place, which spares the memory for a few.
 
     >>> import numpy as np
     >>> X = np.array([[0.0], [3.0]])
     >>> map_block(X, weights=np.array([2.0, 1.0])).mean
     array([1.])
     """
-    out = X if overwrite_x else None
     if weights is None:
         mean = X.mean(axis=0)
-        centred = np.subtract(X, mean, out=out)
-        return Moments(len(X), mean, centred.T @ centred)
+        return Moments(len(X), mean, _scatter(X, mean, None, overwrite_x))
     count = float(weights.sum())
     mean = weights @ X / count if count > 0 else np.zeros(X.shape[1], dtype=X.dtype)
-    centred = np.subtract(X, mean, out=out)
-    centred *= np.sqrt(weights)[:, None]
-    return Moments(count, mean, centred.T @ centred)
+    return Moments(count, mean, _scatter(X, mean, np.sqrt(weights), overwrite_x))
+
+
+def _scatter(X: Array, mean: Array, roots: Array | None, overwrite_x: bool) -> Array:
+    """Inner products of the rows about their mean, a few at a time, which stay in the cache."""
+    n, width = X.shape
+    size = max(BLOCK_VALUES // max(width, 1), 2 * width, 1)
+    room = X if overwrite_x else np.empty((min(size, n), width), dtype=np.result_type(X, mean))
+    total = np.zeros((width, width), dtype=room.dtype)
+    for rows in block_slices(n, width, block_size=size):
+        out = room[rows] if overwrite_x else room[: rows.stop - rows.start]
+        centred = np.subtract(X[rows], mean, out=out)
+        if roots is not None:
+            centred *= roots[rows, None]
+        total += centred.T @ centred
+    return total
 
 
 def merge(a: Moments, b: Moments) -> Moments:
