@@ -3,6 +3,7 @@
 import numpy as np
 
 from isthmus._compiled import njit
+from isthmus.typing import Array
 
 
 @njit(nogil=True)
@@ -28,34 +29,44 @@ def best_path(log_start, log_transition, logs):
     return path, score[path[n - 1]]
 
 
-@njit(nogil=True)
-def posteriors(start, transition, likelihoods):
+def posteriors(start: Array, transition: Array, likelihoods: Array) -> tuple[Array, Array, float]:
     """Posterior of every state at every time, summed posterior of every move, log likelihood.
 
     ``likelihoods[t]`` may be scaled freely; each step is normalised, so none underflows.
     """
+    gamma, forward, ahead, total = passes(start, transition, likelihoods)
+    return gamma, transition * (forward[:-1].T @ ahead[1:]), total
+
+
+@njit(nogil=True, fastmath={"reassoc", "contract"})
+def passes(start, transition, likelihoods):
+    """Posterior of every state at every time, the factors of those of moves, log likelihood."""
     n, k = likelihoods.shape
-    forward = np.empty((n, k))
-    backward = np.ones(k)
-    gamma = np.empty((n, k))
-    moves = np.zeros((k, k))
-    scale = np.empty(n)
-    total = 0.0
+    forward, ahead, gamma = np.zeros((n, k)), np.empty((n, k)), np.empty((n, k))
+    backward, total = np.ones(k), 0.0
     for t in range(n):
-        if t == 0:
-            forward[0] = start * likelihoods[0]
-        else:
-            forward[t] = (forward[t - 1] @ transition) * likelihoods[t]
-        scale[t] = forward[t].sum()
-        forward[t] /= scale[t]
-        total += np.log(scale[t])
+        mass = 0.0
+        for i in range(k if t else 0):
+            weight = forward[t - 1, i]
+            for j in range(k):
+                forward[t, j] += weight * transition[i, j]
+        for j in range(k):
+            forward[t, j] = likelihoods[t, j] * (forward[t, j] if t else start[j])
+            mass += forward[t, j]
+        for j in range(k):
+            forward[t, j] /= mass
+            ahead[t, j] = likelihoods[t, j] / mass
+        total += np.log(mass)
     for t in range(n - 1, -1, -1):
-        gamma[t] = forward[t] * backward
-        gamma[t] /= gamma[t].sum()
-        if t > 0:
-            ahead = likelihoods[t] * backward / scale[t]
-            for i in range(k):
-                for j in range(k):
-                    moves[i, j] += forward[t - 1, i] * transition[i, j] * ahead[j]
-            backward = transition @ ahead
-    return gamma, moves, total
+        mass = 0.0
+        for j in range(k):
+            gamma[t, j] = forward[t, j] * backward[j]
+            ahead[t, j] *= backward[j]
+            mass += gamma[t, j]
+        for i in range(k):
+            behind = 0.0
+            for j in range(k):
+                behind += transition[i, j] * ahead[t, j]
+            backward[i] = behind
+            gamma[t, i] /= mass
+    return gamma, forward, ahead, total

@@ -106,7 +106,6 @@ def pair_slopes(indptr, indices, H, S, D, F, Y):
     return Q
 
 
-@njit(nogil=True)
 def n_terms(degree, cross, q):
     """Length of the design vector: 1, q+1, 2q+1 or (q+1)(q+2)/2."""
     if degree == 0:
@@ -114,6 +113,9 @@ def n_terms(degree, cross, q):
     if degree == 1:
         return q + 1
     return (q + 1) * (q + 2) // 2 if cross else 2 * q + 1
+
+
+_n_terms = njit(nogil=True)(n_terms)
 
 
 @njit(nogil=True)
@@ -230,7 +232,7 @@ def _fit(start, stop, K, q, shape, T, row, C, u, b, weigh):
     degree, cross, _, _, adaptive = shape
     count = stop - start
     while degree > 0 or not adaptive:
-        n = n_terms(degree, cross, q)
+        n = _n_terms(degree, cross, q)
         degree -= 1
         if _factored_moments(K, start, T, count, n, q, shape, row, C):
             for a in range(n):
@@ -261,29 +263,33 @@ def _fit(start, stop, K, q, shape, T, row, C, u, b, weigh):
     return 1
 
 
-@njit(nogil=True)
-def _room(indptr, degree, cross, q):
-    """Room for the terms of one point: (terms, most pairs), at least the linear ones."""
-    most = 0
-    for j in range(len(indptr) - 1):
-        most = max(most, indptr[j + 1] - indptr[j])
-    return np.empty((max(n_terms(degree, cross, q), q + 1), most))
+def _room(indptr, shape, q):
+    """Room for the terms of one point (at least the linear ones), four lines of its pairs, moments.
+
+    The last three rows beside the moments are for sums over terms.
+    """
+    n, most = max(n_terms(shape[0], shape[1], q), q + 1), int(np.diff(indptr).max(initial=0))
+    return np.empty((n, most)), np.empty((4, most)), np.empty((n + 3, n))
 
 
-@njit(nogil=True)
 def polynomial_weights(indptr, indices, K, H, Xe, Xc, shape, b, slopes):
+    """Fill ``b`` with weights and ``slopes`` with their derivatives; the number of terms used."""
+    used = np.empty(len(indptr) - 1, np.int64)
+    room = _room(indptr, shape, Xe.shape[1])
+    fill_weights(indptr, indices, K, H, Xe, Xc, shape, b, slopes, *room, used)
+    return used
+
+
+@njit(nogil=True)
+def fill_weights(indptr, indices, K, H, Xe, Xc, shape, b, slopes, T, lines, C, used):
     """Fill ``b`` with weights and ``slopes`` (q, pairs) with their derivatives by the point.
 
-    Returns the number of terms used. With no rows in ``slopes`` these are weights alone. With
+    ``used`` is the number of terms. With no rows in ``slopes`` these are weights alone. With
     a = xi'u and w = H a dx - K grad(a) the derivatives are
     w + K xi' C^-1 (sum b grad(xi) - sum w xi).
     """
-    q = Xe.shape[1]
-    T = _room(indptr, shape[0], shape[1], q)
-    largest = len(T)
-    row, C, u = np.empty(T.shape[1]), np.empty((largest, largest)), np.empty(largest)
-    used = np.empty(len(indptr) - 1, np.int64)
-    slope, through, sums = np.empty(T.shape[1]), np.empty(largest), np.empty(largest)
+    q, largest = Xe.shape[1], len(T)
+    row, slope, u, through, sums = lines[0], lines[1], C[largest], C[largest + 1], C[largest + 2]
     for j in range(len(indptr) - 1):
         start, stop = np.int64(indptr[j]), np.int64(indptr[j + 1])
         count = stop - start
@@ -311,7 +317,6 @@ def polynomial_weights(indptr, indices, K, H, Xe, Xc, shape, b, slopes):
             _combine(through, n, T, count, slope)
             for p in range(count):
                 w[start + p] += K[start + p] * slope[p]
-    return used
 
 
 @njit(nogil=True)
@@ -334,19 +339,23 @@ def _derived(sums, n, q, m, through):
                 at += 1
 
 
-@njit(nogil=True)
 def pull_back_loop(indptr, indices, K, H, M, Xe, Xc, shape, b, by_centre):
-    """Gradient of sum_j d_j · f(x_j) by the points; that by the centres is added to ``by_centre``.
+    """Gradient of sum_j d_j · f(x_j) by the points; that by the centres is added."""
+    by_point = np.zeros(Xe.shape)
+    room = _room(indptr, shape, Xe.shape[1])
+    add_gradients(indptr, indices, K, H, M, Xe, Xc, shape, b, by_centre, by_point, *room)
+    return by_point
+
+
+@njit(nogil=True)
+def add_gradients(indptr, indices, K, H, M, Xe, Xc, shape, b, by_centre, by_point, T, lines, C):
+    """Add the gradients of sum_j d_j · f(x_j) by the points and by the centres.
 
     M holds d_j · y_i on the pairs; ``b`` is room for weights.
     """
-    q = Xe.shape[1]
-    T = _room(indptr, shape[0], shape[1], q)
-    largest, most = T.shape
-    row, C = np.empty(most), np.empty((largest, largest))
-    u, v = np.empty(largest), np.empty(largest)
-    rest, slope_u, slope_v = np.empty(most), np.empty(most), np.empty(most)
-    by_point = np.zeros(Xe.shape)
+    q, largest = Xe.shape[1], len(T)
+    row, rest, slope_u, slope_v = lines[0], lines[1], lines[2], lines[3]
+    u, v = C[largest], C[largest + 1]
     for j in range(len(indptr) - 1):
         start, stop = np.int64(indptr[j]), np.int64(indptr[j + 1])
         count = stop - start
@@ -371,4 +380,3 @@ def pull_back_loop(indptr, indices, K, H, M, Xe, Xc, shape, b, by_centre):
                 g -= rest[p] * row[p] * H[k] * T[1 + m, p]
                 by_centre[indices[k] if len(indices) else p, m] += g
                 by_point[j, m] -= g
-    return by_point

@@ -154,20 +154,22 @@ def surprise(y, length, table):
 def add_surprise(y, table, weight, other, delete, substitute, insert):
     """Add the prior to the risk after every move; ``other`` has room for the moved sequence."""
     L, A = len(y), table.shape[0] - 1
-    for a in range(L):
-        other[:a] = y[:a]
-        other[a : L - 1] = y[a + 1 :]
-        delete[a] += weight * surprise(other, L - 1, table)
-        other[:L] = y
-        for c in range(A):
-            other[a] = c
-            substitute[a, c] += weight * surprise(other, L, table)
     for a in range(L + 1):
-        other[:a] = y[:a]
-        other[a + 1 : L + 1] = y[a:]
-        for c in range(A):
-            other[a] = c
-            insert[a, c] += weight * surprise(other, L + 1, table)
+        # Without symbol a, with another in its place, with another before it.
+        for length in range(L - 1, L + 2):
+            if a == L and length <= L:
+                continue
+            for b in range(a):
+                other[b] = y[b]
+            for b in range(max(a, a + length - L), length):
+                other[b] = y[b + L - length]
+            if length < L:
+                delete[a] += weight * surprise(other, length, table)
+                continue
+            scores = substitute[a] if length == L else insert[a]
+            for c in range(A):
+                other[a] = c
+                scores[c] += weight * surprise(other, length, table)
 
 
 @njit(nogil=True)
@@ -186,7 +188,8 @@ def median(start, flat, starts, ids, w, S, gap, unit, table, weight, longest, ma
     delete, other = np.empty(room), np.empty(room, dtype=np.int64)
     substitute, insert = np.empty((room, A + 1)), np.empty((room, A + 1))
     y, L = np.empty(room, dtype=np.int64), len(start)
-    y[:L] = start
+    for a in range(L):
+        y[a] = start[a]
     risk = risk_of(start, flat, starts, ids, w, S, gap, row)
     if weight > 0:
         risk += weight * surprise(y, L, table)

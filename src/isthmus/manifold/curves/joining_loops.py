@@ -34,7 +34,10 @@ def _turn_stretches(path, costs, closed):
                     after = path[(2 * b + 2) % (2 * K)]
                     change += costs[first, after] - costs[last, after]
                 if change < -1e-12:
-                    path[2 * a : 2 * b + 2] = path[2 * a : 2 * b + 2][::-1].copy()
+                    left, right = 2 * a, 2 * b + 1
+                    while left < right:
+                        path[left], path[right] = path[right], path[left]
+                        left, right = left + 1, right - 1
                     changed = better = True
     return changed
 
@@ -56,7 +59,8 @@ def _move_segments(path, costs, closed):
                 total = _total(trial, costs, closed)
                 if total < lowest - 1e-12:
                     lowest, best, changed = total, trial, True
-        path[:] = best.copy()
+        for b in range(2 * K):
+            path[b] = best[b]
     return changed
 
 

@@ -77,7 +77,9 @@ def _active_set_row(G, b, w, passive, barred, L, index, work):
     on each other; pivoting may cycle there. ``index`` keeps the order in which atoms came.
     """
     k = len(b)
-    limit = SLACK * np.max(np.abs(b))
+    limit = 0.0
+    for j in range(k):
+        limit = max(limit, SLACK * abs(b[j]))
     w[:] = 0.0
     passive[:] = False
     barred[:] = False
@@ -135,7 +137,9 @@ def _solve_row(G, b, w, passive, wrong, L, index, work, known):
     which cannot cycle.
     """
     k = len(b)
-    limit = SLACK * np.max(np.abs(b))
+    limit = 0.0
+    for j in range(k):
+        limit = max(limit, SLACK * abs(b[j]))
     fewest = k + 1
     patience = 3
     size = known
@@ -227,7 +231,8 @@ def solve_simplex_rows(W, B, G, squared_norms):
         total = 0.0
         for j in range(k):
             total += W[i, j]
-        W[i] /= total
+        for j in range(k):
+            W[i, j] /= total
 
 
 @njit(nogil=True)
