@@ -89,6 +89,12 @@ def test_minor_components_are_the_least_eigenvectors(rng):
     assert_allclose(model.components_ @ model.components_.T, np.eye(2), atol=1e-10)
 
 
+def test_many_columns_do_not_turn_minor_directions_row_by_row(rng):
+    X = rng.normal(size=(3000, 300)) * np.append(0.1, np.ones(299))
+    model = MinorComponents(1, random_state=0).fit(X)  # at a rate of 0.01 it is 1.4 times the least
+    assert np.var(X @ model.components_[0]) < 1.1 * 0.1**2
+
+
 @pytest.mark.parametrize("factor", [1e-6, 1e6])
 @pytest.mark.parametrize("cls", [CandidPCA, MinorComponents])
 def test_units_change_nothing(cls, factor, rng):

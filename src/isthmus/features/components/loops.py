@@ -4,8 +4,20 @@ import numpy as np
 
 from isthmus._compiled import njit
 
+# The most by which a row turns a minor direction, on average.
+TURN = 0.5
 
-@njit
+
+@njit(fastmath=True)
+def _dot(a, b):
+    """Inner product; a call of BLAS would take longer than the sum of a few dozen numbers."""
+    total = 0.0
+    for k in range(len(a)):
+        total += a[k] * b[k]
+    return total
+
+
+@njit(fastmath=True)
 def mean_step(mean, row, rate, u):
     """Move the mean towards a row and write the centred row to ``u``."""
     for k in range(len(mean)):
@@ -13,13 +25,13 @@ def mean_step(mean, row, rate, u):
         u[k] = row[k] - mean[k]
 
 
-@njit
+@njit(fastmath=True)
 def principal_rate(t, amnesia, floor):
     """Rate of row t; the amnesic weight 1 - (1 + l) / t of the old vector must not be negative."""
     return max((1.0 + amnesia) / t if t > 2 * (1 + amnesia) else 1.0 / t, floor)
 
 
-@njit
+@njit(fastmath=True)
 def principal_rows(X, mean, V, counters, amnesia, floor):
     """CCIPCA with the rows of ``X`` in order, in place; a direction is as long as its variance."""
     u = np.empty(X.shape[1])
@@ -30,70 +42,77 @@ def principal_rows(X, mean, V, counters, amnesia, floor):
         principal_step(V, u, principal_rate(t, amnesia, floor), t)
 
 
-@njit
-def minor_rows(X, mean, w, w_average, top, counters, rate, floor):
-    """Minor components with the rows of ``X`` in order, in place."""
+@njit(fastmath=True)
+def minor_rows(X, mean, w, w_average, top, energy, counters, rate):
+    """Minor components with the rows of ``X`` in order, in place.
+
+    ``energy`` (1,) is the mean squared length of centred rows. A row moves a direction by the rate
+    times that over the largest variance, and the rate is small enough that no single row turns it.
+    """
     u, direction = np.empty(X.shape[1]), np.empty(X.shape[1])
     for row in range(len(X)):
         counters[0] += 1
-        mean_step(mean, X[row], max(1.0 / counters[0], floor), u)
+        mean_step(mean, X[row], 1.0 / counters[0], u)
         if counters[0] > 1:  # the first row is its own mean
             counters[1] += 1
-            minor_row(u, w, w_average, top, counters[1], rate, direction)
+            energy[0] += (_dot(u, u) - energy[0]) / counters[1]
+            safe = TURN * np.sqrt(_dot(top, top))
+            now = safe / energy[0] if rate * energy[0] > safe > 0.0 else rate
+            minor_row(u, w, w_average, top, counters[1], now, direction)
 
 
-@njit
+@njit(fastmath=True)
 def principal_step(V, residual, eta, t):
     """CCIPCA: each direction learns from what the earlier ones leave unexplained."""
     for i in range(min(len(V), t - 1)):  # the first row is its own mean and carries no information
-        norm = np.sqrt(np.dot(V[i], V[i]))
+        norm = np.sqrt(_dot(V[i], V[i]))
         if norm == 0.0:
             # A direction is as long as the variance along it. The published start, the row itself,
             # has the unit of a deviation, so that the result would depend on units.
-            length = np.sqrt(np.dot(residual, residual))
+            length = np.sqrt(_dot(residual, residual))
             for k in range(V.shape[1]):
                 V[i, k] = length * residual[k]
             return
-        along = np.dot(residual, V[i]) / norm
+        along = _dot(residual, V[i]) / norm
         for k in range(V.shape[1]):
             V[i, k] += eta * (along * residual[k] - V[i, k])
-        norm = np.sqrt(np.dot(V[i], V[i]))
+        norm = np.sqrt(_dot(V[i], V[i]))
         if norm == 0.0:
             return
-        along = np.dot(residual, V[i]) / norm
+        along = _dot(residual, V[i]) / norm
         for k in range(V.shape[1]):
             residual[k] -= along * V[i, k] / norm
 
 
-@njit
+@njit(fastmath=True)
 def minor_row(dz, w, w_average, top, n, rate, direction):
     """One centred vector, the n-th: top direction for the shift, minor directions, their average.
 
     ``w`` (J, q) are the directions, ``top`` (q,) the principal one, as long as its variance.
     """
     J, q = w.shape
-    norm = np.sqrt(np.dot(top, top))
+    norm = np.sqrt(_dot(top, top))
     if norm == 0.0:
-        length = np.sqrt(np.dot(dz, dz))
+        length = np.sqrt(_dot(dz, dz))
         for j in range(q):
             top[j] = length * dz[j]  # as long as the variance along it, in every unit
         return
     rate_top = max(1.0 / n, rate)
-    along = np.dot(dz, top) / norm
+    along = _dot(dz, top) / norm
     for i in range(q):
         top[i] += rate_top * (along * dz[i] - top[i])
-    gamma = 1.1 * np.sqrt(np.dot(top, top))
+    gamma = 1.1 * np.sqrt(_dot(top, top))
     if gamma > 0.0:
         minor_step(w, dz, gamma, rate, direction)
         weight = max(1.0 / n, 0.1 * rate)
         for j in range(J):
             # Directions have no sign: average those that point the same way.
-            side = 1.0 if np.dot(w[j], w_average[j]) >= 0.0 else -1.0
+            side = 1.0 if _dot(w[j], w_average[j]) >= 0.0 else -1.0
             for i in range(q):
                 w_average[j, i] += weight * (side * w[j, i] - w_average[j, i])
 
 
-@njit
+@njit(fastmath=True)
 def minor_step(w, dz, gamma, rate, direction):
     """Principal step on I - C/gamma, with earlier directions projected out of the vector.
 
@@ -103,14 +122,14 @@ def minor_step(w, dz, gamma, rate, direction):
     """
     q = len(dz)
     for j in range(len(w)):
-        norm = np.sqrt(np.dot(w[j], w[j]))
+        norm = np.sqrt(_dot(w[j], w[j]))
         for i in range(q):
             direction[i] = w[j, i] / norm
-        along = np.dot(dz, direction) / gamma
+        along = _dot(dz, direction) / gamma
         for i in range(q):
             w[j, i] += rate * (direction[i] - along * dz[i] - w[j, i])
         for earlier in range(j):
-            squared = np.dot(w[earlier], w[earlier])
-            overlap = np.dot(w[j], w[earlier]) / squared
+            squared = _dot(w[earlier], w[earlier])
+            overlap = _dot(w[j], w[earlier]) / squared
             for i in range(q):
                 w[j, i] -= overlap * w[earlier, i]

@@ -152,7 +152,9 @@ class MinorComponents(StreamComponents):
     n_components : int or None, default=None
         Number of directions, of least variance first; None takes all columns.
     rate : float, default=0.01
-        :math:`\eta`, constant: with rates that fall like 1/t the directions hardly converge.
+        :math:`\eta`, constant: with rates that fall like 1/t the directions hardly converge. It is
+        lower, half of the largest variance over the sum of all, where rows have so many
+        columns that a single one would turn the directions.
     max_iter : int, default=20
         Passes of :meth:`fit` over the rows, in their order.
     random_state : int, RandomState instance or None, default=None
@@ -223,11 +225,11 @@ class MinorComponents(StreamComponents):
             rng = check_random_state(self.random_state)
             w = linalg.qr(rng.normal(size=(d, k)), mode="economic")[0].T.copy()
             counters = np.zeros(2, dtype=np.int64)
-            state = np.zeros(d), w, w.copy(), np.zeros(d), counters
+            state = np.zeros(d), w, w.copy(), np.zeros(d), np.zeros(1), counters
         state = tuple(part.copy() for part in state)
         for _ in range(n_passes):
-            minor_rows(X, *state, float(self.rate), 0.0)
-        mean, w, average, top, counters = state
+            minor_rows(X, *state, float(self.rate))
+        mean, w, average, top, _, counters = state
         self._state, self.n_iter_ = state, n_passes
         Q = linalg.qr(average.T, mode="economic")[0]
         self.components_ = np.ascontiguousarray(fix_signs(Q).T)

@@ -32,7 +32,7 @@ from isthmus.features.distance_correlation.formulas import (
     column_products,
     correlations,
 )
-from isthmus.features.distance_correlation.mapping import CoordinateMap, fit_map, linear_map
+from isthmus.features.distance_correlation.mapping import LinearPart, fit_map, linear_map
 from isthmus.features.distance_correlation.settings import (
     OF_DISTANCES,
     SOLVERS,
@@ -45,7 +45,9 @@ from isthmus.regression.left_out import left_out_predictions
 from isthmus.typing import Array, IntArray
 
 
-class DistanceCorrelationReduction(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
+class DistanceCorrelationReduction(
+    LinearPart, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
+):
     r"""A few coordinates that depend strongly on both inputs and outputs (DisCoMax).
 
     .. math:: \max_Z\ f(Z)=2(1-w)\,\rho^2(X,Z)+2w\,\rho^2(Z,Y)
@@ -122,9 +124,9 @@ class DistanceCorrelationReduction(ClassNamePrefixFeaturesOutMixin, TransformerM
         Contributions of each coordinate to the two, up to a common factor (exponent 2 only).
     history_ : ndarray
         f after each iteration of the solver.
-    components_ : ndarray of shape (n_components, n_features) or None
-        How coordinates depend on centred and scaled inputs (analytic, linear).
-    output_components_ : ndarray of shape (n_components, n_outputs) or None
+    components_ : ndarray of shape (n_components, n_features)
+        How coordinates depend on centred and scaled inputs (analytic, linear; none if learned).
+    output_components_ : ndarray of shape (n_components, n_outputs)
         How they depend on centred and scaled outputs (analytic).
     regressor_ : fitted regressor or None
     classes_ : ndarray or None
@@ -290,7 +292,8 @@ class DistanceCorrelationReduction(ClassNamePrefixFeaturesOutMixin, TransformerM
             mapped = fit_map(self.regressor, part[0], Z)
 
         self.embedding_, self.rows_, self.classes_ = Z, rows, classes
-        self._store_map(mapped)
+        self._loadings = mapped.components, mapped.output_components
+        self.regressor_ = mapped.regressor
         self._inputs = inputs.mean, inputs.scale
         self.history_, self.n_iter_ = np.array(found.values), max(len(found.values) - 1, 1)
         self._store_objective(settings, *part, products)
@@ -336,10 +339,6 @@ class DistanceCorrelationReduction(ClassNamePrefixFeaturesOutMixin, TransformerM
             )
         return directions, found
 
-    def _store_map(self, mapped: CoordinateMap) -> None:
-        self.components_, self.output_components_ = mapped.components, mapped.output_components
-        self.regressor_ = mapped.regressor
-
     def _store_objective(
         self, settings: ReductionSettings, X: Array, Y: Array, products: ColumnProducts
     ) -> None:
@@ -360,17 +359,18 @@ class DistanceCorrelationReduction(ClassNamePrefixFeaturesOutMixin, TransformerM
         """Coordinates of standardized inputs, given what the regression predicts for them."""
         if predicted is None and self.regressor_ is not None:
             predicted = np.asarray(self.regressor_.predict(X)).reshape(len(X), -1)
-        if self.components_ is None:
+        of_x, of_y = self._loadings
+        if of_x is None:
             return np.asarray(predicted)
-        Z = X @ self.components_.T
-        if predicted is not None and self.output_components_ is not None:
-            Z += predicted @ self.output_components_.T
+        Z = X @ of_x.T
+        if predicted is not None and of_y is not None:
+            Z += predicted @ of_y.T
         return np.asarray(Z)
 
     def at_components(self, n_components: int) -> "DistanceCorrelationReduction":
         """The same fit with only its first coordinates; exact solutions are nested."""
         check_is_fitted(self)
-        B, C, ties = self.components_, self.output_components_, self.ties_
+        (B, C), ties = self._loadings, self.ties_
         if self.solver != "exact" or B is None or C is None or ties is None:
             raise ValueError(
                 "Only exact solutions with an analytic map are nested. Got "
@@ -381,7 +381,7 @@ class DistanceCorrelationReduction(ClassNamePrefixFeaturesOutMixin, TransformerM
         fewer = copy(self)
         fewer.n_components = n_components
         fewer.embedding_, fewer.ties_ = self.embedding_[:, :d], ties[:, :d]
-        fewer.components_, fewer.output_components_ = B[:d], C[:d]
+        fewer._loadings = B[:d], C[:d]
         of_x, of_y = correlations(ties[:, :d], fewer.embedding_)
         fewer.x_correlation_, fewer.y_correlation_ = float(of_x), float(of_y)
         fewer.objective_ = _weighted_sum(self.y_weight, of_x, of_y)

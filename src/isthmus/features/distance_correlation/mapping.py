@@ -23,6 +23,35 @@ class CoordinateMap(NamedTuple):
     targets: Array
 
 
+class LinearPart:
+    """The linear part of a fitted map, which is there only where coordinates have one."""
+
+    solver: str
+    mapping: str
+    _loadings: tuple[Array | None, Array | None]
+
+    @property
+    def components_(self) -> Array:
+        """How coordinates depend on centred and scaled inputs, (n_components, n_features)."""
+        return self._part("components_", 0)
+
+    @property
+    def output_components_(self) -> Array:
+        """How coordinates depend on centred and scaled outputs, (n_components, n_outputs)."""
+        return self._part("output_components_", 1)
+
+    def _part(self, name: str, side: int) -> Array:
+        if not hasattr(self, "_loadings"):
+            raise AttributeError(f"{type(self).__name__} has {name} after fit. Got no fit yet.")
+        found = self._loadings[side]
+        if found is None:
+            raise AttributeError(
+                f"{type(self).__name__} has {name} where its coordinates are linear in them. Got "
+                f"solver={self.solver!r}, mapping={self.mapping!r}: take transform."
+            )
+        return found
+
+
 def linear_map(directions: Array) -> CoordinateMap:
     """A projection of the inputs, without any regression."""
     return CoordinateMap(directions.T, None, None, np.empty((0, directions.shape[1])))

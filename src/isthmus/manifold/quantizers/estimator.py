@@ -45,7 +45,8 @@ class KHarmonicMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
     ----------
     n_clusters : int, default=8
     power : float, default=3.5
-        :math:`p\ge2`. The first paper has 2; larger ones find clusters more reliably.
+        The exponent :math:`p\ge2` of the papers, which call it p. The first one has 2; larger ones
+        find clusters more reliably.
     n_init : int, default=1
         Number of random starts; the one with the smallest error is kept.
     max_iter : int, default=300
