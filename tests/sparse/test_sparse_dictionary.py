@@ -13,7 +13,12 @@ from isthmus.sparse.dictionary.lagrange_dual import (
     map_codes,
     merge_codes,
 )
-from isthmus.sparse.dictionary.moments import DictionaryState, replace_unused
+from isthmus.sparse.dictionary.moments import (
+    DictionaryState,
+    dual_atoms,
+    replace_unused,
+    swept_atoms,
+)
 from isthmus.sparse.dictionary.positive_atoms import positive_dictionary
 
 
@@ -146,6 +151,24 @@ def test_one_block_of_a_stream_is_one_sweep(rng):
     block = SparseDictionary(alpha=0.1, init=D).partial_fit(X)
     assert_allclose(block.moments_.gram, sweep.moments_.gram)
     assert_allclose(block.components_, sweep.components_, atol=1e-3)
+
+
+def test_sweeps_over_atoms_are_the_formula_and_end_where_the_dual_does(rng):
+    X, D = planted(rng, n=300)
+    codes = feature_sign_search(X, D, alpha=0.1)
+    codes[:, 3] = 0.0
+    moments = map_codes(X, codes)
+    start = np.ascontiguousarray(D[::-1])
+    state = DictionaryState(start, None, moments, len(X))
+    plain = start.copy()
+    for j in range(len(D)):
+        if j != 3:
+            atom = plain[j] + (moments.cross[j] - moments.gram[j] @ plain) / moments.gram[j, j]
+            plain[j] = atom / max(1.0, np.linalg.norm(atom))
+    assert_allclose(swept_atoms(state, 1).D, plain, atol=1e-12)
+    exact, swept = dual_atoms(state, tol=1e-12), swept_atoms(state, 3000)
+    assert_allclose(swept.D, exact.D, atol=1e-4)
+    assert_allclose(swept.multipliers, exact.multipliers, atol=1e-3 * exact.multipliers.max())
 
 
 def test_codes_are_exact(rng):

@@ -39,7 +39,8 @@ class SparseDictionary(MomentDictionary):
     Two convex problems in turn, each solved exactly: codes by feature-sign search, atoms by the
     Lagrange dual [Lee2007]_. The objective falls with every sweep. With ``batch_size`` and in
     :meth:`partial_fit` only the sums :math:`C^\top C` and :math:`C^\top X` are kept, as in
-    [Mairal2010]_, and the atoms fit them exactly after each block.
+    [Mairal2010]_; the atoms fit those of the first block exactly, and go on from there by
+    coordinate descent.
 
     Parameters
     ----------

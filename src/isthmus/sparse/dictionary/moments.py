@@ -29,8 +29,11 @@ from isthmus.typing import Array, BoolArray, IntArray
 
 # An atom whose squared coefficients sum to a smaller share of the largest sum is not in use.
 _UNUSED = 1e-10
-# Gap of the dual for a block of a stream, whose sums are rough anyhow.
+# Gap of the dual for the first block of a stream, whose sums are rough anyhow.
 _ROUGH = 1e-5
+# Sweeps over the atoms after each further block: atoms that fit the sums of a few blocks exactly
+# are worse for the next ones, and after many blocks three sweeps are as good as the dual.
+_SWEEPS = 3
 
 
 class DictionaryState(NamedTuple):
@@ -86,8 +89,10 @@ class MomentDictionary(CodesMixin, Estimator, ABC):
     def _atom_step(
         self, state: DictionaryState, block: CodeMoments, *, rough: bool
     ) -> DictionaryState:
-        """Atoms that fit the sums best."""
+        """Atoms that fit the sums best, or better where they are rough."""
         assert state.moments is not None
+        if rough and state.seen > block.count:
+            return swept_atoms(state, _SWEEPS)
         return dual_atoms(state, tol=_ROUGH if rough else 1e-9)
 
     def _replace_unused(self, state: DictionaryState, X: Array, codes: Array) -> DictionaryState:
@@ -231,6 +236,20 @@ def dual_atoms(state: DictionaryState, *, tol: float) -> DictionaryState:
     found = np.zeros(len(D))
     found[used] = step.multipliers
     return state._replace(D=D, multipliers=found)
+
+
+def swept_atoms(state: DictionaryState, n_sweeps: int) -> DictionaryState:
+    """Atoms that fit the sums of ``state`` better, by coordinate descent; unused ones stay."""
+    # Imported here: numba takes a good part of a second.
+    from isthmus.sparse.dictionary.atom_loops import sweep_atoms
+
+    assert state.moments is not None
+    gram, cross, D = state.moments.gram, state.moments.cross, state.D.copy()
+    used = _in_use(state.moments)
+    sweep_atoms(gram, cross, used, D, n_sweeps)
+    # Where an atom has length one, what is left is a multiple of it.
+    slopes = np.einsum("ij,ij->i", D, cross - gram @ D)
+    return state._replace(D=D, multipliers=np.where(used, np.maximum(slopes, 0.0), 0.0))
 
 
 def replace_unused(state: DictionaryState, X: Array, codes: Array) -> DictionaryState:

@@ -31,8 +31,8 @@ from isthmus.sparse.factorization.convex_formulas import (
 from isthmus.sparse.factorization.nnls import nonnegative_least_squares, simplex_least_squares
 from isthmus.typing import Array, IntArray
 
-# Iterations by which starts on a cone are compared, and how many of them are clusterings.
-TRIAL_STEPS, N_CLUSTERINGS = 10, 3
+# Starts on a cone are compared by so many iterations on so many rows; most are clusterings.
+TRIAL_STEPS, TRIAL_ROWS, N_CLUSTERINGS = 20, 500, 12
 
 
 class ConvexFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
@@ -62,8 +62,8 @@ class ConvexFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
         Starts, of which the best result is kept.
     tol : float, default=1e-5
         Ends where components have less than this share to gain: on the simplex by their duality
-        gaps, of the squared norm of the centred data; on the cone by the best row, or by what an
-        iteration has gained over the last ten, of the loss.
+        gaps, of the squared norm of the centred data; on the cone by what the last ten iterations
+        have gained, of the loss.
     max_iter : int, default=2000
     random_state : int, RandomState or None, default=None
     verbose : int, default=0
@@ -236,23 +236,29 @@ class ConvexFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
             return multiplicative_convex(
                 rows, k, codes, tol=self.tol, max_iter=self.max_iter, report=report
             )
-        start = single_rows(rows, furthest_rows(rows, k, int(random.randint(len(rows)))))
         simplex = self.constraint == "simplex"
-        if not simplex:
-            start = self._better_on_cone(rows, start, random)
+        if simplex:
+            start = single_rows(rows, furthest_rows(rows, k, int(random.randint(len(rows)))))
+        else:
+            start = self._start_on_cone(rows, random)
         return mixed_descent(
             rows, start, simplex=simplex, tol=self.tol, max_iter=self.max_iter, report=report
         )
 
-    def _better_on_cone(self, rows: Array, start: list[Mixture], random: Any) -> list[Mixture]:
-        """The given start or means of clusters, whichever leads lower in a few iterations.
+    def _start_on_cone(self, rows: Array, random: Any) -> list[Mixture]:
+        """Rows far apart or means of clusters, whichever leads lower in a few iterations.
 
         Rows far apart are corners of a hull; the edges of a cone may be anywhere among them.
         """
         k = int(self.n_components)
-        n_distinct = len(np.unique(rows, axis=0))
-        if k > n_distinct:
-            return start
+        everyone, first = rows, int(random.randint(len(rows)))
+        few = np.arange(len(rows))
+        if len(rows) > max(TRIAL_ROWS, k):
+            few = np.sort(random.choice(len(rows), max(TRIAL_ROWS, k), replace=False))
+            rows, first = rows[few], 0
+        start = single_rows(rows, furthest_rows(rows, k, first))
+        if k > len(np.unique(rows, axis=0)):
+            return single_rows(everyone, furthest_rows(everyone, k, first))
         means = [
             cluster_means(rows, KMeans(k, n_init=1, random_state=random).fit_predict(rows), k)
             for _ in range(N_CLUSTERINGS)
@@ -263,7 +269,8 @@ class ConvexFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
             )
             for first in (start, *means)
         ]
-        return min(trials, key=lambda trial: trial.losses[-1]).mixtures
+        best = min(trials, key=lambda trial: trial.losses[-1]).mixtures
+        return [m._replace(rows=few[m.rows]) for m in best]
 
     def _codes(self, X: Array) -> Array:
         simplex = self.constraint == "simplex"

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
 from isthmus.sparse.factorization.drivers import Report
-from isthmus.sparse.factorization.nnls import nonnegative_least_squares, simplex_least_squares
+from isthmus.sparse.factorization.nnls import cone_codes, simplex_codes
 from isthmus.typing import Array, IntArray
 
 # Samples that may join the mixture of one component in one iteration.
@@ -17,6 +17,8 @@ PATIENCE = 10
 # A loss below this share of the squared norm of the data need not fall by shares of itself.
 NEARLY_ALL = 1e-3
 FLOOR = 1e-16
+# A squared distance below this share of the target's square is a rounding error.
+ROUNDING = 1e-24
 
 
 class Mixture(NamedTuple):
@@ -42,35 +44,42 @@ class ConvexCourse(NamedTuple):
         return np.array([m.point for m in self.mixtures])
 
 
-def nearest_mixture(X: Array, target: Array, start: Mixture, *, simplex: bool) -> Mixture:
+def nearest_mixture(
+    X: Array, target: Array, start: Mixture, *, simplex: bool, norms: Array
+) -> Mixture:
     """Move a mixture of rows of ``X`` towards the one next to ``target``.
 
     The row with the most negative derivative joins, the weights are solved for exactly and rows
     without weight leave (Wolfe's method on the simplex, Lawson and Hanson's on the cone). The
-    distance never grows.
+    distance never grows. ``norms`` are those of the rows.
     """
-    solve = simplex_least_squares if simplex else nonnegative_least_squares
+    solve = simplex_codes if simplex else cone_codes
     rows, mixture = start.rows, start
+    reached = ROUNDING * float(np.dot(target, target))
     for _ in range(MAX_JOINING):
         weights = solve(target[None], X[rows])[0]
         used = weights > 0
         rows, weights = rows[used], weights[used]
         mixture = Mixture(rows, weights, weights @ X[rows])
-        best, gap = _find_joining(X, mixture.point, target, simplex=simplex)
         scale = float(np.dot(mixture.point - target, mixture.point - target))
+        if scale <= reached:
+            break
+        best, gap = _find_joining(X, mixture.point, target, simplex=simplex, norms=norms)
         if gap <= 1e-9 * scale or best in rows:
             break
         rows = np.append(rows, best)
     return mixture
 
 
-def _find_joining(X: Array, point: Array, target: Array, *, simplex: bool) -> tuple[int, float]:
+def _find_joining(
+    X: Array, point: Array, target: Array, *, simplex: bool, norms: Array
+) -> tuple[int, float]:
     """The row to join, and what can be gained: the duality gap, or by that row alone on a cone."""
     slopes = X @ (point - target)
     if simplex:
         best = int(np.argmin(slopes))
         return best, float(point @ (point - target)) - float(slopes[best])
-    slopes = slopes / np.maximum(np.linalg.norm(X, axis=1), np.finfo(float).tiny)
+    slopes /= norms
     best = int(np.argmin(slopes))
     return best, 0.5 * min(float(slopes[best]), 0.0) ** 2
 
@@ -89,11 +98,11 @@ def mixed_descent(
     Codes C are solved for exactly. In one component the loss is a multiple of the squared distance
     from :math:`a_j+c_j^\top(X-CA)/\|c_j\|^2`, so each component in turn moves to the point of the
     hull next to that. Ends where the components have no more than a share ``tol`` to gain: by
-    their duality gaps, of the squared norm of ``X``; on a cone by the best row for each, of the
-    loss, because one row alone gains far less than all of them together, or where an
-    iteration has gained less than that, over the last ten.
+    their duality gaps, of the squared norm of ``X``; on a cone by what the last ten iterations
+    have gained, of the loss.
     """
-    solve = simplex_least_squares if simplex else nonnegative_least_squares
+    solve = simplex_codes if simplex else cone_codes
+    norms = np.maximum(np.linalg.norm(X, axis=1), np.finfo(float).tiny)
     mixtures = list(start)
     A = np.array([m.point for m in mixtures])
     C = solve(X, A)
@@ -112,17 +121,19 @@ def mixed_descent(
                 gap = np.inf
                 continue
             target = A[j] + (B[j] - G[j] @ A) / G[j, j]
-            gap += G[j, j] * max(_find_joining(X, A[j], target, simplex=simplex)[1], 0.0)
-            mixtures[j] = nearest_mixture(X, target, mixtures[j], simplex=simplex)
+            gap += G[j, j] * max(
+                _find_joining(X, A[j], target, simplex=simplex, norms=norms)[1], 0.0
+            )
+            mixtures[j] = nearest_mixture(X, target, mixtures[j], simplex=simplex, norms=norms)
             A[j] = mixtures[j].point
         C = solve(X, A)
         losses.append(0.5 * float(np.sum((X - C @ A) ** 2)))
         whole = squares if simplex else max(losses[-1], NEARLY_ALL * squares)
         gap /= max(whole, np.finfo(float).tiny)
-        if not simplex and step >= PATIENCE:
-            # What an iteration gained of late, where that is less: single rows may promise more.
-            gain = (losses[-1 - PATIENCE] - losses[-1]) / PATIENCE
-            gap = min(gap, gain / max(whole, np.finfo(float).tiny))
+        if not simplex:
+            # A single row promises far less than all together gain, or more.
+            before = losses[-1 - PATIENCE] if step >= PATIENCE else np.inf
+            gap = (before - losses[-1]) / max(whole, np.finfo(float).tiny)
         report(step, losses[-1], gap)
         if gap <= tol:
             break

@@ -42,11 +42,16 @@ def nonnegative_least_squares(X: Any, D: Any, *, l1: float = 0.0, l2: float = 0.
     array([[2., 0.],
            [2., 1.]])
     """
+    X, D = _check_rows("nonnegative_least_squares", X, D)
+    return cone_codes(X, D, l1=l1, l2=l2)
+
+
+def cone_codes(X: Array, D: Array, *, l1: float = 0.0, l2: float = 0.0) -> Array:
+    """:func:`nonnegative_least_squares` of rows that have been checked."""
     from isthmus.sparse.factorization.nnls_loops import solve_rows
 
-    X, D = _check_rows("nonnegative_least_squares", X, D)
     G = D @ D.T
-    G[np.diag_indices_from(G)] += l2
+    G.flat[:: len(G) + 1] += l2
     B = X @ D.T - l1
     # Started from the atoms that point towards the row.
     C = np.maximum(B, 0.0)
@@ -77,9 +82,13 @@ def simplex_least_squares(X: Any, D: Any) -> Array:
     array([[0.25, 0.5 , 0.25],
            [0.  , 0.5 , 0.5 ]])
     """
+    return simplex_codes(*_check_rows("simplex_least_squares", X, D))
+
+
+def simplex_codes(X: Array, D: Array) -> Array:
+    """:func:`simplex_least_squares` of rows that have been checked."""
     from isthmus.sparse.factorization.nnls_loops import solve_simplex_rows
 
-    X, D = _check_rows("simplex_least_squares", X, D)
     # About the mean of the corners no digits are lost to a common offset.
     middle = D.mean(axis=0)
     X, D = X - middle, D - middle
