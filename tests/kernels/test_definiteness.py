@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from isthmus.coreset import (
     CoreVectorClassifier,
@@ -12,7 +13,7 @@ from isthmus.coreset import (
 from isthmus.dependence import coco, hsic, mmd
 from isthmus.features import KernelPCA
 from isthmus.kernels import FunctionKernel, Gaussian, Precomputed, SpectrumRepair
-from isthmus.kernels.definiteness import check_gram, refuse_indefinite, symmetric
+from isthmus.kernels.definiteness import check_gram, checked_gram, refuse_indefinite, symmetric
 from isthmus.linalg import leading_eigenpairs
 from isthmus.reduction import reduce_expansion
 from isthmus.regression import GaussianProcess, KernelRidgeCV
@@ -162,3 +163,20 @@ def test_wild_rows_leave_a_gaussian_matrix_symmetric(rng):
     K = Gaussian(0.1)(rows)
     assert np.array_equal(K, K.T)
     KernelRidgeCV().fit(rows, rows[:, 0])
+
+
+class Liar(Gaussian):
+    """A subclass whose Gram matrix is none."""
+
+    def gram(self, X, Z):
+        return np.arange(float(len(X) * len(Z))).reshape(len(X), len(Z))
+
+
+def test_a_proven_kernel_is_not_tested_and_a_subclass_of_it_is(rng):
+    X = rng.normal(size=(40, 3))
+    K = checked_gram(Gaussian(0.5), X, X)
+    assert np.array_equal(K, K.T)
+    assert np.array_equal(K, check_gram(Gaussian(0.5).gram(X, X)))
+    assert_allclose(checked_gram(Gaussian(0.5), X, X, exact=False), K, rtol=1e-14)
+    with pytest.raises(ValueError, match="not symmetric"):
+        checked_gram(Liar(0.5), X, X, "KernelPCA")

@@ -54,6 +54,19 @@ def test_krylov_and_dense_eigenpairs_agree(rng, dtype):
     assert_allclose(overlap, 1, atol=1e-3 if dtype == np.float32 else 1e-8)
 
 
+def test_centred_products_give_the_pairs_of_the_centred_matrix(rng):
+    K = Gaussian(0.1)(rng.normal(size=(640, 3)))
+    centred, _ = center_gram(K)
+    values, U = leading_eigenpairs(K.copy(), 6, center=True)
+    expected, V = _dense_pairs(centred, 6)
+    assert_allclose(values, expected, rtol=1e-12)
+    assert_allclose(np.abs(U.T @ V), np.eye(6), atol=1e-6)
+    assert_allclose(U.sum(axis=0), 0, atol=1e-12)
+    # So many that the dense solver answers.
+    values, U = leading_eigenpairs(K.copy(), 60, center=True)
+    assert_allclose(values, _dense_pairs(centred, 60)[0], rtol=1e-12)
+
+
 def test_krylov_gives_up_rather_than_be_wrong(rng):
     # A flat spectrum has no leading pairs: the dense solver must answer.
     Q = np.linalg.qr(rng.normal(size=(600, 600)))[0]

@@ -23,7 +23,11 @@ from isthmus.preimage import (
     LearnedPreimage,
     NeighborPreimage,
 )
-from isthmus.preimage.vectors.fixed_point import weighted_mean_iteration
+from isthmus.preimage.vectors.fixed_point import (
+    _gaussian_sums,
+    _weighted_sums,
+    weighted_mean_iteration,
+)
 from isthmus.preimage.vectors.gradient import coordinate_distance, full_distance
 
 
@@ -497,3 +501,19 @@ def test_candidates_from_sparse_rows_come_back_as_rows():
     features = KernelPCA(2).fit(X)
     solver = CandidatePreimage().fit(csr_array(X), features)
     assert_allclose(solver.solve(features.transform(X[:3])), X[:3])
+
+
+def test_sums_of_a_gaussian_are_those_of_any_radial_kernel(rng):
+    X, Z, a = rng.normal(size=(30, 3)), rng.normal(size=(8, 3)), rng.normal(size=(8, 30))
+    a[2] = 0.0  # defines no mean
+    Z[3] = 40.0  # all weights have vanished
+    with_one = np.column_stack([X, np.ones(30)])
+    kernel = Gaussian(0.7)
+    slow = _weighted_sums(kernel, kernel.against(X), Z, with_one, a)
+    fast = _gaussian_sums(kernel(Z, X), with_one, a, np.abs(a).sum(axis=1))
+    assert_allclose(fast[0], slow[0], atol=1e-14)
+    assert np.array_equal(fast[2], slow[2])
+    assert not fast[2][2]
+    assert fast[2][[0, 1, 4]].all()
+    means = [found[3][fast[2]] / found[1][fast[2], None] for found in (fast, slow)]
+    assert_allclose(*means, rtol=1e-10)

@@ -65,6 +65,11 @@ class Kernel(Piece, ABC):
             words |= self.inherits.intersection(*(part.provides for part in self.parts))
         return words
 
+    @property
+    def certain(self) -> bool:
+        """Whether ``gram`` is symmetric and positive semi-definite for all objects, as proven."""
+        return False
+
     @abstractmethod
     def gram(self, X: Objects, Z: Objects) -> Array:
         """Gram matrix of checked objects; ``Z is X`` says that it is symmetric."""

@@ -35,8 +35,9 @@ def product(A: Array, B: Array, *, out: Array | None = None) -> Array:
     if B.ndim == 1:
         gemv = blas.get_blas_funcs("gemv", (A,))
         return np.asarray(gemv(1.0, A, np.asarray(B, dtype=dtype), trans=turned))
-    if is_thin(A.T if turned else A, B):
-        found = thin_product(A.T if turned else A, B)
+    plain = A.T if turned else A
+    if is_thin(plain, B) or is_thin(B.T, plain.T):
+        found = thin_product(plain, B) if is_thin(plain, B) else thin_product(B.T, plain.T).T
         if out is None:
             return np.ascontiguousarray(found)
         out[...] = found

@@ -6,6 +6,7 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import lapack
 
+from isthmus.linalg.centering import center_gram
 from isthmus.linalg.krylov import next_block, orthonormal, project
 from isthmus.linalg.products import product, symmetric_product
 from isthmus.linalg.threads import threads_for
@@ -85,8 +86,19 @@ def inverse_root(K: Array) -> tuple[Array, Array]:
     return U / np.sqrt(eigenvalues), eigenvalues
 
 
+def takes_products(n: int, n_pairs: int | None) -> bool:
+    """Whether so many pairs of an n x n matrix are found by products with blocks of vectors."""
+    # Measured: below some 500 rows, or with many pairs, the dense solver is as fast.
+    return n_pairs is not None and n_pairs <= min((n - 400) // 8, n // 16)
+
+
 def leading_eigenpairs(
-    K: Array, n_pairs: int | None = None, *, share: float | None = None, tol: float = 1e-8
+    K: Array,
+    n_pairs: int | None = None,
+    *,
+    share: float | None = None,
+    tol: float = 1e-8,
+    center: bool = False,
 ) -> tuple[Array, Array]:
     """Largest eigenvalues and eigenvectors of a positive semi-definite ``K``.
 
@@ -101,6 +113,9 @@ def leading_eigenpairs(
     tol : float
         Residual ``‖Kv - λv‖`` allowed in the iterative path, relative to the largest
         eigenvalue. Eigenvalues are then right to about ``tol²``.
+    center : bool
+        Whether the pairs of :math:`HKH` are wanted, of objects relative to their mean. Only for a
+        number of pairs; ``K`` is then overwritten where the dense solver has to answer.
 
     Returns
     -------
@@ -117,11 +132,12 @@ def leading_eigenpairs(
     n = len(K)
     if share is not None:
         return _pairs_holding_share(K, share, tol)
-    # Measured: below some 500 rows, or with many pairs, the dense solver is as fast.
-    if n_pairs is None or n_pairs > min((n - 400) // 8, n // 16):
-        return _dense_pairs(K, n_pairs)
-    found = _block_krylov(K, n_pairs, tol)
-    return _dense_pairs(K, n_pairs) if found is None else found
+    found = None
+    if n_pairs is not None and takes_products(n, n_pairs):
+        found = _block_krylov(K, n_pairs, tol, center=center)
+    if found is None:
+        return _dense_pairs(center_gram(K, overwrite=True)[0] if center else K, n_pairs)
+    return found
 
 
 def _dense_pairs(K: Array, n_pairs: int | None) -> tuple[Array, Array]:
@@ -160,17 +176,20 @@ def _pairs_holding_share(K: Array, share: float, tol: float) -> tuple[Array, Arr
     return eigenvalues[:r], U[:, :r]
 
 
-def _block_krylov(K: Array, n_pairs: int, tol: float) -> tuple[Array, Array] | None:
+def _block_krylov(
+    K: Array, n_pairs: int, tol: float, *, center: bool = False
+) -> tuple[Array, Array] | None:
     """Block Lanczos with full orthogonalisation: Rayleigh-Ritz in span [G, KG, K²G, ...].
 
     Blocks of 24 vectors balance arithmetic and memory traffic of the product with ``K``; where it
     stays in the cache, narrow ones need a smaller basis.
     Returns ``None`` where the residual is still too large when the basis has grown to a size
     at which the dense solver is as cheap. The start block is drawn from a fixed seed: the
-    converged answer does not depend on it.
+    converged answer does not depend on it. Where vectors are centred, so are their products, and
+    K itself need not be.
     """
     n, dtype = len(K), K.dtype
-    width = min(24 if n > _CACHED_ROWS else 8, n_pairs + 8)
+    width = min(24 if n > _CACHED_ROWS else 8, -(-n_pairs // 4) * 4 + 8)
     n_max = min(n // 3, 8 * n_pairs + 10 * width)
     n_max -= n_max % width
     tol = max(tol, 20 * float(np.finfo(dtype).eps))
@@ -178,12 +197,17 @@ def _block_krylov(K: Array, n_pairs: int, tol: float) -> tuple[Array, Array] | N
     V = np.empty((n, n_max), dtype=dtype, order="F")
     S = np.zeros((n_max, n_max), dtype=dtype)  # V'KV
     G = np.random.default_rng(0).standard_normal((n, width)).astype(dtype)
+    if center:
+        G -= G.mean(axis=0)
     V[:, :width] = orthonormal(G)[0]
     m = width
     next_check = min(n_max, 2 * n_pairs + 2 * width)
     while True:
         basis = V[:, :m]
-        Q, R = project(symmetric_product(K, V[:, m - width : m]), basis, S)
+        W = symmetric_product(K, V[:, m - width : m])
+        if center:
+            W -= W.mean(axis=0)
+        Q, R = project(W, basis, S)
         if m >= next_check:
             with threads_for(m**3):
                 theta, Y = linalg.eigh(S[:m, :m], subset_by_index=[m - n_pairs, m - 1])

@@ -9,10 +9,10 @@ from isthmus.blocks.slices import block_slices
 from isthmus.linalg.threads import in_threads
 from isthmus.typing import Array
 
-# Columns up to which it pays, entries of a row from which it does, and multiplications that are
-# worth looking at compiled code, and worth threads.
-MOST_COLUMNS, LONG_ROWS = 96, 192
-LEAST, LEAST_IN_THREADS = 2**19, 2**27
+# Columns up to which it pays, those that are taken at a time, entries of a row from which it pays,
+# and multiplications that are worth looking at compiled code, and worth threads.
+MOST_COLUMNS, GROUP, LONG_ROWS = 512, 96, 192
+LEAST, LEAST_IN_THREADS = 2**18, 2**27
 # Rows that one sum runs over: sums of sums are more exact than long ones.
 SUMMED_ROWS = 4096
 
@@ -26,7 +26,7 @@ def is_thin(A: Array, B: Array) -> bool:
         return False
     if A.flags.c_contiguous:
         return m >= LONG_ROWS and n >= 24 and _long_registers()
-    few = width <= MOST_COLUMNS // 2 and min(n, m) >= 48
+    few = width <= GROUP // 2 and min(n, m) >= 48
     return few and A.flags.f_contiguous and _long_registers()
 
 
@@ -45,13 +45,18 @@ def thin_product(A: Array, B: Array) -> Array:
         columns = np.concatenate([columns, np.zeros((-width % 4, len(B)))])
     if not A.flags.c_contiguous:
         return _transposed_product(A.T, columns, add_transposed_products)[:width].T
+
+    def add(A: Array, out: Array) -> None:
+        for start in range(0, width, GROUP):
+            add_products(A, columns[start : start + GROUP], out[start : start + GROUP])
+
     if n * len(B) * width < LEAST_IN_THREADS:
         out = np.zeros((len(columns), n))
-        add_products(A, columns, out)
+        add(A, out)
         return out[:width].T
     parts = list(block_slices(n, 1, block_size=6 * max(1, 2**25 // (6 * len(B) * width))))
     found = [np.zeros((len(columns), part.stop - part.start)) for part in parts]
-    in_threads(lambda i: add_products(A[parts[i]], columns, found[i]), range(len(parts)))
+    in_threads(lambda i: add(A[parts[i]], found[i]), range(len(parts)))
     return np.concatenate(found, axis=1)[:width].T
 
 

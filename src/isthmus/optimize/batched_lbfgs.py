@@ -80,9 +80,9 @@ def minimize_rows(
     optimality = start.copy()
     reference = np.maximum(start, float(start.max(initial=0.0)) if scale is None else scale)
     converged = start <= tol * reference
-    S = np.zeros((memory, n, d), dtype=x.dtype)
-    Y = np.zeros_like(S)
-    rho = np.zeros((memory, n), dtype=x.dtype)
+    # The memory grows with the steps, the latest first.
+    S, Y = np.zeros((0, n, d), dtype=x.dtype), np.zeros((0, n, d), dtype=x.dtype)
+    rho = np.zeros((0, n), dtype=x.dtype)
     # Rows still at work; all state below is kept for them alone.
     rows = np.flatnonzero(~converged)
     x, f, g = x[rows], f[rows], g[rows]
@@ -102,7 +102,7 @@ def minimize_rows(
         step = np.where(first, 1 / np.maximum(length, 1e-300), 1.0)
         step = np.minimum(step, 1.0) if n_iter == 1 else step
         x_new, f_new, g_new, moved = _backtrack(fun, rows, x, f, g, direction, step, low, high)
-        S, Y, rho = _remember((S, Y, rho), x_new - x, g_new - g)
+        S, Y, rho = _remember((S, Y, rho), x_new - x, g_new - g, memory)
         x, f, g = x_new, f_new, g_new
         criterion = _optimality(x, g, low, high)
         done = criterion <= tol * reference[rows]
@@ -111,8 +111,9 @@ def minimize_rows(
         value[rows], point[rows], optimality[rows] = f, x, criterion
         converged[rows] = done | stuck
         stay = ~(done | stuck)
-        rows, x, f, g = rows[stay], x[stay], f[stay], g[stay]
-        S, Y, rho = S[:, stay], Y[:, stay], rho[:, stay]
+        if not stay.all():
+            rows, x, f, g = rows[stay], x[stay], f[stay], g[stay]
+            S, Y, rho = S[:, stay], Y[:, stay], rho[:, stay]
     line.close()
     message = f"{int(converged.sum())} of {n} problems converged in {n_iter} iterations"
     return SolverResult(point, value, optimality, n_iter, converged, message)
@@ -136,14 +137,13 @@ def _descent_direction(x: Array, g: Array, memory: Memory, low: float, high: flo
     return direction
 
 
-def _remember(memory: Memory, s: Array, y: Array) -> Memory:
+def _remember(memory: Memory, s: Array, y: Array, length: int) -> Memory:
     """The memory with the latest steps and changes of gradients first."""
-    S, Y, rho = (np.roll(part, 1, axis=0) for part in memory)
+    S, Y, rho = (part[: length - 1] for part in memory)
     curvature = np.einsum("ij,ij->i", s, y)
     keep = curvature > 1e-12 * np.einsum("ij,ij->i", y, y) ** 0.5 * np.linalg.norm(s, axis=1)
-    S[0], Y[0] = s, y
-    rho[0] = np.where(keep, 1 / np.where(keep, curvature, 1), 0)
-    return S, Y, rho
+    latest = np.where(keep, 1 / np.where(keep, curvature, 1), 0)
+    return np.concatenate([s[None], S]), np.concatenate([y[None], Y]), np.vstack([latest, rho])
 
 
 def _two_loop(q: Array, S: Array, Y: Array, rho: Array) -> Array:
@@ -154,6 +154,8 @@ def _two_loop(q: Array, S: Array, Y: Array, rho: Array) -> Array:
     for i in range(memory):
         a[i] = rho[i] * np.einsum("ij,ij->i", S[i], q)
         q -= a[i][:, None] * Y[i]
+    if not memory:
+        return q
     valid = rho > 0
     newest = valid.argmax(axis=0)  # the first valid one is the latest
     index = np.arange(rho.shape[1])

@@ -192,20 +192,35 @@ def _slope(coef, n, q, m, T, count, out):
 @njit(nogil=True, fastmath={"reassoc", "contract"})
 def _moments(weights, start, n, T, count, out):
     """Fill ``out`` with the sums of weight times term; weights of the pairs from ``start`` on."""
+    # A slice has no place before its start: without the question the loop runs in registers.
+    some = weights[start : start + count]
     for a in range(n):
-        total = 0.0
+        term, total = T[a], 0.0
         for p in range(count):
-            total += weights[start + p] * T[a, p]
+            total += some[p] * term[p]
         out[a] = total
+
+
+@njit(nogil=True, fastmath={"reassoc", "contract"})
+def _weigh(K, start, row, count, b):
+    """Weights of the outputs, kernel value times polynomial, and the sum of their squares."""
+    values, weights, squares = K[start : start + count], b[start : start + count], 0.0
+    for p in range(count):
+        weight = values[p] * row[p]
+        weights[p] = weight
+        squares += weight * weight
+    return squares
 
 
 @njit(nogil=True)
 def _factored_moments(K, start, T, count, n, q, shape, row, C):
     """Factor of sum K xi xi' over the pairs of a point; False where it is singular."""
     _, _, ridge, background, adaptive = shape
+    values = K[start : start + count]
     for a in range(n):
+        term = T[a]
         for p in range(count):
-            row[p] = K[start + p] * T[a, p]
+            row[p] = values[p] * term[p]
         _moments(row, 0, a + 1, T, count, C[a])
     C[0, 0] += background
     if adaptive:
@@ -241,10 +256,7 @@ def _fit(start, stop, K, q, shape, T, row, C, u, b, weigh):
             if not adaptive and not weigh:
                 return n
             _combine(u, n, T, count, row)
-            squares = 0.0
-            for p in range(count):
-                b[start + p] = K[start + p] * row[p]
-                squares += b[start + p] * b[start + p]
+            squares = _weigh(K, start, row, count, b)
             if not adaptive or squares <= LARGEST_VARIANCE:
                 return n
         elif not adaptive:
@@ -302,21 +314,21 @@ def fill_weights(indptr, indices, K, H, Xe, Xc, shape, b, slopes, T, lines, C, u
                 for p in range(start, stop):
                     slopes[m, p] = 0.0
             continue
+        values, steep = K[start:stop], H[start:stop]
         _combine(u, n, T, count, row)
-        for p in range(count):
-            b[start + p] = K[start + p] * row[p]
+        _weigh(K, start, row, count, b)
         _moments(b, start, min(n, q + 1), T, count, sums)
         for m in range(q):
-            w = slopes[m]
+            w, term = slopes[m, start:stop], T[1 + m]
             _slope(u, n, q, m, T, count, slope)
             for p in range(count):
-                w[start + p] = H[start + p] * row[p] * T[1 + m, p] - K[start + p] * slope[p]
-            _moments(w, start, n, T, count, through)
+                w[p] = steep[p] * row[p] * term[p] - values[p] * slope[p]
+            _moments(w, 0, n, T, count, through)
             _derived(sums, n, q, m, through)
             cholesky_solve(C, n, through)
             _combine(through, n, T, count, slope)
             for p in range(count):
-                w[start + p] += K[start + p] * slope[p]
+                w[p] += values[p] * slope[p]
 
 
 @njit(nogil=True)
@@ -363,20 +375,22 @@ def add_gradients(indptr, indices, K, H, M, Xe, Xc, shape, b, by_centre, by_poin
         n = _fit(start, stop, K, q, shape, T, row, C, u, b, False)
         if n == 0:
             continue
+        values, steep, products = K[start:stop], H[start:stop], M[start:stop]
         for p in range(count):
-            rest[p] = K[start + p] * M[start + p]
+            rest[p] = values[p] * products[p]
         _moments(rest, 0, n, T, count, v)
         cholesky_solve(C, n, v)
         _combine(v, n, T, count, rest)
         for p in range(count):
-            rest[p] = M[start + p] - rest[p]
+            rest[p] = products[p] - rest[p]
         _combine(u, n, T, count, row)
         for m in range(q):
             _slope(u, n, q, m, T, count, slope_u)
             _slope(v, n, q, m, T, count, slope_v)
+            term, g = T[1 + m], slope_u
             for p in range(count):
-                k = start + p
-                g = K[k] * (rest[p] * slope_u[p] - row[p] * slope_v[p])
-                g -= rest[p] * row[p] * H[k] * T[1 + m, p]
-                by_centre[indices[k] if len(indices) else p, m] += g
-                by_point[j, m] -= g
+                g[p] = values[p] * (rest[p] * slope_u[p] - row[p] * slope_v[p])
+                g[p] -= rest[p] * row[p] * steep[p] * term[p]
+            for p in range(count):
+                by_centre[indices[start + p] if len(indices) else p, m] += g[p]
+                by_point[j, m] -= g[p]

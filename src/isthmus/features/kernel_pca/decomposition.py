@@ -17,7 +17,12 @@ from isthmus.blocks.moments import Moments
 from isthmus.linalg.centering import center_gram
 from isthmus.linalg.products import inner_products, product
 from isthmus.linalg.signs import fix_signs
-from isthmus.linalg.spectrum import inverse_root, leading_eigenpairs, positive_part
+from isthmus.linalg.spectrum import (
+    inverse_root,
+    leading_eigenpairs,
+    positive_part,
+    takes_products,
+)
 from isthmus.typing import Array
 
 
@@ -53,24 +58,32 @@ def exact_axes(
     shares = None if counts is None else (counts / counts.sum()).astype(K.dtype)
     mean = np.zeros(n, dtype=K.dtype)
     weights = np.zeros(n, dtype=K.dtype)
+    later = False
     if center:
         rounding = 8 * n * float(np.finfo(K.dtype).eps) * float(np.abs(K.diagonal()).max())
-        K, mean = center_gram(K, overwrite=True, shares=shares)
         weights[:] = 1 / n if shares is None else shares
-        if float(np.trace(K)) <= rounding:
-            K[:] = 0  # equal objects: rounding errors have a spectrum of either sign
+        if shares is None and share is None and takes_products(n, n_pairs):
+            mean = K.mean(axis=0)
+            total = float(np.trace(K)) - float(mean.sum())
+            later = total > 1e4 * rounding  # products are centred, and nobody needs the matrix
+        if not later:
+            K, mean = center_gram(K, overwrite=True, shares=shares)
+            if float(np.trace(K)) <= rounding:
+                K[:] = 0  # equal objects: rounding errors have a spectrum of either sign
     if counts is not None:
         root = np.sqrt(counts).astype(K.dtype)
         K *= root
         K *= root[:, None]
-    eigenvalues, U = leading_eigenpairs(K, n_pairs, share=share)
+    if not later:
+        total = float(np.trace(K))
+    eigenvalues, U = leading_eigenpairs(K, n_pairs, share=share, center=later)
     dual = fix_signs(U) / np.sqrt(eigenvalues)
     if counts is not None:
         dual *= root[:, None]
     if center:
         # H U = U but for rounding errors, which the division by √λ makes large.
         dual -= weights[:, None] * dual.sum(axis=0)
-    return PrincipalAxes(dual, mean, weights, eigenvalues, float(np.trace(K)))
+    return PrincipalAxes(dual, mean, weights, eigenvalues, total)
 
 
 def primal_axes(

@@ -18,10 +18,11 @@ from isthmus.features.kernel_pca.decomposition import (
 )
 from isthmus.features.kernel_pca.matrix_free import basis_size, matrix_free_axes
 from isthmus.kernels.base import Kernel
-from isthmus.kernels.definiteness import check_gram, check_sample
+from isthmus.kernels.definiteness import check_sample, checked_gram
 from isthmus.kernels.drawn import checked_block
 from isthmus.kernels.objects import n_objects, take
 from isthmus.kernels.operator import GramOperator
+from isthmus.linalg.spectrum import takes_products
 from isthmus.typing import Array, Objects
 
 
@@ -96,7 +97,11 @@ def axes_of_all(
     )
     if F is not None and center:
         return wide_axes(F, **wanted)
-    G = kernel.gram(X, objects)
     # A matrix of the caller's has been checked, and centring would overwrite it.
-    G = G.copy() if kernel.pairwise else check_gram(G, owner)
+    if kernel.pairwise:
+        G = kernel.gram(X, objects).copy()
+    else:
+        # Few axes come from products, which rounding errors of the symmetry do not spoil.
+        exact = share is not None or not takes_products(n, n_pairs)
+        G = checked_gram(kernel, X, objects, owner, exact=exact)
     return exact_axes(G, center=center, **wanted)

@@ -87,6 +87,11 @@ class Gaussian(Kernel):
         check_float(self.gamma, "gamma", self, include_low=False)
         return self
 
+    @property
+    def certain(self) -> bool:
+        # Not a subclass with a ``gram`` of its own.
+        return type(self).gram is Gaussian.gram
+
     def gram(self, X: Array, Z: Array) -> Array:
         if X is not Z or issparse(X):
             return self._values_at(Z)(X)

@@ -8,7 +8,7 @@ import numpy as np
 
 from isthmus._memory import fits_memory, require_memory
 from isthmus.kernels.base import Kernel
-from isthmus.kernels.definiteness import check_gram
+from isthmus.kernels.definiteness import checked_gram
 from isthmus.kernels.landmarks import free_origin, is_single
 from isthmus.kernels.objects import n_objects, take
 from isthmus.regression.kernel_weights import RidgeSystem, ridge_system
@@ -165,4 +165,4 @@ def own_gram(kernel: Kernel, X: Any, owner: Any, origin: Array | None = None) ->
         X = X - origin
     if kernel.pairwise:
         return kernel.gram(X, kernel.reference(X)).copy()
-    return np.asarray(check_gram(kernel.gram(X, X), owner), dtype=np.float64)
+    return np.asarray(checked_gram(kernel, X, X, owner), dtype=np.float64)

@@ -16,9 +16,9 @@ from scipy import linalg
 
 from isthmus.blocks.slices import block_slices
 from isthmus.kernels.base import Kernel
-from isthmus.kernels.definiteness import check_gram
+from isthmus.kernels.definiteness import checked_gram
 from isthmus.kernels.objects import n_objects, take
-from isthmus.linalg.products import inner_products, product
+from isthmus.linalg.products import inner_products, product, symmetric_product
 from isthmus.linalg.spectrum import inverse_root
 from isthmus.structured.twin.formulas import (
     CriterionTable,
@@ -128,7 +128,7 @@ class InputFactor(NamedTuple):
 
 def factor_inputs(kind: str, sides: TwinSides, X: Objects) -> InputFactor:
     """Factor the Gram matrix of the inputs."""
-    K = check_gram(sides.x_kernel.gram(X, X), "the inputs")
+    K = checked_gram(sides.x_kernel, X, X, "the inputs")
     K.flat[:: len(K) + 1] += sides.x_noise
     kept = K.copy() if kind == "inverse_kl" else None
     return InputFactor(positive_factor(K, "inputs"), kept)
@@ -136,7 +136,7 @@ def factor_inputs(kind: str, sides: TwinSides, X: Objects) -> InputFactor:
 
 def invert_outputs(sides: TwinSides, Y: Objects) -> Array:
     """Inverse of the outputs' Gram matrix with its noise."""
-    return positive_inverse(check_gram(sides.y_kernel.gram(Y, Y), "the outputs"), sides.y_noise)
+    return positive_inverse(checked_gram(sides.y_kernel, Y, Y, "the outputs"), sides.y_noise)
 
 
 def exact_bridge(
@@ -291,7 +291,7 @@ def shared_kl(Q: Array, u: Array, eta: Array, floor: float) -> tuple[RowCriterio
     """The KL criterion of queries that share the reference outputs."""
 
     def judge(g: Array, g_yy: Array, rows: IntArray) -> CriterionValues:
-        return kl_criterion(g, g_yy, product(g, Q), u[rows], eta[rows], floor)
+        return kl_criterion(g, g_yy, symmetric_product(Q, g.T).T, u[rows], eta[rows], floor)
 
     def table(g: Array, g_yy: Array, forms: Forms = None) -> Array:
         (gQg,) = forms or quadratic_forms(g, (Q,))

@@ -1,12 +1,14 @@
 """The search for the output that agrees best with a new input."""
 
 from dataclasses import dataclass
+from functools import partial, reduce
 from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 
 from isthmus._parameters import Constraint, check_parameters, integer, real
 from isthmus._piece import Piece
+from isthmus.blocks.slices import block_slices
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.objects import object_array, take
 from isthmus.optimize.batched_lbfgs import minimize_rows
@@ -125,33 +127,34 @@ def search_outputs(
     starts = [np.asarray(query.start)]
     if search.n_init > 1:
         starts += _distinct_starts(query, kernel, reference, noise, search.n_init - 1, forms)
-    middle = (box.low + box.high) / 2
+    middle, values_at = (box.low + box.high) / 2, kernel.against(reference)
     bounds = cast(Any, ((box.low - middle) / box.unit, (box.high - middle) / box.unit))
 
     def value_and_gradient(V: Array, rows: IntArray) -> tuple[Array, Array]:
         Y = middle + V * box.unit
-        g = kernel.gram(Y, reference)
-        found = query.criterion(g, kernel.diag(Y) + noise, rows)
+        g = values_at(Y)
+        found = query.criterion(g, kernel.diag(Y) + noise, rows % n)
         slope = kernel.weighted_gradient(Y, reference, found.by_row, g)
         slope += found.by_diagonal[:, None] * kernel.diag_gradient(Y)
         return found.value, box.unit * slope
 
-    best: FoundOutputs | None = None
-    for start in starts:
-        result = minimize_rows(
-            value_and_gradient,
-            (start - middle) / box.unit,
-            bounds=bounds,
-            tol=search.tol,
-            max_iter=search.max_iter,
-            scale=1.0,  # values are of the size of kernel values, whatever the batch
-            verbose=verbose,
-        )
-        outputs = np.clip(middle + result.x * box.unit, box.low, box.high)
-        found = FoundOutputs(outputs, result.value, result.converged)
-        best = found if best is None else _better(best, found, slack=search.tol**2)
-    assert best is not None
-    return best
+    n = len(starts[0])
+    # All starts of all queries side by side: row i belongs to query i modulo n.
+    result = minimize_rows(
+        value_and_gradient,
+        (np.concatenate(starts) - middle) / box.unit,
+        bounds=bounds,
+        tol=search.tol,
+        max_iter=search.max_iter,
+        scale=1.0,  # values are of the size of kernel values, whatever the batch
+        verbose=verbose,
+    )
+    outputs = np.clip(middle + result.x * box.unit, box.low, box.high)
+    ends = [
+        FoundOutputs(outputs[rows], result.value[rows], result.converged[rows])
+        for rows in block_slices(len(outputs), 1, block_size=n)
+    ]
+    return reduce(partial(_better, slack=search.tol**2), ends)
 
 
 def _better(one: FoundOutputs, other: FoundOutputs, slack: float) -> FoundOutputs:
