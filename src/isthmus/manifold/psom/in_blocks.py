@@ -16,6 +16,7 @@ from scipy.linalg import blas
 from isthmus.blocks.rows import Rows
 from isthmus.blocks.slices import block_slices
 from isthmus.features.components.roots import factor_of_products, triangle
+from isthmus.linalg.threads import threads_for
 from isthmus.manifold.psom.checks import check_latent, check_spread
 from isthmus.manifold.psom.grid import NodeGrid
 from isthmus.manifold.psom.smoothing import DENSE_LIMIT, Samples
@@ -74,12 +75,14 @@ def samples_root(grid: NodeGrid, Z: Array, X: Array) -> Array:
         for rows in block_slices(len(X), width, block_size=size):
             yield np.c_[grid.basis_matrix(Z[rows]), X[rows]]
 
-    S = np.zeros((width, width), order="F")
-    for piece in pieces():
-        S = blas.dsyrk(1.0, piece.T, beta=1.0, c=S, overwrite_c=1)
-    R = factor_of_products(S)
-    if R is None:
-        R = reduce(lambda above, piece: _root(np.r_[above, piece]), pieces(), np.empty((0, width)))
+    with threads_for(size * width**2):
+        S = np.zeros((width, width), order="F")
+        for piece in pieces():
+            S = blas.dsyrk(1.0, piece.T, beta=1.0, c=S, overwrite_c=1)
+        R = factor_of_products(S)
+        if R is None:
+            none = np.empty((0, width))
+            R = reduce(lambda above, piece: _root(np.r_[above, piece]), pieces(), none)
     return R
 
 
