@@ -51,6 +51,6 @@ with style():
         )
         ax.plot(grid[:, 0], curve, color=PALETTE[0], lw=2, label="prediction")
         ax.plot(X[core, 0], y[core], "o", ms=4, mfc="none", color=PALETTE[5], label="core set")
-        ax.set(title=f"tube {tube}: {model.n_core_} points", xlabel="x")
+        ax.set(title=f"tube of {tube}: core set of {model.n_core_} points", xlabel="x")
         ax.legend(loc="upper right", fontsize=9)
     axes[0].set_ylabel("y")

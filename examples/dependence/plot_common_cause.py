@@ -24,17 +24,19 @@ def draw(tie, seed, n=100):
 
 with style():
     figure, axes = plt.subplots(2, 2, figsize=(8, 7), layout="constrained")
-    for row, tie in zip(axes, (0.0, 1.0), strict=True):
+    names = ("a common cause alone", "tied beyond it")
+    for row, name, tie in zip(axes, names, (0.0, 1.0), strict=True):
         x, y, z = draw(tie, seed=0)
         plain = independence_test(x, y, n_permutations=199, random_state=0)
         given = partial_independence_test(x, y, z, n_permutations=99, random_state=0)
         left = [t - KernelRidgeCV().fit(z[:, None], t).predict(z[:, None]) for t in (x, y)]
         row[0].scatter(x, y, c=z, s=12, cmap="viridis")
-        row[0].set(title=f"as they are: p = {plain.pvalue:.3f}", xlabel="x", ylabel="y")
+        row[0].set(title=f"{name}: p = {plain.pvalue:.3f}", xlabel="x", ylabel="y")
         row[1].scatter(*left, c=z, s=12, cmap="viridis")
-        row[1].set(title=f"given z: p = {given.pvalue:.3f}", xlabel="rest of x", ylabel="rest of y")
+        row[1].set(title=f"the same, given z: p = {given.pvalue:.3f}")
+        row[1].set(xlabel="residual of x", ylabel="residual of y")
         print(f"tie {tie:g}: p = {plain.pvalue:.3f} as they are, {given.pvalue:.3f} given z")
 
 # %%
-# In the upper row there is nothing but the common cause (the colour); in the lower one the two are
-# tied beyond it. The plain test rejects in both.
+# Colours show the common cause z. In the upper row there is nothing else; in the lower one x and y
+# are tied beyond it. The plain test rejects independence in both.

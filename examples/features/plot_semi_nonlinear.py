@@ -27,9 +27,9 @@ with style():
     for ax, (name, solver, Y) in zip(
         axes,
         (
-            ("exact, the angle", "exact", angle % (2 * np.pi)),
-            ("semi, the angle", "semi", angle % (2 * np.pi)),
-            ("semi, points of the circle", "semi", circle),
+            ("closed form from the angle", "exact", angle % (2 * np.pi)),
+            ("semi-nonlinear from the angle", "semi", angle % (2 * np.pi)),
+            ("semi-nonlinear from points of the circle", "semi", circle),
         ),
         strict=True,
     ):
@@ -38,7 +38,8 @@ with style():
         Q = np.linalg.qr(np.linalg.lstsq(X - X.mean(axis=0), Z - Z.mean(axis=0))[0])[0]
         kept = np.linalg.norm(w @ Q) ** 2 / 2  # share of the true plane
         ax.scatter(*Z.T, c=angle, s=10, cmap="twilight")
-        ax.set(title=f"{name}: {100 * kept:.0f} %", xticks=[], yticks=[])
+        ax.set_title(f"{name}:\n{100 * kept:.0f} % of the plane", fontsize=11)
+        ax.set(xticks=[], yticks=[])
         print(f"{name}: {100 * kept:.1f} % of the true plane")
 
 # %%

@@ -52,6 +52,6 @@ with style():
         ax.plot(truth, color=PALETTE[1], linewidth=1.5, linestyle="--", label="the driving force")
         ax.axvspan(half, len(windows), color="0.5", alpha=0.12, linewidth=0)
         ax.set(ylabel=f"degree {degree}", ylim=(-3.2, 3.2))
-    axes[1].set_title("What is found; shaded: not trained on")
-    axes[1].legend(loc="lower right", ncols=2)
+    axes[1].set_title("What is found (grey: not used for training)")
     axes[2].set(xlabel="step", xlim=(0, len(windows)))
+    figure.legend(*axes[1].get_legend_handles_labels(), loc="outside lower center", ncols=2)

@@ -43,7 +43,7 @@ print("variances found:", largest.explained_variance_.round(2), least.explained_
 
 with style():
     figure, axis = plt.subplots(figsize=(6.4, 3.4))
-    names = ("largest", "second", "least", "last but one")
+    names = ("largest", "second largest", "smallest", "second smallest")
     for name, curve, color in zip(names, np.transpose(cosines), PALETTE, strict=False):
         axis.plot(seen, curve, color=color, label=name)
     axis.set_xlabel("rows seen")

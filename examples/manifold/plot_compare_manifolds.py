@@ -68,3 +68,4 @@ with style():
         print(f"{name:20s} {recovery(Z):.2f}")
         ax.scatter(*Z.T, c=truth[:, 0], s=5, cmap="viridis")
         ax.set_title(f"{name}: {recovery(Z):.2f}")
+    figure.suptitle("Share of the true coordinates that is recovered")

@@ -33,21 +33,21 @@ print(
 
 side = np.linspace(-2, 3, 160), np.linspace(-1.6, 2, 120)
 grid = np.stack(np.meshgrid(*side), axis=-1).reshape(-1, 2)
-few = compress(full, 4)
+few = compress(full, 3)
 
 with style():
     figure, axes = plt.subplots(1, 4, figsize=(13, 3.2), layout="constrained")
-    for ax, machine, points in (
-        (axes[0], full, full.support_vectors_),
-        (axes[1], chosen, chosen.expansion_.objects),
-        (axes[2], few, few.expansion_.objects),
+    for ax, name, machine, points in (
+        (axes[0], "all", full, full.support_vectors_),
+        (axes[1], "enough", chosen, chosen.expansion_.objects),
+        (axes[2], "too few", few, few.expansion_.objects),
     ):
         values = machine.decision_function(grid).reshape(len(side[1]), -1)
         ax.plot(*X.T, ".", color="0.85", markersize=3, zorder=0)
         ax.contour(*side, values, levels=[0], colors=[PALETTE[1]], linewidths=2)
         ax.plot(*points.T, "o", color=PALETTE[0], markersize=4)
         error = 1 - machine.score(X_new, y_new)
-        ax.set(xticks=[], yticks=[], title=f"{len(points)} points, {error:.1%} errors")
+        ax.set(xticks=[], yticks=[], title=f"{name}: {len(points)} points, {error:.1%} errors")
     axes[3].semilogx(sizes, errors, "o-", label="compressed")
     axes[3].axhline(errors[-1], color="0.5", linestyle="--", label="all support vectors")
     axes[3].set(xlabel="points kept", ylabel="errors on new data", title="The whole path")

@@ -48,5 +48,6 @@ with style():
         print(f"degree {degree}: bandwidth {model.bandwidth_[0]:.3f}, error {error:.3f}")
     axes[0, 0].set_ylabel("output")
     axes[1, 0].set_ylabel("leave-one-out error")
-    axes[0, 0].legend(loc="lower left")
-    axes[1, 0].legend(loc="upper center")
+    lines = axes[0, 0].get_legend_handles_labels(), axes[1, 0].get_legend_handles_labels()
+    handles, labels = (above + below for above, below in zip(*lines, strict=True))
+    figure.legend(handles, labels, loc="outside lower center", ncols=4)

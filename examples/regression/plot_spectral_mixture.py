@@ -41,7 +41,9 @@ for q in np.argsort(mixture.weights)[::-1][:3]:
 # Both continuations with two standard deviations.
 
 with style():
-    figure, axes = plt.subplots(2, 1, figsize=(7, 4.6), sharex=True, sharey=True)
+    figure, axes = plt.subplots(
+        2, 1, figsize=(7, 5), sharex=True, sharey=True, layout="constrained"
+    )
     for axis, (name, model), color in zip(axes, models.items(), PALETTE, strict=False):
         mean, std = model.predict(t, return_std=True)
         axis.plot(t, truth, color="0.6", lw=1, label="truth")
@@ -49,5 +51,5 @@ with style():
         axis.plot(t, mean, color=color, label=name)
         axis.fill_between(t[:, 0], mean - 2 * std, mean + 2 * std, color=color, alpha=0.2)
         axis.axvline(10, color="0.5", ls="--", lw=1)
-        axis.legend(loc="upper left", ncols=2)
+        axis.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
     axes[-1].set_xlabel("time")

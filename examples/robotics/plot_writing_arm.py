@@ -27,7 +27,7 @@ start = np.array([0.2, 0.6, 0.3, 1.3, 0.0, -0.4, 0.0])
 elbow = PlaneNormal(arm, joint=2, point=[0, 400, 0], reference=[650, 230, 150])
 wanted, _ = elbow(np.array([[-1.1, 0.9, 0, 0, 0, 0, 0]]))  # out to the right
 paths = {
-    "short ways": follow(arm, path, start=start),
+    "short paths": follow(arm, path, start=start),
     "elbow to the right": follow(
         arm, path, posture=elbow, wanted=wanted[0], smoothness=0.01, start=start
     ),

@@ -40,12 +40,15 @@ with style():
     fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
     shown = left.contourf(a, b, probability, levels=np.linspace(0, 1, 11), cmap="PuOr_r", alpha=0.7)
     fig.colorbar(shown, ax=left, label="probability of ill")
-    for model, line, name in ((plain, "-", "equal costs"), (careful, "--", "missing costs 5")):
+    for model, line, name in (
+        (plain, "-", "equal costs"),
+        (careful, "--", "a missed case costs 5"),
+    ):
         says = (model.predict(grid) == "ill").reshape(a.shape).astype(float)
         left.contour(a, b, says, levels=[0.5], colors="black", linestyles=line)
         left.plot([], [], "k", linestyle=line, label=name)
     left.scatter(*X[test].T, c=np.where(ill[test], "C1", "C0"), s=8)
-    left.legend(loc="lower left")
+    left.legend(loc="upper center", bbox_to_anchor=(0.5, 0), ncols=2)
     left.set(xticks=[], yticks=[], title="two borders for two losses")
 
     # How often rows with this probability are ill.
@@ -56,5 +59,7 @@ with style():
     ]
     right.plot([0, 1], [0, 1], color="0.7")
     right.plot(*np.transpose(means), "o-")
-    right.set(xlabel="predicted probability", ylabel="share of ill", title="calibration, new rows")
+    right.set(
+        xlabel="predicted probability", ylabel="share of ill", title="calibration on new rows"
+    )
 plt.show()

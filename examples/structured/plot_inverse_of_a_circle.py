@@ -62,5 +62,5 @@ with style():
     ax.plot(*model.predict([[0.3]]).T, "*", color="#D55E00", markersize=14, label="pre-image")
     ax.axvline(0.3, color="white", linewidth=1, linestyle=":")
     ax.set(aspect="equal", xlabel="$y_1$", ylabel="$y_2$", title="distance to the predicted point")
-    ax.legend(loc="lower left", labelcolor="white")
+    ax.legend(loc="lower left")
     figure.colorbar(drawn, ax=ax, label=r"$\|\varphi(y)-\Psi\|^2$")

@@ -33,14 +33,17 @@ for i, named in enumerate(LOSSES):
 
 # %%
 # Rows: the loss that was named. Columns: the loss by which the answers are judged. The smallest
-# number of each column stands where both agree, or close to it.
+# number of each column stands where both agree, or close to it; a cell is the darker the further it
+# lies above that number.
 
 with style():
     figure, ax = plt.subplots(figsize=(5, 4), layout="constrained")
-    ax.imshow(table / table.max(axis=0), cmap="Blues")
+    excess = table / table.min(axis=0) - 1  # above the best of the column
+    ax.imshow(excess, cmap="Blues", vmin=0, vmax=0.5)
     for (i, j), value in np.ndenumerate(table):
-        ax.text(j, i, f"{value:.3f}", ha="center", va="center")
-    ax.set(xticks=range(3), yticks=range(3), xlabel="judged by", ylabel="named")
+        colour = "white" if excess[i, j] > 0.25 else "black"
+        ax.text(j, i, f"{value:.3f}", ha="center", va="center", color=colour)
+    ax.set(xticks=range(3), yticks=range(3), xlabel="loss on new rows", ylabel="loss named in fit")
     ax.set_xticklabels(LOSSES)
     ax.set_yticklabels(LOSSES)
 

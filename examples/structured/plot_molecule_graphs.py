@@ -77,9 +77,9 @@ with style():
                 ax.plot(*P[[i, j]].T, color="#5b6575", linewidth=2, zorder=1)
             colours = [COLOURS[label] for label in graph.labels]
             ax.scatter(*P.T, s=110, color=colours, zorder=2, clip_on=False)
-            ax.set_aspect("equal")
+            ax.set_aspect("equal", adjustable="datalim")
             ax.margins(0.1, 0.3)
             ax.set_axis_off()
             if title == "asked for":
-                ax.set_title(f"oxygen {int(wish[0])}, nitrogen {int(wish[1])}", fontsize=10)
+                ax.set_title(f"{int(wish[0])} oxygen, {int(wish[1])} nitrogen", fontsize=10)
         across[0].text(-0.1, 0.5, title, transform=across[0].transAxes, rotation=90, va="center")

@@ -31,9 +31,12 @@ steps = np.linspace(-1, 1, 40)
 grid = np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2)
 favourite = model.predict(grid).argmin(axis=1)
 with style():
-    figure, ax = plt.subplots(figsize=(5, 4.5), layout="constrained")
-    colours = [PALETTE[i % len(PALETTE)] for i in favourite]
-    ax.scatter(*grid.T, c=colours, marker="s", s=28)
-    ax.set(xlabel="first trait", ylabel="second trait", title="predicted favourite")
+    figure, ax = plt.subplots(figsize=(6.2, 4.5), layout="constrained")
+    for item in range(7):
+        where = grid[favourite == item]
+        ax.scatter(*where.T, color=PALETTE[item], marker="s", s=28, label=f"item {item + 1}")
+    ticks = [-1, -0.5, 0, 0.5, 1]
+    ax.set(xlabel="first trait", ylabel="second trait", xticks=ticks, yticks=ticks, aspect="equal")
+    ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), title="favourite")
 
 plt.show()
