@@ -254,7 +254,8 @@ def factorization():
         "4ndk + 2(n + d)k² flop a step",
         {PRODUCT: steps * (4.0 * n * d * k + 2.0 * (n + d) * k * k)},
         _quiet(lambda: model.fit(X)),
-        "half is the compiled sweep over coordinates, three for each product; start and end count",
+        "two fifths are compiled sweeps over coordinates, up to four for each product; there are "
+        "40 more steps on a sketch, which is where the fit starts",
     )
 
 
