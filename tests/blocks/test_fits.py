@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from isthmus.features import SlowFeatureAnalysis
 from isthmus.manifold import SmoothPSOM, UnsupervisedKernelRegression
+from isthmus.preimage import FixedPointPreimage
 from isthmus.regression import (
     BayesianLinearRegression,
     LocalPolynomialRegression,
@@ -13,6 +14,8 @@ from isthmus.regression import (
     Selection,
     StiefelRegression,
 )
+from isthmus.robotics import ImitationModel
+from isthmus.series import TimeWindows
 from isthmus.sparse import KSVD, NonnegativeFactorization, SparseDictionary, SparseNet
 
 da = pytest.importorskip("dask.array")
@@ -213,6 +216,9 @@ def test_factorizations_in_blocks_reach_the_minimum_of_those_in_memory():
         (LocalPolynomialRegression(), "ReducedRankRegression"),
         (UnsupervisedKernelRegression(), "SmoothPSOM"),
         (SparseNet(), "SparseDictionary"),
+        (FixedPointPreimage(), "DependencyEstimator with landmarks"),
+        (ImitationModel(), "DependencyEstimator with landmarks"),
+        (TimeWindows(3), "isthmus.blocks.fold with an overlap"),
     ],
     ids=lambda value: type(value).__name__ if not isinstance(value, str) else value,
 )

@@ -18,6 +18,9 @@ INSTEAD = {
     "manifold": "SmoothPSOM, given the latent points of the rows,",
     "sparse": "SparseDictionary, KSVD or NonnegativeFactorization",
     "coreset": "CoreVectorClassifier, CoreVectorRegressor or MinimumEnclosingBall",
+    "preimage": "DependencyEstimator with landmarks, which draws the rows of its pre-image,",
+    "robotics": "DependencyEstimator with landmarks on both sides",
+    "series": "SlowFeatureAnalysis, or isthmus.blocks.fold with an overlap,",
 }
 ARGUMENTS = ("X", "y", "Y", "latent")
 
