@@ -62,8 +62,8 @@ class ConvexFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
         Starts, of which the best result is kept.
     tol : float, default=1e-5
         Ends where components have less than this share to gain: on the simplex by their duality
-        gaps, of the squared norm of the centred data; on the cone by what the last ten iterations
-        have gained, of the loss.
+        gaps, of the squared norm of the centred data; on the cone by the best row, or by what an
+        iteration has gained over the last ten, of the loss.
     max_iter : int, default=2000
     random_state : int, RandomState or None, default=None
     verbose : int, default=0
@@ -250,27 +250,20 @@ class ConvexFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
 
         Rows far apart are corners of a hull; the edges of a cone may be anywhere among them.
         """
-        k = int(self.n_components)
-        everyone, first = rows, int(random.randint(len(rows)))
-        few = np.arange(len(rows))
-        if len(rows) > max(TRIAL_ROWS, k):
-            few = np.sort(random.choice(len(rows), max(TRIAL_ROWS, k), replace=False))
-            rows, first = rows[few], 0
-        start = single_rows(rows, furthest_rows(rows, k, first))
+        k, n = int(self.n_components), len(rows)
+        far = single_rows(rows, furthest_rows(rows, k, int(random.randint(n))))
         if k > len(np.unique(rows, axis=0)):
-            return single_rows(everyone, furthest_rows(everyone, k, first))
-        means = [
-            cluster_means(rows, KMeans(k, n_init=1, random_state=random).fit_predict(rows), k)
-            for _ in range(N_CLUSTERINGS)
-        ]
-        trials = [
-            mixed_descent(
-                rows, first, simplex=False, tol=0.0, max_iter=TRIAL_STEPS, report=lambda *_: None
-            )
-            for first in (start, *means)
-        ]
-        best = min(trials, key=lambda trial: trial.losses[-1]).mixtures
-        return [m._replace(rows=few[m.rows]) for m in best]
+            return far
+
+        def clusters(X: Array) -> list[Mixture]:
+            return cluster_means(X, KMeans(k, n_init=1, random_state=random).fit_predict(X), k)
+
+        few = np.sort(random.permutation(n)[: max(TRIAL_ROWS, k)])
+        if n == len(few) or k > len(np.unique(rows[few], axis=0)):
+            return _lowest(rows, [far, *(clusters(rows) for _ in range(N_CLUSTERINGS))])
+        best = _lowest(rows[few], [clusters(rows[few]) for _ in range(N_CLUSTERINGS)])
+        mapped = [m._replace(rows=few[m.rows]) for m in best]
+        return _lowest(rows, [far, mapped, clusters(rows)])
 
     def _codes(self, X: Array) -> Array:
         simplex = self.constraint == "simplex"
@@ -281,6 +274,17 @@ class ConvexFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _lowest(rows: Array, starts: list[list[Mixture]]) -> list[Mixture]:
+    """Where the start leads that leads lowest on a cone, in a few iterations."""
+    trials = [
+        mixed_descent(
+            rows, start, simplex=False, tol=0.0, max_iter=TRIAL_STEPS, report=lambda *_: None
+        )
+        for start in starts
+    ]
+    return min(trials, key=lambda trial: trial.losses[-1]).mixtures
 
 
 def _table(best: ConvexCourse, chosen: IntArray, n: int) -> csr_array:

@@ -98,8 +98,9 @@ def mixed_descent(
     Codes C are solved for exactly. In one component the loss is a multiple of the squared distance
     from :math:`a_j+c_j^\top(X-CA)/\|c_j\|^2`, so each component in turn moves to the point of the
     hull next to that. Ends where the components have no more than a share ``tol`` to gain: by
-    their duality gaps, of the squared norm of ``X``; on a cone by what the last ten iterations
-    have gained, of the loss.
+    their duality gaps, of the squared norm of ``X``; on a cone by the best row for each, of the
+    loss, because one row alone gains far less than all of them together, or where an
+    iteration has gained less than that, over the last ten.
     """
     solve = simplex_codes if simplex else cone_codes
     norms = np.maximum(np.linalg.norm(X, axis=1), np.finfo(float).tiny)
@@ -130,10 +131,10 @@ def mixed_descent(
         losses.append(0.5 * float(np.sum((X - C @ A) ** 2)))
         whole = squares if simplex else max(losses[-1], NEARLY_ALL * squares)
         gap /= max(whole, np.finfo(float).tiny)
-        if not simplex:
-            # A single row promises far less than all together gain, or more.
-            before = losses[-1 - PATIENCE] if step >= PATIENCE else np.inf
-            gap = (before - losses[-1]) / max(whole, np.finfo(float).tiny)
+        if not simplex and step >= PATIENCE:
+            # What an iteration gained of late, where that is less: single rows may promise more.
+            gain = (losses[-1 - PATIENCE] - losses[-1]) / PATIENCE
+            gap = min(gap, gain / max(whole, np.finfo(float).tiny))
         report(step, losses[-1], gap)
         if gap <= tol:
             break
