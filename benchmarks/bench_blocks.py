@@ -276,8 +276,8 @@ def dask_ml_pca(n):
     "blocks-dask-ml-incremental",
     work="all principal components of 50 columns of a Dask array, from its moments",
     peer="dask-ml IncrementalPCA, chunk by chunk",
-    cases=(100_000, 300_000),
-    quick=(20_000, 40_000),
+    cases=(30_000, 100_000),
+    quick=(10_000, 20_000),
     goal="equal",
 )
 def dask_ml_incremental(n):
