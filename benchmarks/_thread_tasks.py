@@ -154,6 +154,25 @@ def _pursuit():
     return lambda: orthogonal_matching_pursuit(X, D, n_nonzero=8)
 
 
+@task("feature-sign search, 2000 signals, 256 atoms")
+def _signs():
+    from isthmus.sparse import feature_sign_search
+
+    X, D = _data(2000, 64)[0], np.random.default_rng(1).normal(size=(256, 64))
+    D /= np.linalg.norm(D, axis=1, keepdims=True)
+    return lambda: feature_sign_search(X, D, alpha=0.5)
+
+
+@task("inverse kinematics, 1000 poses")
+def _inverse():
+    from isthmus.robotics import inverse_kinematics, pa10
+
+    arm = pa10()
+    rows = np.random.default_rng(0).uniform(arm.lower, arm.upper, size=(1000, 7))
+    poses = arm.forward(rows)
+    return lambda: inverse_kinematics(arm, poses, random_state=0)
+
+
 @task("DistanceCorrelationReduction fit, 500 rows")
 def _reduction():
     from isthmus.features import DistanceCorrelationReduction

@@ -14,8 +14,9 @@ from isthmus.typing import Array, BoolArray
 AROUND = np.array([[1.0, 2.0, 1.0], [2.0, 0.0, 2.0], [1.0, 2.0, 1.0]])
 # The first and the last threshold, in units of the roughness of the picture.
 COARSE, FINE = 4.0, 0.4
-# Rows of patches that are transformed at a time, so that memory does not grow with the picture.
-STRIP = 64
+# Rows of patches that are transformed at a time, so that memory does not grow with the picture, and
+# those of a few hundred pixels stay in the cache.
+STRIP = 16
 
 
 def fill_by_shrinkage(image: Array, *, patch_size: int, n_rounds: int) -> Array:
