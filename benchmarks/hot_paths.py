@@ -72,8 +72,7 @@ def kernel_pca():
         "Gram matrix, products with 6r vectors",
         needs,
         lambda: KernelPCA(r, kernel=Gaussian(0.02)).fit(X),
-        "a product with a block of 24 vectors is bound by reading the matrix; tests of symmetry "
-        "and centring are three more passes",
+        "two thirds are six products with blocks of 24 vectors, a third the Gram matrix",
     )
 
 
@@ -114,7 +113,7 @@ def _ukr_step(kernel: str, n: int, words: str, needs: dict[str, float], why: str
 def ukr_gaussian():
     n, d = 2000, 16
     needs = {PRODUCT: n * n * (4 * d + 8), EXP: n * n / 2}
-    why = "products are half; exp of both halves and passes over blocks of pairs the rest"
+    why = "products are half, exp of both halves a fifth, passes over blocks of pairs the rest"
     return _ukr_step("gaussian", n, "n²(4d + 8) flop, n²/2 exp", needs, why)
 
 
