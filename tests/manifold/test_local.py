@@ -169,3 +169,8 @@ def test_equal_rows_and_bad_codes_are_refused(rng):
     local = LocalPCA(1, n_models=2).fit(rng.normal(size=(20, 3)))
     with pytest.raises(ValueError, match="the number of a model, from 0 to 1"):
         local.inverse_transform([[2.0, 0.0]])
+
+
+def test_equal_rows_have_no_chart():
+    with pytest.raises(ValueError, match="Charting needs rows that differ"):
+        Charting(1).fit(np.ones((12, 3)))

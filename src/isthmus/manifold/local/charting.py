@@ -103,6 +103,8 @@ class Charting(BaseLatentMap):
         X = validate_data(self, X, dtype=[np.float64, np.float32], order="C", ensure_min_samples=2)
         check_scale(self, X)
         rows = X.astype(np.float64, copy=False)
+        if not np.ptp(rows, axis=0).any():
+            raise ValueError(f"Charting needs rows that differ. Got {len(rows)} equal rows.")
         local = LocalPCA() if self.local is None else clone(self.local)
         local.set_params(n_components=self.n_components, random_state=self.random_state)
         self.local_ = local.fit(rows)
