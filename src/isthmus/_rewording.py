@@ -35,7 +35,7 @@ def reword(owner: Any, error: Exception, values: Iterable[Any] = ()) -> None:
             "a pipeline, or by complete() of a manifold that learns from rows with gaps, such as "
             "GenerativeTopographicMapping."
         ) from error
-    if re.match(r"Found array with dim [3-9], while dim <= 2", text):
+    if re.match(r"Found array with dim [3-9](, while dim <= 2|\. \w+ expected <= 2)", text):
         raise ValueError(
             f"{text} One object is one row: X.reshape(len(X), -1) turns pictures into rows."
         ) from error

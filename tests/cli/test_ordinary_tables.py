@@ -19,7 +19,7 @@ from tests.cli.conftest import smooth_table
 
 def predicted(result):
     assert result.exit_code == 0, result.stderr
-    return pd.read_csv(io.StringIO(result.stdout))
+    return pd.read_csv(io.StringIO(result.stdout), float_precision="round_trip")
 
 
 def error(result, message):
@@ -319,7 +319,7 @@ def test_long_tables_are_predicted_in_batches(model, table, isthmus, tmp_path, m
 
     monkeypatch.setattr("isthmus.cli.tables.read.BATCH_ROWS", 40)
     path = tmp_path / f"long{suffix}"
-    write_table(pd.read_csv(table), path)
+    write_table(pd.read_csv(table, float_precision="round_trip"), path)
     result = isthmus("predict", model, path)
     assert result.stdout == isthmus("predict", model, table).stdout
     assert result.exit_code == 0

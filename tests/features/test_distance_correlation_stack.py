@@ -146,7 +146,7 @@ def test_many_rows_are_handled_in_parts(monkeypatch, problem):
     monkeypatch.setattr(relevance, "N_LANDMARKS", 30)
     monkeypatch.setattr(relevance, "N_SELECTION", 40)
     model = StackedRegression().fit(X, Y)
-    assert model.members_[-1].max_samples == 50
+    assert model.members_[-1].max_samples == 50 / 60
     assert model.score(X, Y) > 0.5
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
@@ -23,6 +23,7 @@ from isthmus.preimage import (
     GraphPreimage,
     LearnedPreimage,
     MinimumRiskPreimage,
+    NeighborPreimage,
     SequencePreimage,
 )
 from isthmus.regression import KernelRidgeCV
@@ -49,7 +50,12 @@ def test_every_estimator_comes_back_and_answers_the_same(subject, tmp_path):
     again = saved(model, tmp_path)
     assert type(again) is type(model)
     assert repr(again) == repr(model)
-    assert_array_equal(np.asarray(subject.answer(again, subject.X)), np.asarray(before))
+    after = np.asarray(subject.answer(again, subject.X))
+    if np.__version__ < "2" and type(model) is NeighborPreimage:
+        # NumPy 1 adds in an order that depends on where in memory an array begins.
+        assert_allclose(after, before, rtol=1e-12)
+    else:
+        assert_array_equal(after, np.asarray(before))
 
 
 def test_every_public_estimator_is_among_them():

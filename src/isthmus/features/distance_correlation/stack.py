@@ -80,7 +80,8 @@ class StackedRegression(MultiOutputMixin, RegressorMixin, Estimator):
 
 def default_members(n_rows: int) -> tuple[Any, ...]:
     """Unfitted regressions of different kinds; of many rows each tree sees a part."""
-    part = {"bootstrap": True, "max_samples": relevance.MAX_ROWS}
+    # A share, because a fold may have fewer rows than a number says.
+    part = {"bootstrap": True, "max_samples": relevance.MAX_ROWS / n_rows}
     return (
         RelevanceRidge(),
         RelevanceRidge(powers=LAPLACIAN_POWERS, kernel=LAPLACIANS),
