@@ -33,8 +33,6 @@ WHY = (
     "- Predictions of `KernelRidgeCV`, and of `DependencyEstimator` with it, add up such values "
     "with large coefficients on rows without noise. `loo_error_` counts it, and the penalty is "
     "chosen with it; a linear kernel has weights in double precision.",
-    "- `basis_pursuit`: rounded measurements have no sparse exact solution, so that it looks on; "
-    "give `noise`.",
 )
 
 

@@ -40,6 +40,17 @@ def test_finds_the_planted_vector_exactly():
     assert_allclose(basis_pursuit(A, A @ x), x, atol=1e-12)
 
 
+def test_rounded_measurements_are_followed_hardly_further_than_exact_ones():
+    A, x = planted(60, 200, 10)
+    single = A.astype(np.float32)
+    b = single.astype(float) @ x
+    exact, certificate = basis_pursuit(single, b, return_certificate=True)
+    found, rounded = basis_pursuit(single, b.astype(np.float32), return_certificate=True)
+    assert rounded.n_iter <= 2 * certificate.n_iter  # to the last digit: one for each row
+    assert_allclose(found, exact, atol=1e-6)
+    assert np.count_nonzero(np.abs(found) > 1e-6) == 10
+
+
 @given(seed=st.integers(0, 10_000))
 @settings(max_examples=25, deadline=None)
 def test_path_equals_the_linear_program_whether_or_not_the_truth_is_found(seed):
