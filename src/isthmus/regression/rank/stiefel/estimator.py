@@ -263,7 +263,7 @@ class StiefelRegression(RankLimitedRegressor):
         begin = self._start_from(coef, len(start.s), frame.unit * start.b)
         stages = self.loss_.stages(spread)
         fun = problem.objective, problem.scale, lambda loss, point: None
-        result = self._minimize(*fun, stages, frame, begin)
+        result = self._minimize(fun, stages, frame, begin)
         value = problem.value(self.loss_, result.point)
         return self._take_result(frame, result, value, rows.checks[0].dtype)
 
@@ -303,8 +303,8 @@ class StiefelRegression(RankLimitedRegressor):
             coef = PLSRegression(len(closed.s), scale=False).fit(X, problem.Y).coef_
         start = self._start_from(coef, len(closed.s), offset)
         if self.solver != "published":
-            fun = (partial(f, problem) for f in (objective, slope_scale, mean_curvature))
-            return self._minimize(*fun, stages, problem, start)
+            fun = [partial(f, problem) for f in (objective, slope_scale, mean_curvature)]
+            return self._minimize(fun, stages, problem, start)
         with ProgressLine(type(self).__name__, verbose=self.verbose) as line:
             result, path = descend_in_stages(
                 problem, stages, X, start, max_iter=int(self.max_iter), callback=_shown(line)
@@ -312,14 +312,9 @@ class StiefelRegression(RankLimitedRegressor):
         return result._replace(path=path)
 
     def _minimize(
-        self,
-        fun: Any,
-        scale: Any,
-        bend: Any,
-        stages: tuple[Loss, ...],
-        frame: Any,
-        start: FixedRank,
+        self, functions: Any, stages: tuple[Loss, ...], frame: Any, start: FixedRank
     ) -> FixedRankResult:
+        fun, scale, bend = functions  # what is minimised, its unit, its curvature
         with ProgressLine(type(self).__name__, verbose=self.verbose) as line:
             result, path = minimize_in_stages(
                 fun,

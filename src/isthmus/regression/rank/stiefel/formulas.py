@@ -186,7 +186,7 @@ def slope_scale(problem: StiefelProblem, loss: Loss) -> float:
     counts = (weights > 0).sum(axis=0)
     middle = Y.sum(axis=0) / np.maximum(counts, 1)
     if isinstance(loss, ResidualLoss) and weights.shape[1] == 1 and loss.shape != "ball":
-        M = loss.summed(middle - Y)[1] * weights
+        M: Array = loss.summed(middle - Y)[1] * weights
     else:
         M = weighted_loss(loss, Y, np.broadcast_to(middle, Y.shape), weights)[1]
     return max(float(np.linalg.norm(M)), np.finfo(float).tiny)
