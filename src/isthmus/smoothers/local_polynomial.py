@@ -211,10 +211,10 @@ def _polynomials(
     mass = rows.sums()
     if not jacobian:
         b, n_terms = fit_weights(smoother, rows, Z, Xc, mass, work)
-        return rows.table(b) @ Y, None, mass, n_terms
+        return rows.times(b, Y), None, mass, n_terms
     if smoother.degree == 0:
         b, n_terms = fit_weights(smoother, rows, Z, Xc, mass, work)
-        f = rows.table(b) @ Y
+        f = rows.times(b, Y)
         return f, _slopes_of_means(rows, reciprocal(mass), f, Z, Xc, Y), mass, n_terms
     from isthmus.smoothers.loops import polynomial_weights
 
@@ -225,8 +225,8 @@ def _polynomials(
     )
     J = np.empty((len(Z), Y.shape[1], Z.shape[1]))
     for m, part in enumerate(slopes):
-        J[:, :, m] = rows.table(part) @ Y
-    return rows.table(b) @ Y, J, mass, n_terms
+        J[:, :, m] = rows.times(part, Y)
+    return rows.times(b, Y), J, mass, n_terms
 
 
 def fit_weights(
