@@ -6,10 +6,13 @@ paired with every centre, local polynomials take an empty list of numbers. ``sha
 that :meth:`LocalSmoother.settings` returns.
 """
 
+from typing import Any
+
 import numpy as np
 
 from isthmus._compiled import njit
 from isthmus.linalg.cholesky_loops import cholesky, cholesky_solve
+from isthmus.typing import Array, IntArray
 
 # A pivot of the Cholesky factor below this share of its diagonal entry has no correct digits.
 SMALLEST_PIVOT = 1e-13
@@ -106,7 +109,7 @@ def pair_slopes(indptr, indices, H, S, D, F, Y):
     return Q
 
 
-def n_terms(degree, cross, q):
+def n_terms(degree: int, cross: bool, q: int) -> int:
     """Length of the design vector: 1, q+1, 2q+1 or (q+1)(q+2)/2."""
     if degree == 0:
         return 1
@@ -275,16 +278,15 @@ def _fit(start, stop, K, q, shape, T, row, C, u, b, weigh):
     return 1
 
 
-def _room(indptr, shape, q):
-    """Room for the terms of one point (at least the linear ones), four lines of its pairs, moments.
-
-    The last three rows beside the moments are for sums over terms.
-    """
+def _room(indptr: IntArray, shape: Any, q: int) -> tuple[Array, Array, Array]:
+    """Room for the terms of one point, lines of its pairs, and moments with three lines more."""
     n, most = max(n_terms(shape[0], shape[1], q), q + 1), int(np.diff(indptr).max(initial=0))
     return np.empty((n, most)), np.empty((4, most)), np.empty((n + 3, n))
 
 
-def polynomial_weights(indptr, indices, K, H, Xe, Xc, shape, b, slopes):
+def polynomial_weights(
+    indptr: Any, indices: Any, K: Any, H: Any, Xe: Any, Xc: Any, shape: Any, b: Any, slopes: Any
+) -> IntArray:
     """Fill ``b`` with weights and ``slopes`` with their derivatives; the number of terms used."""
     used = np.empty(len(indptr) - 1, np.int64)
     room = _room(indptr, shape, Xe.shape[1])
@@ -351,9 +353,10 @@ def _derived(sums, n, q, m, through):
                 at += 1
 
 
-def pull_back_loop(indptr, indices, K, H, M, Xe, Xc, shape, b, by_centre):
+def pull_back_loop(indptr: Any, indices: Any, K: Any, H: Any, M: Any, Xe: Any, *rest: Any) -> Array:
     """Gradient of sum_j d_j · f(x_j) by the points; that by the centres is added."""
     by_point = np.zeros(Xe.shape)
+    Xc, shape, b, by_centre = rest
     room = _room(indptr, shape, Xe.shape[1])
     add_gradients(indptr, indices, K, H, M, Xe, Xc, shape, b, by_centre, by_point, *room)
     return by_point
