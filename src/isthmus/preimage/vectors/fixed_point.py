@@ -14,7 +14,7 @@ from isthmus.linalg import product
 from isthmus.preimage.base import BasePreimage
 from isthmus.preimage.restarts import best_of_restarts, find_starts
 from isthmus.preimage.vectors.acceleration import Acceleration
-from isthmus.typing import Array, BoolArray, Objects
+from isthmus.typing import Array, BoolArray, IntArray, Objects
 
 # Values of the kernel in one step, from which on single precision first is worth its turn.
 _MANY = 2**17
@@ -181,20 +181,14 @@ def weighted_mean_iteration(
     rows = np.arange(n)
     values_at = kernel.against(X)
     with_one = np.column_stack([X, np.ones(len(X), dtype=X.dtype)])
-    # Weights of a Gaussian are its values but for a factor, and none is above one.
-    plain_values = isinstance(kernel, Gaussian) and kernel.certain
-    most = np.abs(a).sum(axis=1) if plain_values else np.empty(0)
+    sums_at = _sums_of(kernel, values_at, with_one, a)
 
     def negligible(step: Array, points: Array) -> BoolArray:
         unit = size + np.linalg.norm(points, axis=1)
         return np.asarray(np.linalg.norm(step, axis=1) <= tol * unit)
 
     for _ in range(max_iter):
-        A = a if len(rows) == n else a[rows]
-        if plain_values:
-            J, mass, sound, sums = _gaussian_sums(values_at(z[rows]), with_one, A, most[rows])
-        else:
-            J, mass, sound, sums = _weighted_sums(kernel, values_at, z[rows], with_one, A)
+        J, mass, sound, sums = sums_at(z[rows], rows)
         rose = value[rows] + 100 * eps * np.abs(J) < J
         going, failing = rows[~rose & sound], rows[~rose & ~sound]
         # Back: half of the step, and from an extrapolated point to the plain one.
@@ -226,6 +220,21 @@ def weighted_mean_iteration(
     leaping = rows[ahead.known[rows]]
     z[leaping] = plain[leaping]
     return z + centre, len(rows)
+
+
+def _sums_of(
+    kernel: Any, values_at: Callable[[Array], Array], with_one: Array, a: Array
+) -> Callable[[Array, IntArray], tuple[Array, Array, BoolArray, Array]]:
+    """The sums at points that belong to the queries named by ``rows``, as one function of both."""
+
+    def own(rows: IntArray) -> Array:
+        return a if len(rows) == len(a) else a[rows]
+
+    # Weights of a Gaussian are its values but for a factor, and none is above one.
+    if isinstance(kernel, Gaussian) and kernel.certain:
+        most = np.abs(a).sum(axis=1)
+        return lambda Z, rows: _gaussian_sums(values_at(Z), with_one, own(rows), most[rows])
+    return lambda Z, rows: _weighted_sums(kernel, values_at, Z, with_one, own(rows))
 
 
 def _weighted_sums(
