@@ -23,11 +23,10 @@ def add_products(A, columns, out):
             for c in range(0, len(columns), 4):
                 b0, b1 = columns[c, low:high], columns[c + 1, low:high]
                 b2, b3 = columns[c + 2, low:high], columns[c + 3, low:high]
-                zero = A[i, low] * 0
-                s00 = s10 = s20 = s30 = s40 = s50 = zero
-                s01 = s11 = s21 = s31 = s41 = s51 = zero
-                s02 = s12 = s22 = s32 = s42 = s52 = zero
-                s03 = s13 = s23 = s33 = s43 = s53 = zero
+                s00 = s10 = s20 = s30 = s40 = s50 = 0.0
+                s01 = s11 = s21 = s31 = s41 = s51 = 0.0
+                s02 = s12 = s22 = s32 = s42 = s52 = 0.0
+                s03 = s13 = s23 = s33 = s43 = s53 = 0.0
                 for j in range(high - low):
                     x0, x1, x2, x3, x4, x5 = a0[j], a1[j], a2[j], a3[j], a4[j], a5[j]
                     y = b0[j]
@@ -64,7 +63,7 @@ def add_products(A, columns, out):
                 _add_six(out[c + 3], i, s03, s13, s23, s33, s43, s53)
     for i in range(sixes, n):
         for c in range(len(columns)):
-            total = A[i, 0] * 0
+            total = 0.0
             for j in range(m):
                 total += A[i, j] * columns[c, j]
             out[c, i] += total

@@ -381,7 +381,7 @@ class DistanceCorrelationReduction(
         fewer = copy(self)
         fewer.n_components = n_components
         fewer.embedding_, fewer.ties_ = self.embedding_[:, :d], ties[:, :d]
-        fewer._loadings = B[:d], C[:d]
+        fewer.__dict__.update(_loadings=(B[:d], C[:d]))
         of_x, of_y = correlations(ties[:, :d], fewer.embedding_)
         fewer.x_correlation_, fewer.y_correlation_ = float(of_x), float(of_y)
         fewer.objective_ = _weighted_sum(self.y_weight, of_x, of_y)
