@@ -262,7 +262,7 @@ class StiefelRegression(RankLimitedRegressor):
             coef = (start.V * start.s) @ (start.W.T @ frame.back)
         begin = self._start_from(coef, len(start.s), frame.unit * start.b)
         stages = self.loss_.stages(spread)
-        fun = problem.objective, problem.scale, lambda loss, point: None
+        fun = problem.objective, problem.scale, problem.curvature
         result = self._minimize(fun, stages, frame, begin)
         value = problem.value(self.loss_, result.point)
         return self._take_result(frame, result, value, rows.checks[0].dtype)

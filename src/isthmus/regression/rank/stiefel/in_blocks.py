@@ -15,7 +15,7 @@ from isthmus.blocks.medians import fold_medians
 from isthmus.blocks.moments import Moments
 from isthmus.blocks.rows import Rows
 from isthmus.blocks.slices import block_slices
-from isthmus.losses.base import Loss
+from isthmus.losses.base import Loss, ResidualLoss
 from isthmus.losses.spread import NORMAL_MAD, row_lengths
 from isthmus.optimize.riemannian import FixedRank, Slope
 from isthmus.regression.rank.choice import LEFT_OUT_ROWS, few_of, penalty_of_outputs
@@ -82,6 +82,7 @@ class Task(NamedTuple):
     frame: Frame
     point: FixedRank
     middle: Array | None = None
+    step: float = 0.0
 
 
 def _residuals(X: Array, Y: Any, weights: Any = None, *, start: int, state: Task) -> Any:
@@ -124,6 +125,20 @@ def _slope_squares(X: Array, Y: Any, weights: Any = None, *, start: int, state: 
     values, w = kept.entries
     P = np.broadcast_to(np.asarray(state.middle), values.shape)
     return float(np.sum(weighted_loss(kept.loss, values, P, w)[1] ** 2))
+
+
+def _steepening(X: Array, Y: Any, weights: Any = None, *, start: int, state: Task) -> Array:
+    """Sum of what a step adds to the loss' slopes, without one of residuals' sizes; and how many.
+
+    Nothing is missing, and rows count alike, whatever they weigh.
+    """
+    kept = keep_rows(state.loss, X, Y, weights, start)
+    F, offset = state.frame.map_of(state.point)
+    E = (kept.X - state.frame.x_mean) @ F + offset - kept.entries[0]
+    if not state.step:
+        return np.array([np.abs(E).sum(), E.size])
+    loss: Any = kept.loss
+    return np.array([np.sum(loss.summed(E + state.step)[1] - loss.summed(E)[1]), E.size])
 
 
 class Slopes(NamedTuple):
@@ -192,6 +207,19 @@ class BlockProblem:
         task = Task(loss, self.frame, self.closed, middle)
         squares = self.rows.fold(_slope_squares, _plus, state=task, numbered=True)
         return max(float(np.sqrt(squares)), np.finfo(float).tiny)
+
+    def curvature(self, loss: Loss, point: FixedRank) -> float | None:
+        """Mean second derivative of a loss of residuals, as :func:`.formulas.mean_curvature`."""
+        if not isinstance(loss, ResidualLoss) or (self.survey.observed < self.survey.n_kept).any():
+            return None
+        task = Task(loss, self.frame, point)
+        total, n = self.rows.fold(_steepening, _plus, state=task, numbered=True)
+        step = 1e-3 * float(total / n)
+        if not step > 0.0:
+            return None
+        task = task._replace(step=step)
+        total, n = self.rows.fold(_steepening, _plus, state=task, numbered=True)
+        return float(total / n) / step
 
     def objective(self, loss: Loss) -> Callable[[FixedRank], Slope]:
         """The penalised loss and its slopes, by one pass for each point."""
