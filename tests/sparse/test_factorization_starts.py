@@ -41,6 +41,38 @@ def test_penalties_do_not_cost_components_at_the_default_start(alpha, l1_ratio):
         assert model.objective_ < 1.005 * objective(X, W, peer.components_, alpha, l1_ratio)
 
 
+@pytest.mark.filterwarnings("ignore:Maximum number of iterations")  # of the peer
+@pytest.mark.parametrize("alpha", [0.03, 0.1, 0.3])
+@pytest.mark.parametrize("l1_ratio", [0.5, 1.0])
+def test_heavy_penalties_end_no_higher_than_elsewhere_or_at_nothing(alpha, l1_ratio):
+    for seed in range(20):
+        X = np.random.default_rng(seed).random((60, 20))
+        given = {"alpha_W": alpha, "l1_ratio": l1_ratio, "random_state": seed}
+        peer = NMF(5, **given)
+        W = peer.fit_transform(X)
+        model = NonnegativeFactorization(5, **given).fit(X)
+        nothing = 0.5 * np.sum(X**2)
+        assert model.objective_ <= 1.01 * objective(X, W, peer.components_, alpha, l1_ratio)
+        assert model.objective_ <= nothing * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("solver", ["hals", "multiplicative", "gaps", "single"])
+def test_no_descent_ends_above_no_components(solver):
+    X = np.random.default_rng(0).random((60, 20))
+    given = {"alpha_W": 1.0, "l1_ratio": 1.0, "random_state": 0}
+    if solver == "gaps":
+        X[0, 0] = np.nan
+    elif solver == "single":
+        X = X.astype(np.float32)
+    else:
+        given["solver"] = solver
+    model = NonnegativeFactorization(5, **given)
+    codes = model.fit_transform(X)
+    assert model.objective_ <= 0.5 * np.nansum(np.square(X, dtype=float)) * (1 + 1e-12)
+    assert np.diff(model.objective_path_).max(initial=0) <= 0
+    assert_allclose(model.transform(X), codes)
+
+
 @pytest.mark.parametrize("scale", [2.0**-20, 2.0**20])  # powers of two: no rounding differs
 def test_start_does_not_depend_on_the_unit_of_the_data(scale):
     X = load_digits().data[:300]

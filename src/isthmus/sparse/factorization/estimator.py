@@ -77,8 +77,9 @@ class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         halves [KimPark2011]_; ``"multiplicative"`` [LeeSeung2001]_; ``"als"``, least squares with
         negative entries cut, of which the best iterate is kept since they may rise;
         ``"projected"``, gradient steps cut at zero. Others: ``"extrapolated"`` multiplicative
-        updates [Hien2024]_, or ``"multiplicative"`` as published. ``"auto"`` takes the first;
-        ``"anls"`` with :class:`ParkSparsity`.
+        updates [Hien2024]_, or ``"multiplicative"`` as published. ``"auto"`` takes the first, and
+        where a penalty has put a component to zero the better of it and ``"anls"``; ``"anls"``
+        with :class:`ParkSparsity`.
     sparsity : None, float, "hoyer", "park", HoyerSparseness or ParkSparsity, default=None
         Sparse factors, for the Euclidean loss. A float is Hoyer's sparseness of the components.
     alpha_W, alpha_H : float, default=0.0 and "same"

@@ -1,6 +1,6 @@
 """Which descent goes with a problem, a solver and a factor that is held."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from isthmus.sparse.factorization.drivers import (
     alternate_extrapolated,
     alternate_keeping_best,
     alternate_upwards,
+    optimality,
 )
 from isthmus.sparse.factorization.hoyer import HoyerSparseness
 from isthmus.sparse.factorization.hoyer_solver import (
@@ -20,6 +21,7 @@ from isthmus.sparse.factorization.hoyer_solver import (
     published_descent,
     sparse_descent,
 )
+from isthmus.sparse.factorization.observed import Observed
 from isthmus.sparse.factorization.precision import descend_in_two_precisions
 from isthmus.sparse.factorization.quadratic import Quadratic
 from isthmus.typing import Array
@@ -75,6 +77,37 @@ def descend(
     if held is not None:
         course: Course = descent(OneSided(problem, held), start, **settings)
         return course
-    if not (isinstance(problem, Quadratic) and problem.is_single):
-        return descent(problem, start, **settings)
-    return descend_in_two_precisions(problem, start, descent, **settings)
+    course = _descend_freely(problem, start, descent, **settings)
+    if not (isinstance(problem, Quadratic | Observed) and any(problem.penalties)):
+        return course
+    nothing = Factors(*map(np.zeros_like, start))
+    ceiling = problem.loss(nothing)
+    if owner.solver == "auto" and solver == "hals" and isinstance(problem, Quadratic):
+        course = _revived(problem, start, course, ceiling, settings)
+    if course.loss > ceiling:
+        course.factors, course.losses = nothing, [*course.losses, ceiling]
+        course.optimality, course.converged = optimality(problem, nothing), True
+    return course
+
+
+def _descend_freely(problem: Any, start: Factors, descent: Any, **settings: Any) -> Course:
+    """A descent by both factors, in double precision at the end."""
+    if isinstance(problem, Quadratic) and problem.is_single:
+        return descend_in_two_precisions(problem, start, descent, **settings)
+    course: Course = descent(problem, start, **settings)
+    return course
+
+
+def _revived(
+    problem: Quadratic, start: Factors, course: Course, ceiling: float, settings: dict[str, Any]
+) -> Course:
+    """The course, or one by exact halves if it is better, where the penalty has trapped the first.
+
+    Descent by single entries leaves a component at zero once the penalty has put it there, and
+    can end above the loss of no components at all. Exact halves choose among all of them anew.
+    """
+    alive = all(F.any(axis=0).all() for F in course.factors)
+    if alive and course.loss <= ceiling:
+        return course
+    other = _descend_freely(replace(problem, solver="anls"), start, alternate, **settings)
+    return other if other.loss < course.loss else course
