@@ -28,6 +28,18 @@ def test_average_is_no_worse_than_from_the_mean_or_from_a_member(seed):
     assert found <= summed(X, barycenter(X, init=medoid)) * (1 + 1e-9)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_average_of_unequal_lengths_is_no_worse_than_from_a_mean_of_any_of_them(seed):
+    rng = np.random.default_rng(seed)
+    X = [x[: rng.integers(15, 40)] for x in humps(seed, n=6)]
+    lengths = [len(x) for x in X]
+    found = summed(X, barycenter(X))
+    for length in (min(lengths), round(np.mean(lengths)), max(lengths)):
+        grid = np.linspace(0, 1, length)
+        start = np.mean([np.interp(grid, np.linspace(0, 1, len(x)), x) for x in X], axis=0)
+        assert found <= summed(X, barycenter(X, init=start)) * (1 + 1e-9)
+
+
 def test_a_weight_of_two_is_a_series_twice():
     X = humps(0, n=4)
     twice = barycenter([*X, X[0]], init=X[1])

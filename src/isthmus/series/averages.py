@@ -39,8 +39,9 @@ def barycenter(
         How much each series counts, none negative; None counts all alike.
     init : series or None, default=None
         The first centre, which also fixes the length. None starts from the member with the
-        smallest summed distance to the others, among the first 50 of ``X``, and from the mean of
-        all series, stretched to its length, and keeps the better end.
+        smallest summed distance to the others, among the first 50 of ``X``, and from means of
+        all series, stretched to its length and to the shortest, the mean and the longest one, and
+        keeps the best end (tslearn starts from the mean of the longest length alone).
     max_iter : int, default=30
         Maximum number of rounds.
     tol : float, default=1e-6
@@ -64,7 +65,9 @@ def barycenter(
         some, counts = series[:50], shares[:50]
         sums = dtw_matrix(some, window=window, step=step) @ counts
         medoid = some[int(np.argmin(sums))]
-        starts = [medoid.copy(), _stretched_mean(series, shares, len(medoid))]
+        n = packed.lengths[shares > 0]
+        lengths = dict.fromkeys([len(medoid), n.min(), round(float(n.mean())), n.max()])
+        starts = [medoid.copy(), *(_stretched_mean(series, shares, int(m)) for m in lengths)]
     else:
         starts = [as_series(init, owner="barycenter", name="init").copy()]
     best, lowest = starts[0], np.inf
