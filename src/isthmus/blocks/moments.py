@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from isthmus.blocks.slices import block_slices
+from isthmus.linalg.threads import threads_for
 from isthmus.typing import Array
 
 # Values of rows that are centred at a time.
@@ -51,12 +52,13 @@ def _scatter(X: Array, mean: Array, roots: Array | None, overwrite_x: bool) -> A
     size = max(BLOCK_VALUES // max(width, 1), 2 * width, 1)
     room = X if overwrite_x else np.empty((min(size, n), width), dtype=np.result_type(X, mean))
     total = np.zeros((width, width), dtype=room.dtype)
-    for rows in block_slices(n, width, block_size=size):
-        out = room[rows] if overwrite_x else room[: rows.stop - rows.start]
-        centred = np.subtract(X[rows], mean, out=out)
-        if roots is not None:
-            centred *= roots[rows, None]
-        total += centred.T @ centred
+    with threads_for(min(size, n) * width**2):
+        for rows in block_slices(n, width, block_size=size):
+            out = room[rows] if overwrite_x else room[: rows.stop - rows.start]
+            centred = np.subtract(X[rows], mean, out=out)
+            if roots is not None:
+                centred *= roots[rows, None]
+            total += centred.T @ centred
     return total
 
 

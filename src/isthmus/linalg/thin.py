@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 
-from isthmus.blocks.slices import block_slices
 from isthmus.linalg.threads import in_threads
 from isthmus.typing import Array
 
@@ -54,16 +54,18 @@ def thin_product(A: Array, B: Array) -> Array:
         out = np.zeros((len(columns), n))
         add(A, out)
         return out[:width].T
-    parts = list(block_slices(n, 1, block_size=6 * max(1, 2**25 // (6 * len(B) * width))))
-    found = [np.zeros((len(columns), part.stop - part.start)) for part in parts]
-    in_threads(lambda i: add(A[parts[i]], found[i]), range(len(parts)))
+    size = 6 * max(1, 2**25 // (6 * len(B) * width))
+    parts = [A[start : start + size] for start in range(0, n, size)]
+    found = [np.zeros((len(columns), len(part))) for part in parts]
+    in_threads(lambda i: add(parts[i], found[i]), range(len(parts)))
     return np.concatenate(found, axis=1)[:width].T
 
 
 def _transposed_product(A: Array, columns: Array, add: Callable[..., None]) -> Array:
     """``columns @ A`` for ``A`` in row order: sums over parts of its rows, and over the parts."""
     (n, m), last = A.shape, len(A) % 4
-    parts = list(block_slices(n - last, 1, block_size=SUMMED_ROWS))
+    ends = [*range(0, n - last, SUMMED_ROWS), n - last]
+    parts = [slice(*pair) for pair in pairwise(ends)]
     found = np.zeros((len(parts) + 1, len(columns), m))
     found[-1] = columns[:, n - last :] @ A[n - last :]
 
