@@ -1,6 +1,16 @@
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
+
+
+def read_exactly(source):
+    """Return a csv table with every digit of its numbers, under old and new releases of pandas."""
+    with warnings.catch_warnings():
+        # Deprecated from pandas 3.1 on, where it is the default.
+        warnings.filterwarnings("ignore", message="The 'float_precision' argument is deprecated")
+        return pd.read_csv(source, float_precision="round_trip")
 
 
 def smooth_table(n_rows=90, seed=0):

@@ -11,6 +11,7 @@ from isthmus.cli import compare as _compare
 from isthmus.cli.compare import predictions
 from isthmus.cli.model import load_model
 from isthmus.cli.tables.read import read_table
+from tests.cli.conftest import read_exactly
 
 TRUTH = ["u", "v"]
 
@@ -37,7 +38,7 @@ def test_fit_shows_every_estimator_with_error_and_time(table, isthmus, tmp_path)
 def test_predictions_from_the_file_equal_those_in_process(model, table, isthmus):
     result = isthmus("predict", model, table)
     assert result.exit_code == 0
-    printed = pd.read_csv(io.StringIO(result.stdout), float_precision="round_trip")
+    printed = read_exactly(io.StringIO(result.stdout))
     assert list(printed.columns) == TRUTH
     loaded = load_model(model)
     X = loaded.columns.X(read_table(table)).X
@@ -83,7 +84,7 @@ def test_predictions_go_to_a_file(model, table, isthmus, tmp_path, name):
 
 def test_columns_may_come_in_any_order_with_others_among_them(model, table, isthmus, tmp_path):
     shuffled = tmp_path / "t.csv"
-    frame = pd.read_csv(table, float_precision="round_trip")[["kind", "b", "a"]]
+    frame = read_exactly(table)[["kind", "b", "a"]]
     frame.assign(note="n").to_csv(shuffled, index=False)
     assert isthmus("predict", model, shuffled).stdout == isthmus("predict", model, table).stdout
 

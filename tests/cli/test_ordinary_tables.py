@@ -14,12 +14,12 @@ import pytest
 
 from isthmus.cli.app import COMMANDS
 from isthmus.cli.model import load_model
-from tests.cli.conftest import smooth_table
+from tests.cli.conftest import read_exactly, smooth_table
 
 
 def predicted(result):
     assert result.exit_code == 0, result.stderr
-    return pd.read_csv(io.StringIO(result.stdout), float_precision="round_trip")
+    return read_exactly(io.StringIO(result.stdout))
 
 
 def error(result, message):
@@ -313,13 +313,52 @@ def test_looking_up_columns_takes_time_in_proportion_to_their_number(tmp_path):
     assert time.process_time() - start < 8  # a minute when look-up was quadratic
 
 
+def test_columns_of_plain_numbers_are_parsed_as_any_other(monkeypatch):
+    from isthmus.cli.tables import table as module
+
+    columns = {
+        "plain": ["1", " 2.5", "-3e4 "],
+        "wide": ["١", "inf", "0"],
+        "gap": ["1", "", "3"],
+        "nan": ["1", "nan", "-nan"],
+        "underscore": ["1_000", "2", "3"],
+        "word": ["1", "two", "3"],
+        "truth": [True, False, "1"],
+    }
+    frame = pd.DataFrame(columns)
+    fast = module.Table(frame, Path("a.csv"), module.Dialect(",", "."))
+    found = {name: fast.cells(name) for name in columns}
+    monkeypatch.setattr(module, "_plain_numbers", lambda column, decimal: None)
+    slow = module.Table(frame, Path("a.csv"), module.Dialect(",", "."))
+    for name in columns:
+        for ours, twin in zip(found[name], slow.cells(name), strict=True):
+            np.testing.assert_array_equal(ours, twin, err_msg=name)
+
+
+def test_estimators_are_compared_on_arrays_as_on_frames():
+    from isthmus.cli.candidates import candidates
+    from isthmus.cli.columns import TaskColumns
+    from isthmus.cli.compare import compare_candidates
+
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(30, 3)), columns=["a", "b", "c"])
+    X.iloc[::7, 1] = np.nan
+    Y = X[["a"]].to_numpy() + 0.1 * rng.normal(size=(30, 1))
+    tried = candidates(TaskColumns(["a", "b", "c"], ["y"]), 20)
+    options = {"n_folds": 3, "random_state": 0}
+    fast = compare_candidates(tried, X, Y, **options)
+    slow = compare_candidates(tried, X.astype(object), Y, **options)  # stays a frame
+    for ours, twin in zip(fast, slow, strict=True):
+        np.testing.assert_allclose(ours.predicted, twin.predicted, rtol=1e-12, atol=1e-12)
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_long_tables_are_predicted_in_batches(model, table, isthmus, tmp_path, monkeypatch, suffix):
     from isthmus.cli.tables.write import write_table
 
     monkeypatch.setattr("isthmus.cli.tables.read.BATCH_ROWS", 40)
     path = tmp_path / f"long{suffix}"
-    write_table(pd.read_csv(table, float_precision="round_trip"), path)
+    write_table(read_exactly(table), path)
     result = isthmus("predict", model, path)
     assert result.stdout == isthmus("predict", model, table).stdout
     assert result.exit_code == 0

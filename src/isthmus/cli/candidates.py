@@ -144,6 +144,9 @@ def _with_encoding(candidate: Candidate, columns: TaskColumns) -> Candidate:
 def input_encoder(columns: TaskColumns) -> ColumnTransformer:
     """Return the step that turns the raw input columns into numbers of one size."""
     text = list(columns.categories)
+    # By position: scikit-learn searches the whole header for each name.
+    place = {name: i for i, name in enumerate(columns.inputs)}
+    numeric = [place[name] for name in columns.numeric_inputs]
     # The labels of the whole table, because a fold may lack one.
     encoder = OneHotEncoder(
         categories=[np.array(columns.categories[name], dtype=object) for name in text],
@@ -153,5 +156,6 @@ def input_encoder(columns: TaskColumns) -> ColumnTransformer:
     filled = make_pipeline(
         SimpleImputer(strategy="median", keep_empty_features=True), StandardScaler()
     )
-    parts = [("numeric", filled, columns.numeric_inputs)] if columns.numeric_inputs else []
-    return ColumnTransformer(parts + ([("text", encoder, text)] if text else []))
+    parts = [("numeric", filled, numeric)] if numeric else []
+    words = [("text", encoder, [place[name] for name in text])] if text else []
+    return ColumnTransformer(parts + words)

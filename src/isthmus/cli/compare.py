@@ -44,6 +44,8 @@ def compare_candidates(
 ) -> list[Comparison]:
     """Score every candidate on the same folds; no row is predicted by a fit that has seen it."""
     fold = fold_numbers(Y, n_folds, random_state)
+    if isinstance(X, pd.DataFrame) and all(dtype.kind == "f" for dtype in X.dtypes):
+        X = X.to_numpy()  # scikit-learn checks the columns of a frame one by one, in every step
     results = []
     for candidate in candidates:
         predicted = np.empty_like(Y)
@@ -73,7 +75,9 @@ def fit_candidate(
 
 
 def take(X: Any, rows: np.ndarray) -> Any:
-    """Return some rows of a table or of a list, by their numbers or by a mask."""
+    """Return some rows of a table, an array or a list, by their numbers or by a mask."""
+    if isinstance(X, np.ndarray):
+        return X[rows]
     if isinstance(X, pd.DataFrame):
         return X[rows] if rows.dtype == bool else X.iloc[rows]
     return [X[i] for i in (np.flatnonzero(rows) if rows.dtype == bool else rows)]

@@ -169,9 +169,24 @@ class Table:
         if kinds.is_datetime64_any_dtype(column) or kinds.is_timedelta64_dtype(column):
             missing = np.asarray(column.isna())
             return Cells(np.full(len(column), np.nan), ~missing, missing)
+        if (plain := _plain_numbers(column, self.dialect.decimal)) is not None:
+            nothing = np.zeros(len(plain), dtype=bool)
+            return Cells(plain, nothing, nothing)
         cells = [str(cell).strip() for cell in column]
         missing = np.array([cell.lower() in _MISSING for cell in cells], dtype=bool)
         return Cells(*_numbers(cells, missing, self.dialect.decimal), missing)
+
+
+def _plain_numbers(column, decimal):
+    """Return a column of text that holds a number in every cell, the usual case; else None."""
+    if decimal == "," or pd.api.types.infer_dtype(column, skipna=False) != "string":
+        return None
+    cells = column.to_numpy(dtype=object)
+    try:
+        values = cells.astype(float)
+    except ValueError:
+        return None
+    return None if np.isnan(values).any() or "_" in "".join(cells) else values
 
 
 def _numbers(cells, missing, decimal):
