@@ -33,8 +33,7 @@ WHY = (
     "- Predictions of `KernelRidgeCV`, and of `DependencyEstimator` with it, add up such values "
     "with large coefficients on rows without noise. `loo_error_` counts it, and the penalty is "
     "chosen with it; a linear kernel has weights in double precision.",
-    "- `ManifoldClassifier` errs on 8 of 60 rows instead of 7; before the last change of its "
-    "descent it was the other way round.",
+    "- `ManifoldClassifier` errs on 8 of 60 rows instead of 7.",
 )
 
 
