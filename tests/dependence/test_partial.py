@@ -52,6 +52,29 @@ def test_residuals_are_those_of_the_maker_and_have_the_size_of_the_noise(rng):
     assert_allclose(mean.maker @ np.ones((300, 1)), 0, atol=1e-8)
 
 
+def test_spread_of_residuals_is_found_where_it_depends_on_z(rng):
+    z = rng.uniform(-2, 2, size=(300, 1))
+    true = 0.1 + np.abs(z)
+    mean = ConditionalMean.of(z, z + true * rng.normal(size=(300, 1)))
+    assert np.corrcoef(mean.spread[:, 0], true[:, 0])[0, 1] > 0.8
+    assert_allclose(np.mean(mean.spread**2), 1)
+    # In units of its spread a residual is as large near the middle as at the ends.
+    inner = np.abs(z[:, 0]) < 1
+    assert 0.7 < mean.residuals[inner].std() / mean.residuals[~inner].std() < 1.4
+
+
+def test_a_spread_that_both_sides_share_is_not_a_tie_given_z():
+    rejected = 0
+    for seed in range(12):
+        z, e, f = np.random.default_rng(seed).normal(size=(3, 120))
+        spread = 0.1 + z**2
+        found = partial_independence_test(
+            spread * e, spread * f, z, n_permutations=39, random_state=seed
+        )
+        rejected += found.pvalue <= 0.05
+    assert rejected <= 2
+
+
 def test_the_published_test_rejects_what_is_independent_given_z_and_ours_does_not():
     rejected = {"residuals": 0, "bootstrap": 0, "permutation": 0}
     for seed in range(10):

@@ -14,11 +14,14 @@ from isthmus.dependence.sides import as_table
 from isthmus.dependence.testing import DependenceTest
 from isthmus.kernels.vectors.gaussian import Gaussian
 from isthmus.linalg.ridge import RidgePath
+from isthmus.linalg.threads import threads_for
 from isthmus.typing import Array, Objects
 
 # Widths in median distances, and penalties in units of the kernel's mean eigenvalue.
 WIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0)
 PENALTIES = np.logspace(-4, 3, 15)
+# The least spread of residuals at any z, in units of its mean.
+LEAST_SPREAD = 0.25
 
 
 @with_door
@@ -76,11 +79,12 @@ def partial_independence_test(
 ) -> DependenceTest:
     r"""Test whether ``X`` and ``Y`` depend on each other beyond what both owe to ``Z``.
 
-    Both sides are regressed on ``Z`` (kernel ridge, width and penalty by leave-one-out), and the
-    statistic is the bias-corrected squared distance correlation of the residuals. Its distribution
-    is that on data that are independent given ``Z`` but as dependent on it as these,
+    Both sides are regressed on ``Z`` (kernel ridge, width and penalty by leave-one-out), and so is
+    the size of their residuals; the statistic is the bias-corrected squared distance correlation of
+    the residuals in units of their spread at each z. Its distribution is that on data that are
+    independent given ``Z`` but as dependent on it as these,
 
-    .. math:: x^*=\hat f(z)+e^x_\pi,\qquad y^*=\hat g(z)+e^y_{\pi'} ,
+    .. math:: x^*=\hat f(z)+\hat s(z)\,e^x_\pi,\qquad y^*=\hat g(z)+\hat t(z)\,e^y_{\pi'} ,
 
     with two independent permutations of the residuals, and regressed again.
 
@@ -103,9 +107,10 @@ def partial_independence_test(
 
     Notes
     -----
-    The level holds where residuals have the same distribution at every z and the regressions find
-    :math:`E[x\mid z]` and :math:`E[y\mid z]`; few rows of rough functions, or a spread that depends
-    on z, break it (there up to 0.17 was seen at 0.05, and "bootstrap" stayed below 0.1).
+    The level holds where residuals, in units of their spread, have the same distribution at every
+    z, and where the regressions find the conditional means and spreads; few rows of rough functions
+    break it. Residuals that share a spread depend on each other even where x and y do not depend
+    given z, hence the units: without them 0.17 was seen at the level 0.05.
     ``python -m benchmarks.partial_tests`` prints levels and powers.
     O(n³ + n²B).
 
@@ -133,17 +138,33 @@ def partial_independence_test(
         orders = [np.arange(n), *(rng.permutation(n) for _ in range(n_permutations))]
         values = [_partial(A[np.ix_(order, order)], B, C) for order in orders]
     else:
-        sides = ConditionalMean.of(z, x), ConditionalMean.of(z, y)
-        values = []
-        for round_ in range(n_permutations + 1):
-            pair = (x, y) if not round_ else [side.draw(rng) for side in sides]
-            if method == "residuals":
-                pair = [side.maker @ rows for side, rows in zip(sides, pair, strict=True)]
-            A, B = (u_centred(rows, exponent) for rows in pair)
-            values.append(_plain(A, B) if method == "residuals" else _partial(A, B, C))
+        with threads_for(4 / 3 * n**3):  # of its spectra; what follows are many small products
+            values = _redrawn(x, y, z, C, method, n_permutations, exponent, rng)
     T = np.array(values)
     measure = "dcor of residuals" if method == "residuals" else "partial dcor"
     return DependenceTest(float(T[0]), permutation_pvalue(T), T[1:], measure, method)
+
+
+def _redrawn(
+    x: Array,
+    y: Array,
+    z: Array,
+    C: Array,
+    method: str,
+    n_draws: int,
+    exponent: float,
+    rng: np.random.RandomState,
+) -> list[float]:
+    """The statistic of the data, then of draws that are independent given z."""
+    sides = ConditionalMean.of(z, x), ConditionalMean.of(z, y)
+    values = []
+    for draw in range(n_draws + 1):
+        pair = [x, y] if not draw else [side.draw(rng) for side in sides]
+        if method == "residuals":
+            pair = [side.residuals_of(rows) for side, rows in zip(sides, pair, strict=True)]
+        A, B = (u_centred(rows, exponent) for rows in pair)
+        values.append(_plain(A, B) if method == "residuals" else _partial(A, B, C))
+    return values
 
 
 def u_centred(X: Array, exponent: float) -> Array:
@@ -163,43 +184,65 @@ def u_centred(X: Array, exponent: float) -> Array:
 
 
 class ConditionalMean(NamedTuple):
-    """Outputs as values of a regression and residuals; ``maker`` makes residuals of any outputs."""
+    """Outputs as values of a regression and residuals in units of their spread at each z.
+
+    ``maker`` makes residuals of any outputs.
+    """
 
     fitted: Array
     residuals: Array
+    spread: Array
     maker: Array
 
     @classmethod
     def of(cls, Z: Array, Y: Array) -> "ConditionalMean":
-        """By kernel ridge on ``Z``; width and penalty have the least left-out error.
+        """By kernel ridge on ``Z``, of the outputs and of the size of their residuals."""
+        maker, residuals = _regressed(Z, Y)
+        size = np.abs(residuals)
+        spread = size - _regressed(Z, size)[0] @ size
+        # The regression may fall to zero or below where few rows are.
+        spread = np.maximum(spread, LEAST_SPREAD * size.mean(axis=0))
+        typical = np.sqrt(np.mean(spread**2, axis=0))
+        spread = np.where(typical > 0, spread / np.where(typical > 0, typical, 1.0), 1.0)
+        units = residuals / spread
+        return cls(Y - maker @ Y, units - units.mean(axis=0), spread, maker)
 
-        Outputs count in units of their spread. A residual of the fit is too small and a left-out
-        one too large: the root of their product is neither.
-        """
-        spread, columns = Y.std(axis=0), Z.std(axis=0)
-        T = (Y - Y.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-        Z = Z / np.where(columns > 0, columns, 1.0)
-        best: Any = None
-        for width in WIDTHS:
-            K = Gaussian(width_factor=width)(Z) if columns.any() else np.ones((len(Z), len(Z)))
-            means = K.mean(axis=0)
-            path = RidgePath(K - means - means[:, None] + means.mean(), T, intercept=True)
-            unit = max(float(path.eigenvalues.mean()), 1e-12)
-            for alpha in PENALTIES * unit:
-                error = float(np.mean(path.loo_residuals(alpha) ** 2))
-                if best is None or error < best[0]:
-                    best = error, path, alpha
-        _, path, alpha = best
-        maker = (path.U * (alpha / (path.eigenvalues + alpha))) @ path.U.T
-        maker -= maker.mean(axis=1)[:, None]  # the constant is fitted too
-        inside = maker @ Y
-        outside = path.loo_residuals(alpha) * np.where(spread > 0, spread, 1.0)
-        residuals = np.sign(inside) * np.sqrt(np.abs(inside * outside))
-        return cls(Y - inside, residuals - residuals.mean(axis=0), maker)
+    def residuals_of(self, Y: Array) -> Array:
+        """What the regression leaves of outputs, in units of the spread."""
+        return self.maker @ Y / self.spread
 
     def draw(self, rng: np.random.RandomState) -> Array:
-        """Outputs with the same mean at every z, and residuals in another order."""
-        return self.fitted + self.residuals[rng.permutation(len(self.residuals))]
+        """Outputs with the same mean and spread at every z, and residuals in another order."""
+        return self.fitted + self.spread * self.residuals[rng.permutation(len(self.residuals))]
+
+
+def _regressed(Z: Array, Y: Array) -> tuple[Array, Array]:
+    """The matrix that makes residuals of ridge on ``Z``, and those of ``Y``.
+
+    Width and penalty have the least left-out error; outputs count in units of their spread. A
+    residual of the fit is too small and a left-out one too large: the root of their product is
+    neither.
+    """
+    spread, columns = Y.std(axis=0), Z.std(axis=0)
+    T = (Y - Y.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    Z = Z / np.where(columns > 0, columns, 1.0)
+    best: Any = None
+    for width in WIDTHS:
+        K = Gaussian(width_factor=width)(Z) if columns.any() else np.ones((len(Z), len(Z)))
+        means = K.mean(axis=0)
+        path = RidgePath(K - means - means[:, None] + means.mean(), T, intercept=True)
+        unit = max(float(path.eigenvalues.mean()), 1e-12)
+        for alpha in PENALTIES * unit:
+            error = float(np.mean(path.loo_residuals(alpha) ** 2))
+            if best is None or error < best[0]:
+                best = error, path, alpha
+    _, path, alpha = best
+    maker = (path.U * (alpha / (path.eigenvalues + alpha))) @ path.U.T
+    maker -= maker.mean(axis=1)[:, None]  # the constant is fitted too
+    inside = maker @ Y
+    outside = path.loo_residuals(alpha) * np.where(spread > 0, spread, 1.0)
+    residuals = np.sign(inside) * np.sqrt(np.abs(inside * outside))
+    return maker, residuals - residuals.mean(axis=0)
 
 
 def _plain(A: Array, B: Array) -> float:
