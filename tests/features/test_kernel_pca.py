@@ -1,5 +1,7 @@
 """Kernel PCA: limiting cases, expansions, landmarks, objects, bad input."""
 
+import tracemalloc
+
 import joblib
 import numpy as np
 import pytest
@@ -294,3 +296,13 @@ def test_a_linear_kernel_keeps_its_digits_far_from_the_origin(d):
     X = np.random.default_rng(0).normal(size=(24, d))
     near, far = (KernelPCA(2, kernel="linear").fit(X + s) for s in (0.0, 1e8))
     assert_allclose(np.abs(far.transform(X + 1e8)), np.abs(near.transform(X)), atol=1e-5)
+
+
+def test_all_axes_take_two_square_matrices(rng):
+    X = rng.normal(size=(1200, 6))
+    KernelPCA(kernel=Gaussian(0.1)).fit(X[:50])
+    tracemalloc.start()
+    KernelPCA(kernel=Gaussian(0.1)).fit(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2.5 * 8 * len(X) ** 2

@@ -1,5 +1,7 @@
 """Spectra, centring, ridge paths, moments."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -209,3 +211,28 @@ def test_the_compiled_factor_grows_by_rows_that_add_something(rng):
     assert list(chosen[:n]) == [0, 1, 2]
     assert_allclose(np.tril(L[:3, :3]), np.linalg.cholesky(M[:3, :3]), rtol=1e-8)
     assert not cholesky(M.copy(), 4, 1e-10)
+
+
+def test_a_ridge_path_in_place_of_its_matrix_is_the_same_in_two_matrices(rng):
+    X, Y = rng.normal(size=(400, 3)), rng.normal(size=(400, 2))
+    K = np.exp(-0.2 * ((X[:, None] - X) ** 2).sum(axis=2))
+    expected = RidgePath(K, Y, intercept=False).loo_residuals(0.1)
+    tracemalloc.start()
+    found = RidgePath(K, Y, intercept=False, overwrite=True)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert_allclose(found.loo_residuals(0.1), expected, rtol=1e-10)
+    assert np.shares_memory(found.U_squared, K)
+    assert peak < 1.3 * K.nbytes  # besides K: eigenvectors and rows of work space
+
+
+@pytest.mark.parametrize("n_pairs", [None, 300, 20, 1])
+def test_dense_pairs_in_place_of_the_matrix_are_the_same(rng, n_pairs):
+    A = rng.normal(size=(301, 500))
+    K = A @ A.T
+    values, U = _dense_pairs(K, n_pairs)
+    again, V = _dense_pairs(K.copy(), n_pairs, overwrite=True)
+    assert_allclose(again, values, rtol=1e-12)
+    assert_allclose(np.abs(np.einsum("ij,ij->j", U, V)), 1, rtol=1e-8)
+    assert_allclose(K @ V, V * again, rtol=0, atol=1e-10 * values[0])
+    assert np.all(np.diff(again) <= 0)

@@ -74,17 +74,19 @@ class RidgePath:
     .. math:: e_i = \frac{[(K+\alpha I)^{-1}Y]_i}{[(K+\alpha I)^{-1}]_{ii}} .
 
     With ``intercept=True``, ``K`` and ``Y`` are centred ones; the constant that was fitted
-    besides has leverage :math:`1/n`, and :math:`e_i = r_i / (1 - 1/n - h_i)`.
+    besides has leverage :math:`1/n`, and :math:`e_i = r_i / (1 - 1/n - h_i)`. With
+    ``overwrite=True`` the squares of the eigenvectors take the place of ``K``.
     """
 
     __module__ = "isthmus.linalg"
 
-    def __init__(self, K: Array, Y: Array, *, intercept: bool):
-        self.eigenvalues, self.U = linalg.eigh(K, check_finite=False)
+    def __init__(self, K: Array, Y: Array, *, intercept: bool, overwrite: bool = False):
+        A = K.T if K.flags.c_contiguous else K  # LAPACK overwrites columns
+        self.eigenvalues, self.U = linalg.eigh(A, check_finite=False, overwrite_a=overwrite)
         refuse_negative(self.eigenvalues)
         np.maximum(self.eigenvalues, 0, out=self.eigenvalues)
         self.UtY = product(self.U.T, Y)
-        self.U_squared = self.U**2
+        self.U_squared = np.square(self.U, out=A if overwrite else None)
         self.intercept = intercept
 
     @property

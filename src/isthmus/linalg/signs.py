@@ -13,7 +13,14 @@ def fix_signs(V: Array) -> Array:
     array([[-0.6,  0.8],
            [ 0.8,  0.6]])
     """
-    largest = np.abs(V).argmax(axis=0)
-    signs = np.sign(V[largest, np.arange(V.shape[1])])
-    signs[signs == 0] = 1
-    return V * signs
+    return V * signs_of(V)
+
+
+def signs_of(V: Array) -> Array:
+    """1 or -1 for each column: the sign of its entry of largest magnitude."""
+    signs = np.ones(V.shape[1], dtype=V.dtype)
+    for low in range(0, V.shape[1], 64):
+        part = V[:, low : low + 64]
+        largest = part[np.abs(part).argmax(axis=0), np.arange(part.shape[1])]
+        signs[low : low + 64][largest < 0] = -1
+    return signs

@@ -67,11 +67,14 @@ a finished matrix with repair_spectrum(K).
     """
     if rtol is None:
         rtol = max(RELATIVE_RANK_TOLERANCE, 50 * float(np.finfo(eigenvalues.dtype).eps))
-    order = np.argsort(eigenvalues)[::-1]
+    in_order = bool(np.all(eigenvalues[:-1] >= eigenvalues[1:]))
+    order = np.arange(len(eigenvalues)) if in_order else np.argsort(eigenvalues)[::-1]
     falling = eigenvalues[order]
     if len(falling):
         refuse_negative(falling, rtol=max(INDEFINITE_TOLERANCE, 10 * rtol))
         order = order[falling > rtol * max(float(falling[0]), 0.0)]
+    if in_order:
+        return eigenvalues[: len(order)], vectors[:, : len(order)]
     # Copied once: there may be as many vectors as the matrix has rows.
     return eigenvalues[order], vectors[:, order]
 
@@ -99,6 +102,7 @@ def leading_eigenpairs(
     share: float | None = None,
     tol: float = 1e-8,
     center: bool = False,
+    overwrite: bool = False,
 ) -> tuple[Array, Array]:
     """Largest eigenvalues and eigenvectors of a positive semi-definite ``K``.
 
@@ -116,6 +120,8 @@ def leading_eigenpairs(
     center : bool
         Whether the pairs of :math:`HKH` are wanted, of objects relative to their mean. Only for a
         number of pairs; ``K`` is then overwritten where the dense solver has to answer.
+    overwrite : bool
+        Whether ``K`` may be overwritten anyway, so that the dense solver needs no copy.
 
     Returns
     -------
@@ -131,23 +137,41 @@ def leading_eigenpairs(
     """
     n = len(K)
     if share is not None:
-        return _pairs_holding_share(K, share, tol)
+        return _pairs_holding_share(K, share, tol, overwrite)
     found = None
     if n_pairs is not None and takes_products(n, n_pairs):
         found = _block_krylov(K, n_pairs, tol, center=center)
     if found is None:
-        return _dense_pairs(center_gram(K, overwrite=True)[0] if center else K, n_pairs)
+        K = center_gram(K, overwrite=True)[0] if center else K
+        return _dense_pairs(K, n_pairs, overwrite or center)
     return found
 
 
-def _dense_pairs(K: Array, n_pairs: int | None) -> tuple[Array, Array]:
+def _dense_pairs(K: Array, n_pairs: int | None, overwrite: bool = False) -> tuple[Array, Array]:
+    """All pairs take two square matrices, ``K`` and the vectors, where ``K`` is overwritten."""
     n = len(K)
-    if n_pairs is None or n_pairs > n // 3:
-        eigenvalues, U = positive_part(*linalg.eigh(K, check_finite=False))
-        return eigenvalues[:n_pairs], U[:, :n_pairs]
-    subset = [n - n_pairs, n - 1]
-    _refuse_unseen(K)
-    return positive_part(*linalg.eigh(K, subset_by_index=subset, check_finite=False))
+    subset = None
+    if n_pairs is not None and n_pairs <= n // 3:
+        subset = [n - n_pairs, n - 1]
+        _refuse_unseen(K)
+    A = K.T if K.flags.c_contiguous else K  # LAPACK overwrites columns
+    eigenvalues, U = linalg.eigh(
+        A, subset_by_index=subset, check_finite=False, overwrite_a=overwrite
+    )
+    _reverse_columns(U)
+    eigenvalues, U = positive_part(eigenvalues[::-1], U)
+    return eigenvalues[:n_pairs], U[:, :n_pairs]
+
+
+def _reverse_columns(U: Array) -> None:
+    """In place, a few at a time."""
+    step, half = 64, U.shape[1] // 2
+    for low in range(0, half, step):
+        high = min(low + step, half)
+        left, right = U[:, low:high], U[:, U.shape[1] - high : U.shape[1] - low]
+        kept = left[:, ::-1].copy()
+        left[:] = right[:, ::-1]
+        right[:] = kept
 
 
 def _refuse_unseen(K: Array) -> None:
@@ -160,7 +184,9 @@ def _refuse_unseen(K: Array) -> None:
         refuse_negative(linalg.eigvalsh(K, check_finite=False))
 
 
-def _pairs_holding_share(K: Array, share: float, tol: float) -> tuple[Array, Array]:
+def _pairs_holding_share(
+    K: Array, share: float, tol: float, overwrite: bool
+) -> tuple[Array, Array]:
     n = len(K)
     wanted = share * np.trace(K)
     n_pairs = 64
@@ -170,7 +196,7 @@ def _pairs_holding_share(K: Array, share: float, tol: float) -> tuple[Array, Arr
             break
         n_pairs *= 2
     else:
-        eigenvalues, U = _dense_pairs(K, None)
+        eigenvalues, U = _dense_pairs(K, None, overwrite)
     # The trace counts dropped rounding errors too; share=1 must not run past the end.
     r = int(np.searchsorted(np.cumsum(eigenvalues), wanted * (1 - 1e-12))) + 1
     return eigenvalues[:r], U[:, :r]

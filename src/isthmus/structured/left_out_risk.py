@@ -83,7 +83,7 @@ def left_out_losses(
 
         yield from coarse_to_fine(alphas, of_columns)
         return
-    path = RidgePath(K, np.zeros((len(K), 1)), intercept=True)
+    path = RidgePath(K, np.zeros((len(K), 1)), intercept=True, overwrite=True)
     some = np.sort(sample_rows(len(K), min(MOST_DECODED, judge.loss.n_left_out), 0))
 
     def of_weights(alpha: float) -> float:

@@ -14,9 +14,10 @@ import numpy as np
 from scipy import linalg
 
 from isthmus.blocks.moments import Moments
+from isthmus.blocks.slices import block_slices
 from isthmus.linalg.centering import center_gram
 from isthmus.linalg.products import inner_products, product
-from isthmus.linalg.signs import fix_signs
+from isthmus.linalg.signs import fix_signs, signs_of
 from isthmus.linalg.spectrum import (
     inverse_root,
     leading_eigenpairs,
@@ -76,13 +77,16 @@ def exact_axes(
         K *= root[:, None]
     if not later:
         total = float(np.trace(K))
-    eigenvalues, U = leading_eigenpairs(K, n_pairs, share=share, center=later)
-    dual = fix_signs(U) / np.sqrt(eigenvalues)
+    eigenvalues, dual = leading_eigenpairs(K, n_pairs, share=share, center=later, overwrite=True)
+    dual *= signs_of(dual)
+    dual /= np.sqrt(eigenvalues)
     if counts is not None:
         dual *= root[:, None]
     if center:
         # H U = U but for rounding errors, which the division by √λ makes large.
-        dual -= weights[:, None] * dual.sum(axis=0)
+        sums = dual.sum(axis=0)
+        for rows in block_slices(n, 1, block_size=256):
+            dual[rows] -= weights[rows, None] * sums
     return PrincipalAxes(dual, mean, weights, eigenvalues, total)
 
 

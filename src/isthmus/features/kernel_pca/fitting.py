@@ -80,8 +80,8 @@ def axes_of_all(
     if F is not None and F.shape[1] < len(F):
         return primal_axes(F, center=center, **wanted)
     n = n_objects(X)
-    # The matrix and its copy; all eigenvectors need two more.
-    needed = 8.0 * n**2 * (2 if n_pairs is not None else 3)
+    # The matrix and its eigenvectors, or a copy that is asked whether it is definite.
+    needed = 2 * 8.0 * n**2
     few = n_pairs if share is None else 64
     possible = few is not None and basis_size(few)[1] < n and F is None and not kernel.pairwise
     if possible and (solver == "matrix-free" or (solver == "auto" and not fits_memory(needed))):

@@ -151,9 +151,12 @@ class Gaussian(Kernel):
         return np.ones(len(X), dtype=np.result_type(np.asarray(X), np.float32))
 
     def _weighted_gradient(self, X: Array, Z: Array, W: Array, K: Array) -> Array:
-        S = W * K
         # ∂k/∂x = 2γ k (z - x)
-        return 2 * self.gamma * (product(S, Z) - S.sum(axis=1)[:, None] * X)
+        found = np.empty(X.shape, dtype=np.result_type(W, K, X))
+        for rows in block_slices(len(X), 1, block_size=max(1, 2**18 // max(1, len(Z)))):
+            S = W[rows] * K[rows]
+            found[rows] = product(S, Z) - S.sum(axis=1)[:, None] * X[rows]
+        return 2 * self.gamma * found
 
     def diag_gradient(self, X: Array) -> Array:
         return np.zeros_like(X)

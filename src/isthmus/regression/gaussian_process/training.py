@@ -81,10 +81,13 @@ class TrainingRows(NamedTuple):
 
     def covariance(self, kernel: Kernel) -> Array:
         """Gram matrix that the caller may overwrite."""
+        return np.array(self.given(kernel))
+
+    def given(self, kernel: Kernel) -> Array:
+        """Gram matrix, to read: a kernel of Gram matrices, or a function, may hand out its own."""
         if self.gram is not None:
-            return self.gram.copy()
-        # A kernel of Gram matrices, or a function, may hand out its own.
-        return np.array(kernel.gram(self.objects, self.reference), dtype=np.float64)
+            return self.gram
+        return np.asarray(kernel.gram(self.objects, self.reference), dtype=np.float64)
 
 
 def rows_at(
@@ -112,9 +115,11 @@ def exact_criterion(name: str, members: Sequence[TrainingRows]) -> Criterion:
     targets = [rows.Y for rows in members]
 
     def criterion(found: ProcessParameters) -> Evaluation:
-        grams = [rows.covariance(found.kernel) for rows in members]
         learning = members[0].gram is None and len(found.kernel.log_parameters()) > 0
-        kept = [K.copy() for K in grams] if learning else grams
+        kept = [rows.given(found.kernel) for rows in members]
+        grams = [np.array(K) for K in kept]
+        if not learning:
+            kept.clear()
         alphas = [found.alpha * rows.noise for rows in members]
         by_kernel = np.zeros(len(found.kernel.log_parameters()))
         with threads_for(len(grams[0]) ** 3 / 3):

@@ -69,7 +69,7 @@ def _leave_one_out(
         Y = np.asarray(np.linalg.qr(Y.T, mode="r")).T
     if fit_intercept:
         K, _ = center_gram(K, overwrite=True)
-    path = RidgePath(K, Y, intercept=fit_intercept)
+    path = RidgePath(K, Y, intercept=fit_intercept, overwrite=True)
     for alpha in alphas:
         if alpha >= path.smallest_penalty or alpha == max(alphas):
             error = float(np.sum(path.loo_residuals(alpha) ** 2)) / n_values
@@ -94,7 +94,7 @@ def _leave_one_copy_out(
         K, _ = center_gram(K, overwrite=True, shares=counts / total)
     K *= root
     K *= root.T
-    path = RidgePath(K, root * Y, intercept=False)
+    path = RidgePath(K, root * Y, intercept=False, overwrite=True)
     for alpha in alphas:
         if alpha >= path.smallest_penalty or alpha == max(alphas):
             h = 1 - alpha * product(path.U_squared, 1 / (path.eigenvalues + alpha))
@@ -125,7 +125,9 @@ def _folds(
         y_mean = shares @ Y[train] * fit_intercept
         if fit_intercept:
             inner, mean = center_gram(inner, overwrite=True, shares=shares)
-        path = RidgePath(root * inner * root.T, root * (Y[train] - y_mean), intercept=fit_intercept)
+        inner *= root
+        inner *= root.T
+        path = RidgePath(inner, root * (Y[train] - y_mean), intercept=fit_intercept, overwrite=True)
         across = K[np.ix_(test, train)] - mean
         for i, alpha in enumerate(alphas):
             if alpha < path.smallest_penalty and alpha != max(alphas):
