@@ -1,6 +1,6 @@
 """
-Regression that looks at few of many rows
-=========================================
+Regression from a few of many rows
+==================================
 
 Twenty thousand noisy points of a wave. A core set holds the few points that stand for all: the
 machine grows it until no point outside changes the answer by more than the accuracy that was

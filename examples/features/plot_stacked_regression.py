@@ -1,6 +1,6 @@
 """
-Few coordinates, and one regression behind them or several
-==========================================================
+Few coordinates, with one regression behind them or several
+===========================================================
 
 Distance correlation reduces eight columns, of which three matter, to a few coordinates; a
 regression inside carries new rows to them. The outputs have steps, which a smooth function

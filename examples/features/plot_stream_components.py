@@ -42,7 +42,7 @@ print("variances found:", largest.explained_variance_.round(2), least.explained_
 # The curves.
 
 with style():
-    figure, axis = plt.subplots(figsize=(6.4, 3.4))
+    figure, axis = plt.subplots(figsize=(6.4, 3.4), layout="constrained")
     names = ("largest", "second largest", "smallest", "second smallest")
     for name, curve, color in zip(names, np.transpose(cosines), PALETTE, strict=False):
         axis.plot(seen, curve, color=color, label=name)

@@ -2,7 +2,7 @@
 Removing noise and filling holes in a photograph
 ================================================
 
-Patches of a picture have codes with few non-zeros over a good dictionary; noise has none. So a
+Patches of a picture have codes with few non-zeros over a good dictionary; noise does not. So a
 pursuit that stops at the size of the noise leaves the noise behind, and one that sees half of the
 pixels of a patch knows the other half. The dictionary is learned by K-SVD from the damaged picture
 itself: its atoms are the edges and stripes of this picture, where fixed waves fit any.
