@@ -52,7 +52,7 @@ def test_every_estimator_comes_back_and_answers_the_same(subject, tmp_path):
     assert repr(again) == repr(model)
     after = np.asarray(subject.answer(again, subject.X))
     if np.__version__ < "2" and type(model) is NeighborPreimage:
-        # NumPy 1 adds in an order that depends on where in memory an array begins.
+        # With NumPy 1 the last digits of a loaded one differ; why is not known.
         assert_allclose(after, before, rtol=1e-12)
     else:
         assert_array_equal(after, np.asarray(before))
