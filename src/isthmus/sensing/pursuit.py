@@ -64,7 +64,8 @@ def basis_pursuit(
         ``"first-order"`` needs products only, for operators with n up to millions;
         ``"linear-program"`` is the reference for ``noise=0``. ``"auto"`` takes the first one, or
         with noise the second, for arrays and for operators of up to 4e6 entries (should ties
-        lead it in circles, another one), else the third.
+        lead it in circles, another one), else the third. (spgl1 always takes first-order steps,
+        to a gap of 1e-4: an exact path is as short as the solution is sparse.)
     tol : float, default=1e-6
         Relative duality gap and residual at which first-order steps may stop. They mostly stop
         earlier: with a solution that is exact to 1e-9 and proved to be so.

@@ -30,11 +30,13 @@ class HiddenMarkovModel:
         With an alphabet objects are sequences of its symbols, otherwise time series with normal
         emissions of diagonal covariance.
     max_iter : int, default=30
-        Maximum number of rounds of expectation and maximisation (Baum-Welch).
+        Number of rounds of expectation and maximisation (Baum-Welch); hmmlearn has at most 10,
+        which often end before the likelihood is flat.
     n_init : int, default=3
         Number of first guesses, of which the one that leads to the largest likelihood is kept:
         the parts of a series in their order, clusters of its values, then random ones (with an
-        alphabet, random ones only).
+        alphabet, random ones only). hmmlearn takes clusters alone, which miss states that differ
+        by their spread or their place.
     random_state : int, default=0
         Seed of the guesses.
 

@@ -80,7 +80,8 @@ class DependencyEstimator(
         rows and the last ones only cost time. None is a linear kernel, so that nothing is lost;
         ``"passthrough"`` takes the outputs as coordinates.
     regressor : multi-output regressor or None, default=None
-        None is ridge regression with the penalty chosen by leave-one-out: in the kernel's
+        None is ridge regression with the penalty chosen by leave-one-out, where the published map
+        is given one, in units of the outputs and so of no use as a default: in the kernel's
         feature space where ``x_features`` names a kernel, linear on the coordinates of a
         kernel feature map, and with a Gaussian kernel on those of other transformers. One that
         predicts a single output is fitted once for each coordinate.

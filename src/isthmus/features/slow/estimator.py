@@ -63,10 +63,11 @@ class SlowFeatureAnalysis(Stream, ClassNamePrefixFeaturesOutMixin, TransformerMi
         components): O(K n_whitened) numbers, many passes, approximate.
     alpha : float or "auto", default="auto"
         Penalty on the length of :math:`w`, as a share of the mean variance. "auto" is 0 for
-        monomials and 1e-6 for kernels.
+        monomials, as published, and 1e-6 for kernels, whose functions would overfit without.
     rcond : float or "auto", default="auto"
         Directions with less than this share of the largest standard deviation are left out.
-        "auto" is 1e-10 for ``expansion=1``, otherwise 1e-7.
+        "auto" is 1e-10 for ``expansion=1``, otherwise 1e-7: near the rounding error, so that no
+        slow but weak direction is lost (deeptime's ``TICA`` cuts variances below 1e-6).
     n_landmarks : int, default=200
         With a kernel, the number of training objects that span the functions.
     forgetting : float in (0, 1], default=1.0

@@ -58,7 +58,8 @@ class GenerativeTopographicMapping(BaseNodeMixture):
     basis : GaussianBasis or None, default=None
         Number and width of the basis functions; ``GaussianBasis()`` by default.
     alpha : float or "evidence", default="evidence"
-        Precision of the prior on the weights, in units of the data's variance.
+        Precision of the prior on the weights, in units of the data's variance. The published
+        map is given it; the evidence needs no rows left out to choose it.
     noise : float, "evidence" or "em", default="evidence"
         Standard deviation of the noise in each column. "em" is the published M-step, which
         maximises the likelihood and so underestimates the noise a little.
@@ -68,6 +69,7 @@ class GenerativeTopographicMapping(BaseNodeMixture):
     init : {"auto", "pca"} or array-like of shape (n_samples, n_components), default="auto"
         Where EM begins: on the principal plane, at latent points of the rows, or ("auto") on the
         plane or at an Isomap embedding of at most 1000 rows, whichever leads to more evidence.
+        The plane is the published start, from which a rolled sheet may stay folded.
     max_iter : int, default=200
         Maximum number of EM steps.
     tol : float, default=1e-3

@@ -46,10 +46,11 @@ class PSOM(BaseGridManifold):
     bounds : pair, or a pair for each axis, optional
         The domain; by default [-1, 1], or what given nodes span.
     outside : {"clip", "extrapolate", "raise"}, default="clip"
-        How latent points outside the domain are treated, where the polynomials are useless.
+        How latent points outside the domain are treated, where the polynomials are useless;
+        published maps extrapolate.
     search : Search, optional
         How rows are projected; ``Search()`` by default, which starts from the four nodes that are
-        nearest to a row.
+        nearest to a row. (The published search starts from one, and may end in a worse minimum.)
 
     Attributes
     ----------

@@ -62,7 +62,8 @@ class UnsupervisedKernelRegression(BaseLatentMap):
         Degree of the local polynomial. Degree 2 removes the inward bias of local means where the
         manifold is curved, degree 0 is better where rows have many components and few
         neighbours. "auto" takes degree 2 where it lowers the left-out error before training by a
-        tenth or more. ``LocalPolynomial(degree, cross_terms, ridge)`` says more.
+        tenth or more; the published one is 0. ``LocalPolynomial(degree, cross_terms, ridge)``
+        says more.
     loss : str or loss, default="squared"
         "squared", "huber", "huber_norm", "epsilon", or a piece of :mod:`isthmus.losses`. "huber"
         resists outliers in single columns, "huber_norm", which is ``Huber(shape="ball")``, rows
@@ -102,8 +103,8 @@ class UnsupervisedKernelRegression(BaseLatentMap):
         A stage may have a ``"max_iter"`` of its own. "auto" lowers the extension penalty in
         seven stages if training starts from principal components.
     solver : {"lbfgs", "rprop"} or Descent, default="lbfgs"
-        "rprop" is the published solver; ``Descent(method, held_out)`` keeps rows from training
-        to say when to stop.
+        "rprop" is the published solver, which takes more steps; ``Descent(method, held_out)``
+        keeps rows from training to say when to stop.
     max_iter : int, default=200
         Maximum number of iterations in a stage.
     tol : float, default=1e-2

@@ -60,7 +60,8 @@ class LocalPolynomialRegression(MultiOutputMixin, RegressorMixin, Estimator):
     bandwidth : {"loo", "loo-ard"}, float or array-like of shape (n_features,), default="loo"
         A number is in units of the inputs. ``"loo"`` chooses one factor of the
         standard deviations of the inputs, ``"loo-ard"`` then one bandwidth for each
-        input by gradient descent: inputs that do not matter are switched off.
+        input by gradient descent: inputs that do not matter are switched off. (statsmodels'
+        ``KernelReg`` always searches one for each, which takes longer the more inputs there are.)
     density_kernel : str or DensityKernel, default="gaussian"
         What weighs the neighbours, see :func:`~isthmus.smoothers.density_kernel`. The
         compact kernels leave queries without neighbours, with a warning.

@@ -71,9 +71,11 @@ class SupportFeatureMachine(ClassifierMixin, SelectorMixin, Estimator):
     fit_intercept : bool, default=True
     standardize : bool, default=True
         Divide features by their standard deviations before counting: the programs prefer features
-        on large scales. ``coef_`` refers to the features as given.
+        on large scales, and so would the published method. ``coef_`` refers to the features as
+        given.
     class_weight : "balanced", dict or None, default="balanced"
-        Factors of ``C``.
+        Factors of ``C``. scikit-learn's machines have None, by which a small class may be given up
+        for a feature less.
     refit : bool, default=True
         Fit :class:`sklearn.svm.LinearSVC` on the features found, which mostly predicts better.
     n_init : int, default=1

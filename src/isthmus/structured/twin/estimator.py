@@ -100,7 +100,8 @@ class TwinGaussianProcess(MultiOutputMixin, RegressorMixin, Estimator):
         How parameters left None are chosen: by the absolute error of left-out predictions; those
         of the inputs by the marginal likelihood of the outputs (vectors under Gaussian kernels),
         which is faster and less reliable; or not at all: the widths are then 1 and 0.5 median
-        distances, the noises 0.01 and 1.
+        distances, the noises 0.01 and 1. The published method is given all of them; no fixed ones
+        suit two data sets.
     cv : None, int, splitter or Selection, default=None
         Folds for ``tune="cv"``; None is three that are shuffled. For sequences give 3 or
         ``KFold(3)``, whose folds are in one piece: neighbours in time give the answer away.

@@ -74,10 +74,11 @@ class KSVD(CodesMixin, Estimator):
         K-SVD has no other natural end; it stops earlier where a sweep changes nothing.
     update : {"power", "exact"} or AtomUpdate, default="power"
         How atoms are improved, by power steps or by singular value decompositions, and when they
-        are replaced: see :class:`AtomUpdate`.
+        are replaced: see :class:`AtomUpdate`. The published update is "exact", which costs a
+        decomposition for each atom.
     rule : {"residual", "correlation"}, default="residual"
         How the pursuit picks atoms, see :func:`orthogonal_matching_pursuit`; the second is the
-        published one.
+        published one, the first takes the atom that leaves the smallest residual.
     monotone : bool, default=False
         Keep the last code of a signal, with its coefficients fitted again, where the pursuit finds
         a worse one. The error then never rises (but for replaced atoms), and ends in worse minima.
