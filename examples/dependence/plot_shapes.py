@@ -63,8 +63,8 @@ wave = independence_test(
 print(f"HSIC of the wave at half of the median width: p = {wave.pvalue:.3f}")
 
 # %%
-# Which columns are tied to which
-# -------------------------------
+# Which columns depend on each other
+# ----------------------------------
 #
 # A matrix of all pairs shows structure that a correlation matrix misses: here the two coordinates
 # of the circle, and the wave and the parabola with the number they are made of.

@@ -43,7 +43,7 @@ print(f"log-likelihood of a new row: {gtm.score_samples(test).mean():.2f}")
 # %%
 # The posterior means of new rows, over the logarithm of how much the map stretches: dark ridges
 # are gaps between clusters. On the right, the probability of the likeliest regime at every node,
-# paler where no row has come to.
+# paler where no row has landed.
 
 landscape = gtm.landscape(X, regime)
 right = np.mean(landscape.predict(test) == test_regime)

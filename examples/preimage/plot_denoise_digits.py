@@ -38,8 +38,9 @@ for name, solver in solvers.items():
     found[name] = solver.fit(digits.clean_train, features).solve(coordinates)
 
 # %%
-# Each of them removes about half of the noise; how is a matter of taste and of time. The last
-# one can only return images it has seen, which are sharp but may show another digit.
+# Each of them removes about half of the noise; which one to take is a matter of taste and of
+# time. The last one can only return images it has seen, which are sharp but may show another
+# digit.
 
 errors = {name: np.sqrt(np.mean((images - clean) ** 2)) for name, images in found.items()}
 for name, error in errors.items():

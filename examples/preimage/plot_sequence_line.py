@@ -45,8 +45,8 @@ answers = {"nearest training word": nearest.solve(line), "built": build.solve(li
 distances = {name: np.sqrt(build.objective(line, found)) for name, found in answers.items()}
 
 # %%
-# Left how far the answers are from the points of the line; right the words that were built, one
-# letter a colour. From top to bottom rounds of a, b, c, d give way to runs.
+# Left: how far the answers are from the points of the line. Right: the words that were built,
+# with one colour for each letter. From top to bottom rounds of a, b, c, d give way to runs.
 
 with style():
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
@@ -68,7 +68,7 @@ with style():
     right.spines[:].set_visible(False)
 
 # %%
-# The gain is largest in the middle, where no word was.
+# The gain is largest in the middle, where there was no word.
 
 nearer = distances["built"][1:-1] / distances["nearest training word"][1:-1]
 print("distance over that of the nearest word:", " ".join(f"{v:.2f}" for v in nearer))

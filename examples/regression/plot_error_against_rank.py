@@ -38,13 +38,14 @@ print(table.groupby(["estimator", "rank"]).rmse.mean().unstack()[[1, 3, 6, 15]].
 
 # %%
 # Reduced rank regression is at its best at the true rank, and below ridge; the others need more
-# directions, and never get there. Which rank it is, the data can tell:
+# directions, and never get there. The data can tell which rank it is:
 
 chosen = ReducedRankRegression(rank="cv", alpha=np.logspace(-2, 2, 5)).fit(X, Y)
 print("rank", chosen.rank_, "with penalty", chosen.alpha_)
 
 # %%
-# One output of one row grows wild. The squared loss follows it, the absolute loss does not care.
+# One output of one row is made grossly wrong. The squared loss follows it, the absolute loss does
+# not.
 
 sizes = np.logspace(0, 4, 5)
 losses = ("squared", "huber", "absolute")

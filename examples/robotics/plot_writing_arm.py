@@ -39,7 +39,7 @@ for name, moved in paths.items():
     print(f"{name}: the hand is off by {moved.position_error.max():.1e} mm at most")
 
 # %%
-# From above and behind the arm; the later, the darker.
+# Seen from above and behind the arm; later postures are darker.
 figure = arm_motion(
     {name: arm.positions(moved.q) for name, moved in paths.items()}, path=path, view=(22, -165)
 )

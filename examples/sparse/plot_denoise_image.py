@@ -26,8 +26,9 @@ def titled(name, image):
 # Noise of standard deviation 20
 # ------------------------------
 #
-# Above: the noisy picture, freed of noise by cosine waves, by a learned dictionary, and the truth.
-# Below the same with half of the pixels gone; a missing pixel was first filled by the mean of all.
+# Above: the noisy picture, freed of noise by cosine waves, by a learned dictionary, and the
+# truth. Below: the same with half of the pixels gone; a missing pixel was first filled by the
+# mean of all.
 
 noisy = truth + 20 * rng.normal(size=truth.shape)
 missing = rng.random(truth.shape) < 0.5

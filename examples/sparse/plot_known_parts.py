@@ -42,8 +42,9 @@ with style():
         print(f"divergence {divergence}: cosines {np.round(cosines, 3)}")
 
 # %%
-# Colours are those of the true profiles; the cosine is that of the worst one. New rows of known
-# profiles are a problem of its own, and a convex one: the components stay as they are.
+# Colours are those of the true profiles; the cosine is that of the worst one. To find the codes
+# of new rows from known profiles is a problem of its own, and a convex one: the components stay
+# as they are.
 
 new = rng.gamma(0.6, size=(100, 4)) * [60, 15, 5, 2]
 rows = rng.poisson(new @ profiles).astype(float)

@@ -45,8 +45,9 @@ with style():
 # What the pre-image sees
 # -----------------------
 #
-# The predicted point of feature space is near two images of objects, the pre-image objective has
-# two valleys. Which one is taken depends on the start; here, for the abscissa 0.3, a map of it.
+# The predicted point of feature space is near two images of objects, so the pre-image objective
+# has two valleys. Which one is taken depends on the start. The map shows the objective for the
+# abscissa 0.3.
 
 model = models["narrow Gaussian, γ = 8"]
 point = model.predict_coordinates([[0.3]])

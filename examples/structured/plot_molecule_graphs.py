@@ -47,7 +47,7 @@ builder.fit(wishes[~unseen], known)
 built = builder.predict(wishes[unseen])
 
 # %%
-# Above what was asked for, below what was built.
+# Above: what was asked for. Below: what was built.
 
 
 def places(graph, steps=200):

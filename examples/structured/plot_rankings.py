@@ -25,7 +25,7 @@ wrong = Kendall().paired(found.outputs, ranks[200:])
 print(f"pairs in the wrong order: {wrong.mean():.1%}, proved best: {found.exact.mean():.0%}")
 
 # %%
-# The favourite of every place in the square of traits: a wheel, as it was made.
+# The favourite item at every place in the square of traits: a wheel, as the data were made.
 
 steps = np.linspace(-1, 1, 40)
 grid = np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2)

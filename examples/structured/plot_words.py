@@ -28,7 +28,7 @@ alike = Normalized(FunctionKernel(shared_pairs, pairwise_calls=True))
 print(alike(["manifold", "manyfold", "robot"], ["manifold"]).round(2).ravel())
 
 # %%
-# At every second letter spoilt, some words are beyond repair.
+# With every second letter spoilt, some words are beyond repair.
 
 noisy, clean = make_strings(120, noise=0.5, random_state=0)
 model = DependencyEstimator(x_features=alike, y_features=Delta(), preimage=CandidatePreimage())
