@@ -7,6 +7,7 @@ from scipy import sparse
 from scipy.optimize import check_grad
 from scipy.spatial.distance import cdist, pdist
 from scipy.stats import spearmanr
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.manifold import Isomap
 
 from isthmus.datasets import make_noisy_swiss_roll
@@ -28,6 +29,7 @@ from isthmus.manifold.embedding.sammon import sammon_stress
 from isthmus.manifold.embedding.unfolding import (
     augmented_lagrangian,
     dual_bound,
+    exact_unfolding,
     incidence,
     unfold_variance,
     with_common_neighbors,
@@ -168,6 +170,35 @@ def test_a_chain_is_pulled_straight(at_most):
     found = unfold_variance(start, pairs, steps**2, at_most=at_most, max_iter=5000, tol=1e-5)
     assert found.variance == pytest.approx(12 * straight.var(), rel=1e-3)
     assert found.bound == pytest.approx(found.variance, rel=1e-2)
+
+
+@pytest.mark.parametrize("n", [25, 60])
+def test_an_interior_point_finds_what_factors_find(n):
+    Y, _ = make_noisy_swiss_roll(n, noise=0.2, height=12, random_state=0)
+    Y = (Y - Y.mean(axis=0)) / Y.std()
+    pairs = neighbor_pairs(Y, 4)
+    squares = np.sum((Y[pairs[:, 0]] - Y[pairs[:, 1]]) ** 2, axis=1)
+    start = np.pad(Y, ((0, 0), (0, 4))) + 0.01 * np.random.default_rng(0).normal(size=(n, 7))
+    slow = unfold_variance(start, pairs, squares, at_most=True, max_iter=20_000, tol=1e-4)
+    fast = exact_unfolding(incidence(pairs, n), squares, max_iter=100, tol=1e-6)
+    assert fast.n_iter < 40
+    assert fast.violation <= 1e-6
+    assert fast.variance <= fast.bound * (1 + 1e-9)
+    assert fast.bound <= (1 + 1e-6) * fast.variance
+    assert fast.variance == pytest.approx(slow.variance, rel=1e-3)
+    # A gap of zero is out of reach of doubles: the best point found comes back.
+    best = exact_unfolding(incidence(pairs, n), squares, max_iter=100, tol=0.0)
+    assert best.variance == pytest.approx(fast.variance, rel=1e-5)
+
+
+def test_rolls_have_a_certificate_and_stiff_ones_a_finite_bound():
+    Y, _ = make_noisy_swiss_roll(200, noise=0.2, height=12, random_state=0)
+    exact = MaximumVarianceUnfolding(2, random_state=0).fit(Y)
+    assert exact.bound_ <= (1 + 1e-4) * exact.variance_
+    held = MaximumVarianceUnfolding(2, constraint="equal", max_iter=5, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="has not settled"):
+        held.fit(Y)
+    assert exact.variance_ <= held.bound_ < np.inf
 
 
 def test_the_bound_of_a_path_is_known():

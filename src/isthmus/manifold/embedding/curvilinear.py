@@ -7,7 +7,12 @@ from scipy.spatial.distance import cdist
 
 from isthmus._parameters import Constraint, choice
 from isthmus.manifold.embedding.base import BaseEmbedding
-from isthmus.manifold.embedding.graph import n_neighbors_for, neighbor_pairs, path_lengths
+from isthmus.manifold.embedding.graph import (
+    classical_scaling,
+    n_neighbors_for,
+    neighbor_pairs,
+    path_lengths,
+)
 from isthmus.manifold.embedding.loops import curvilinear_sums, curvilinear_sweep
 from isthmus.typing import Array
 
@@ -124,7 +129,11 @@ class CurvilinearComponents(BaseEmbedding):
             D = straight
         if given is None:
             best = "isomap" if self.distance == "graph" else "pca"
-            given = self._start(Y, best if self.init == "auto" else self.init)
+            name = best if self.init == "auto" else self.init
+            if name == "isomap" and self.distance == "graph":  # the paths are there already
+                given = classical_scaling(D, self.n_components)
+            else:
+                given = self._start(Y, name)
         nearest = np.where(straight > 0, straight, np.inf).min(axis=1)
         last = LAST_REACH * float(nearest.max())
         # Places that coincide would never part.

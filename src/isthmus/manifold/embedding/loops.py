@@ -60,15 +60,16 @@ def curvilinear_sweep(X, D, order, rate, reach):
     x_j += rate (D - d)(x_j - x_i) / d for places within reach; in place.
     """
     n, q = X.shape
+    here = np.empty(q)
     for i in order:
+        for k in range(q):
+            here[k] = X[i, k]
         for j in range(n):
-            if j == i:
-                continue
-            d = 0.0
+            square = 0.0
             for k in range(q):
-                d += (X[j, k] - X[i, k]) ** 2
-            d = np.sqrt(d)
-            if 0.0 < d <= reach:
+                square += (X[j, k] - here[k]) ** 2
+            if 0.0 < square <= reach * reach:  # few are: the root of the others is not taken
+                d = np.sqrt(square)
                 factor = rate * (D[i, j] - d) / d
                 for k in range(q):
-                    X[j, k] += factor * (X[j, k] - X[i, k])
+                    X[j, k] += factor * (X[j, k] - here[k])

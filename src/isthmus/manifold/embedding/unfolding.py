@@ -1,15 +1,17 @@
-r"""Maximum variance unfolding by low-rank factors, with a certificate.
+r"""Maximum variance unfolding, with a certificate: by an interior point or low-rank factors.
 
 The semidefinite program
 
 .. math:: \max_K\operatorname{tr}K\quad\text{s.t. }K\succeq0,\ \textstyle\sum_{ij}k_{ij}=0,\
           k_{ii}-2k_{ij}+k_{jj}\le D_{ij}^2\ \text{(or }=\text{) for pairs of neighbours}
 
-is solved over factors :math:`K=XX^\top` of r columns by augmented Lagrangians. With multipliers
+is solved by an interior point where the pairs are few and distances are kept at most, otherwise
+over factors :math:`K=XX^\top` of r columns by augmented Lagrangians. With multipliers
 :math:`w_e` of the pairs and their Laplacian :math:`L_w`, any w for which the second smallest
 eigenvalue :math:`\lambda_2` of :math:`L_w` is positive bounds the optimum:
 :math:`\operatorname{tr}K\le\sum_ew_eD_e^2/\lambda_2`. Where the bound meets the variance found, the
-factor is the solution of the program, whatever its rank.
+factor is the solution of the program, whatever its rank. No two rows can be farther apart than the
+path between them, which bounds the variance whatever the multipliers.
 """
 
 from typing import NamedTuple
@@ -18,8 +20,11 @@ import numpy as np
 from scipy import linalg, optimize, sparse
 from scipy.sparse.linalg import LinearOperator, eigsh
 
+from isthmus.manifold.embedding.interior import interior_unfolding, spans
 from isthmus.typing import Array
 
+# Up to here an interior point is as fast as factors, and exact.
+INTERIOR_ROWS, INTERIOR_PAIRS, INTERIOR_STEPS = 1000, 3000, 100
 # Multipliers are updated at most this often, after at most so many steps.
 ROUNDS = 60
 STEPS = 500
@@ -99,6 +104,21 @@ def dual_bound(M: sparse.csr_array, squares: Array, w: Array) -> tuple[float, Ar
     return float(w @ squares / lowest) if lowest > 1e-9 * lift else np.inf, V[:, 0]
 
 
+def exact_unfolding(M: sparse.csr_array, squares: Array, *, max_iter: int, tol: float) -> Unfolded:
+    """The solution with distances kept at most, by an interior point.
+
+    Its gap and its violations are at most the share ``tol``. Columns of no variance are left out.
+    """
+    K, w, n_iter = interior_unfolding(
+        M, squares, max_iter=min(max_iter, INTERIOR_STEPS), tol=tol / 2
+    )
+    values, V = linalg.eigh(K)
+    kept = values > tol / len(K) * values[-1]
+    X = (V[:, kept] * np.sqrt(values[kept]))[:, ::-1]
+    over = float(np.max(spans(M, X @ X.T) - squares)) / float(squares.mean())
+    return Unfolded(X, float(np.sum(X**2)), dual_bound(M, squares, w)[0], max(over, 0.0), n_iter)
+
+
 def unfold_variance(
     start: Array,
     pairs: Array,
@@ -119,7 +139,7 @@ def unfold_variance(
     unit = float(squares.mean())
     w = np.zeros(len(squares))
     weight, before, n_iter = len(X) / unit, np.inf, 0
-    highest, n_still = 0.0, 0
+    highest, n_still, bound = 0.0, 0, np.inf
     for _ in range(ROUNDS):
 
         def objective(flat: Array, w: Array = w, weight: float = weight) -> tuple[float, Array]:
@@ -143,7 +163,8 @@ def unfold_variance(
         # A pair that pulls must be at its distance; one that does not may be nearer.
         wrong = np.where(w > 0, np.abs(c), np.maximum(c, 0.0)) if at_most else np.abs(c)
         violation, variance = float(wrong.max()) / unit, float(np.sum(X**2))
-        bound, loose = dual_bound(M, squares, w)
+        above, loose = dual_bound(M, squares, w)
+        bound = min(bound, above)
         if (violation <= tol and bound <= (1 + 10 * tol) * variance) or n_iter >= max_iter:
             break
         n_still = n_still + 1 if abs(variance - highest) <= tol * variance else 0

@@ -10,8 +10,21 @@ from isthmus._parameters import Constraint, boolean, choice, real
 from isthmus._warnings import warn
 from isthmus.linalg.signs import fix_signs
 from isthmus.manifold.embedding.base import BaseEmbedding
-from isthmus.manifold.embedding.graph import n_neighbors_for, neighbor_pairs, principal_places
-from isthmus.manifold.embedding.unfolding import unfold_variance, with_common_neighbors
+from isthmus.manifold.embedding.graph import (
+    n_neighbors_for,
+    neighbor_pairs,
+    path_lengths,
+    principal_places,
+)
+from isthmus.manifold.embedding.unfolding import (
+    INTERIOR_PAIRS,
+    INTERIOR_ROWS,
+    Unfolded,
+    exact_unfolding,
+    incidence,
+    unfold_variance,
+    with_common_neighbors,
+)
 from isthmus.typing import Array
 
 # Columns of the factor beyond those that are asked for: room to turn while unfolding.
@@ -30,9 +43,12 @@ class MaximumVarianceUnfolding(BaseEmbedding):
               \text{for neighbours},
 
     and the leading principal components of the solution are the places. This is a semidefinite
-    program in :math:`K=XX^\top`. It is solved over factors of few columns, whose cost grows with
-    the number of pairs, and the dual bound tells how far the result can be from the optimum
-    (``bound_`` against ``variance_``): where the two meet, it is the exact solution.
+    program in :math:`K=XX^\top`. Up to 1000 rows and 3000 pairs of neighbours, which 500 landmarks
+    with up to 8 neighbours have, an interior point solves it exactly [Helmberg1996]_. Beyond that,
+    and with ``constraint="equal"``, it is solved over factors of few columns, whose cost grows with
+    the number of pairs. Either way the dual bound tells how far the result can be from the optimum
+    (``bound_`` against ``variance_``): where the two meet, it is the exact solution. The bound is
+    never more than what paths along the data allow.
 
     Parameters
     ----------
@@ -41,26 +57,27 @@ class MaximumVarianceUnfolding(BaseEmbedding):
     constraint : {"at_most", "equal"}, default="at_most"
         Whether distances of neighbours may shrink. With noise, pairs that must keep their
         distances exactly hold a sheet stiff, the program is much harder, and the bound may stay
-        infinite.
+        that of paths along the data.
     angles : bool, default=False
         Keep also the distances of rows that share a neighbour, and so the angles between
         neighbours, as published.
     init : {"auto", "pca", "isomap"} or array-like of shape (n_samples, n_components), \
             default="auto"
-        Start; ``"auto"`` is ``"pca"``: the rows themselves, which meet all constraints. The
-        program has one value of the optimum whatever the start.
+        Start of the factors; ``"auto"`` is ``"pca"``: the rows themselves, which meet all
+        constraints. The program has one value of the optimum whatever the start, and an interior
+        point needs none.
     n_neighbors : int, optional
         Neighbours in the graph; None takes as few as connect the rows, 4 to 10.
     n_landmarks : int or None, default=500
         At most this many rows are unfolded, chosen far from each other; the others are
         projected on the map of these. None unfolds all.
     max_iter : int, default=4000
-        Maximum number of steps in all.
+        Maximum number of steps in all; an interior point takes 10 to 25.
     tol : float, default=1e-4
-        Largest violation of a constraint, as a share of the mean squared distance; the bound must
-        be within ten times this share.
+        Largest violation of a constraint, as a share of the mean squared distance. The bound is
+        within this share by an interior point, and must be within ten times this share otherwise.
     random_state : int, RandomState instance or None, default=None
-        For the choice of landmarks, and a trace of noise in the start.
+        For the choice of landmarks, and a trace of noise in the start of the factors.
 
     Attributes
     ----------
@@ -85,6 +102,8 @@ class MaximumVarianceUnfolding(BaseEmbedding):
     >>> t = np.linspace(0, 3 * np.pi / 2, 40)
     >>> arc = np.column_stack([np.cos(t), np.sin(t)])
     >>> model = MaximumVarianceUnfolding(1, n_neighbors=1).fit(arc)
+    >>> print(f"{model.variance_:.4f} of at most {model.bound_:.4f}")
+    2.1015 of at most 2.1015
     >>> steps = np.abs(np.diff(model.embedding_[:, 0]))  # straightened: all steps are chords
     >>> bool(np.allclose(steps, np.linalg.norm(np.diff(arc, axis=0), axis=1), rtol=1e-2))
     True
@@ -127,13 +146,34 @@ class MaximumVarianceUnfolding(BaseEmbedding):
         if self.angles:
             pairs = with_common_neighbors(pairs, n)
         squares = np.sum((Y[pairs[:, 0]] - Y[pairs[:, 1]]) ** 2, axis=1)
+        small = n <= INTERIOR_ROWS and len(pairs) <= INTERIOR_PAIRS
+        if small and self.constraint == "at_most":
+            M = incidence(pairs, n)
+            found = exact_unfolding(M, squares, max_iter=self.max_iter, tol=self.tol)
+        else:
+            found = self._by_factors(Y, given, pairs, squares, rng)
+        # Rows are no farther apart than the path between them.
+        farthest = float(np.sum(path_lengths(Y, pairs) ** 2)) / (2 * n)
+        U, s, _ = linalg.svd(found.factor, full_matrices=False)
+        self.variance_ = found.variance / n
+        self.bound_ = min(found.bound, farthest) / n
+        self.violation_, self.n_iter_ = found.violation, found.n_iter
+        self.eigenvalues_ = s**2
+        self._tell(found.violation)
+        Z = fix_signs(U) * s
+        return np.pad(Z, ((0, 0), (0, max(0, q - Z.shape[1]))))[:, :q]
+
+    def _by_factors(
+        self, Y: Array, given: Array | None, pairs: Array, squares: Array, rng: Any
+    ) -> Unfolded:
+        n, q = len(Y), self.n_components
         r = max(q, min(n, q + ROOM))
         if given is None:
             given = self._start(Y, "isomap") if self.init == "isomap" else principal_places(Y, r)
         start = np.zeros((n, r))
         start[:, : given.shape[1]] = given
         start += 1e-2 * rng.normal(size=start.shape)
-        found = unfold_variance(
+        return unfold_variance(
             start,
             pairs,
             squares,
@@ -141,13 +181,6 @@ class MaximumVarianceUnfolding(BaseEmbedding):
             max_iter=self.max_iter,
             tol=self.tol,
         )
-        U, s, _ = linalg.svd(found.factor, full_matrices=False)
-        self.variance_, self.bound_ = found.variance / n, found.bound / n
-        self.violation_, self.n_iter_ = found.violation, found.n_iter
-        self.eigenvalues_ = s**2
-        self._tell(found.violation)
-        Z = fix_signs(U) * s
-        return np.pad(Z, ((0, 0), (0, max(0, q - Z.shape[1]))))[:, :q]
 
     def _tell(self, violation: float) -> None:
         loose = self.constraint == "at_most" and self.bound_ > (1 + LOOSE) * self.variance_
