@@ -16,6 +16,7 @@ from isthmus._extras import load_extra
 from isthmus.blocks.checks import join_blocks, last_rows, n_rows_of
 from isthmus.blocks.containers import is_dask
 from isthmus.blocks.fusing import ChunkTasks
+from isthmus.blocks.keeping import memory_kept
 from isthmus.blocks.tree import merge_group
 
 # Seconds to wait for a worker where the cluster has none at all.
@@ -203,7 +204,8 @@ def _tail(n: int, before: list[Any] | None, *parts: Any) -> list[Any]:
 
 def _run_leaf(shared: Held, index: int, start: int, before: list[Any] | None, *parts: Any) -> Any:
     leaf, state = shared.value
-    return leaf(index, start, tuple(map(unpack, parts)), before, state)
+    with memory_kept():
+        return leaf(index, start, tuple(map(unpack, parts)), before, state)
 
 
 def _run_merge(merging: Held, *group: Any) -> Any:

@@ -267,7 +267,9 @@ def _sums_of_rows(
 
 def _sums_of_block(X: Array, *weights: Array, state: Any) -> HarmonicSums:
     C, mean, spread, power = state
-    return harmonic_sums((X - mean) / spread, C, power, weights[0] if weights else None)
+    Y = X - mean
+    Y /= spread
+    return harmonic_sums(Y, C, power, weights[0] if weights else None)
 
 
 def _squared(X: Array, C: Array) -> Array:

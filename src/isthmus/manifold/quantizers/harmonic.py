@@ -10,6 +10,8 @@ from isthmus.smoothers.kernel_rows import squared_distances
 from isthmus.typing import Array
 
 LEAST = 1e-12  # distance, in units of the spread of the data, that counts as none
+# Distances that are looked at at a time, which stay in the cache.
+BLOCK_VALUES = 32_768
 
 
 class Centres(NamedTuple):
@@ -107,7 +109,7 @@ def harmonic_sums(Y: Array, C: Array, power: float, weights: Array | None = None
     row lies on a centre. A row of weight two counts like two rows.
     """
     total = HarmonicSums(0.0, 0.0, np.zeros(len(C)), np.zeros(C.shape))
-    for rows in block_slices(len(Y), 4 * len(C)):
+    for rows in block_slices(len(Y), 1, block_size=max(BLOCK_VALUES // len(C), 1)):
         squared = np.maximum(squared_distances(Y[rows], C), LEAST**2)
         nearest = squared.min(axis=1)
         ratio = nearest[:, None] / squared
