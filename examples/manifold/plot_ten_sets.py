@@ -128,6 +128,7 @@ def picture(name, X, known):
             ax.scatter(*Z.T, c=known, **shown)
         ax.set_title(title, fontsize=8)
     figure.suptitle(name)
+    return figure
 
 
 with style(), warnings.catch_warnings():
@@ -138,4 +139,4 @@ with style(), warnings.catch_warnings():
         except datasets.DataNotAvailable:
             print(f"{name}: not on this machine")
             continue
-        picture(name, X, known)
+        figure = picture(name, X, known)

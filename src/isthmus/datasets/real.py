@@ -84,7 +84,7 @@ def load_olivetti():
     from sklearn.datasets import fetch_olivetti_faces
 
     try:
-        faces = fetch_olivetti_faces(n_retries=0)
+        faces = fetch_olivetti_faces(n_retries=1)
     except OSError as error:
         raise DataNotAvailable(
             "The Olivetti faces are not available: no copy in the folder that ISTHMUS_DATA names, "
