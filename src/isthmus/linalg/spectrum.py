@@ -247,5 +247,7 @@ def _block_krylov(
             if m + width > n_max:
                 return None
             next_check = min(n_max, m + max(2 * width, m // 4 // width * width))
+        if center:  # where a product vanishes, its Q is arbitrary and need not be centred
+            Q -= Q.mean(axis=0)
         V[:, m : m + width] = next_block(Q, basis)
         m += width
