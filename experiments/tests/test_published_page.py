@@ -36,3 +36,17 @@ def test_kept_results_are_of_known_experiments_and_have_a_page_each():
         assert record.rows
         assert record.commit != "unknown"
         assert record.date
+
+
+def test_every_difference_has_a_reading():
+    experiments = {e.id: e for e in list_experiments()}
+    bare = [
+        f"{id}: {row.quantity}"
+        for id, record in read_records(RESULTS).items()
+        for row in record.findings
+        # A verdict of a few words is made from the numbers alone.
+        if row.finding == "differs"
+        and len(row.verdict.split()) < 5
+        and not experiments[id].reading_of(row.quantity)
+    ]
+    assert not bare

@@ -260,7 +260,7 @@ TRANSFORMERS = {
     "KSVD": KSVD(3, n_nonzero=3, max_iter=5, random_state=0),
     "SparseCoder": SparseCoder(alpha=1e-3),
     "SparseDictionary": SparseDictionary(6, alpha=1e-3, max_iter=5, random_state=0),
-    "SparseNet": SparseNet(4, alpha=0.1, random_state=0, max_iter=20),
+    "SparseNet": SparseNet(4, alpha=0.1, random_state=0, max_iter=50),
     "NonnegativeFactorization": NonnegativeFactorization(3, random_state=0),
     "ConvexFactorization": ConvexFactorization(3, random_state=0),
     "StandardScaler": StandardScaler(),
