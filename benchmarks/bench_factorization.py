@@ -178,8 +178,7 @@ def real(case):
     peer="sklearn NMF, init='nndsvda', max_iter=1000",
     cases=(1000, 3000, 10_000),
     quick=(300, 600, 1200),
-    goal="a lower objective, 1.5 times as fast; most of our time is the descent on a sketch, whose "
-    "steps are counted by tens: of 3000 rows it takes 30, of the others 20",
+    goal="a lower objective, 1.5 times as fast",
 )
 def default(n):
     X = _mixtures(n, 300, 20)

@@ -50,8 +50,7 @@ def _rfe(X, y):
     peer='LinearSVC(penalty="l1", C=0.5)',
     cases=(500, 1000, 2000),
     quick=(50, 100),
-    goal="fewer features, more accurate, as fast; of few columns SciPy's way to HiGHS, for five to "
-    "seven linear programs, takes a third to a half of our time, and HiGHS itself a seventh",
+    goal="fewer features, more accurate, as fast",
 )
 def against_l1(n):
     X, y, X_test, y_test = _task(n)

@@ -23,7 +23,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from isthmus.manifold.embedding.interior import interior_unfolding, spans
 from isthmus.typing import Array
 
-# Up to here an interior point is as fast as factors, and exact.
+# Up to here an interior point, whose answer is exact, is taken.
 INTERIOR_ROWS, INTERIOR_PAIRS, INTERIOR_STEPS = 1000, 3000, 100
 # Multipliers are updated at most this often, after at most so many steps.
 ROUNDS = 60
