@@ -26,7 +26,9 @@ print(outside, inside, faults())
 """
 
 
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="mallopt is a function of the GNU C library alone")
+@pytest.mark.skipif(
+    platform.libc_ver()[0] != "glibc", reason="mallopt is a function of the GNU C library alone"
+)
 def test_freed_memory_is_used_again_inside_alone():
     settings = {"MALLOC_TRIM_THRESHOLD_": "65536", "OPENBLAS_NUM_THREADS": "1"}
     out = subprocess.run(

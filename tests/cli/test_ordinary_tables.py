@@ -523,7 +523,9 @@ def test_shell_completion_is_offered(tmp_path):
     assert done.stdout.split() == ["predict"], done.stderr
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has /dev/full, a device that is always full")
+@pytest.mark.skipif(
+    not Path("/dev/full").exists(), reason="only Linux has /dev/full, a device that is always full"
+)
 def test_a_full_disk_behind_a_redirection_is_one_line(model, table):
     command = [sys.executable, "-m", "isthmus.cli", "predict", str(model), str(table)]
     with open("/dev/full", "w") as full:
