@@ -1,3 +1,4 @@
+import io
 import warnings
 
 import numpy as np
@@ -24,6 +25,20 @@ def smooth_table(n_rows=90, seed=0):
     )
 
 
+def predicted(result):
+    assert result.exit_code == 0, result.stderr
+    return read_exactly(io.StringIO(result.stdout))
+
+
+def error(result, message):
+    assert result.exit_code == 2, result.stdout
+    lines = result.stderr.splitlines()
+    assert lines[-1].startswith("isthmus: error: ")
+    assert message in lines[-1]
+    assert len(lines[-1]) < 1000
+    return lines[-1]
+
+
 @pytest.fixture(scope="session")
 def table(tmp_path_factory):
     path = tmp_path_factory.mktemp("table") / "table.csv"
@@ -37,3 +52,18 @@ def model(tmp_path_factory, table, isthmus):
     result = isthmus("fit", table, "--outputs", "u,v", "--model", path, "--quick")
     assert result.exit_code == 0, result.stderr
     return path
+
+
+@pytest.fixture
+def fit(isthmus, tmp_path):
+    """Fit on a frame; return the result of the command and the path of the model."""
+
+    def run(frame, outputs, *options, **writing):
+        path = tmp_path / "train.csv"
+        if frame is not None:
+            frame.to_csv(path, index=False, **writing)
+        model = tmp_path / "m.isthmus"
+        named = [] if outputs is None else ["--outputs", outputs]
+        return isthmus("fit", path, *named, "--model", model, "--quick", *options), model
+
+    return run
