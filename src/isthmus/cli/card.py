@@ -87,7 +87,7 @@ def card_lines(contents: FileContents) -> Iterator[str]:
     if isinstance(versions, dict):
         others = ", ".join(f"{name} {number}" for name, number in versions.items())
         yield f"versions: isthmus {contents.version}, {others}"
-    yield f"in memory: {contents.n_bytes / 2**20:.1f} MB or less"
+    yield f"memory to read it: at most {contents.n_bytes / 2**20:.1f} MB"
     ours = [name for name in contents.types if name not in contents.foreign]
     yield f"classes: {', '.join(ours) or 'none'}"
     yield f"foreign classes: {', '.join(contents.foreign) or 'none'}"

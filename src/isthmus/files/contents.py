@@ -50,7 +50,7 @@ class FileContents:
     version : str
         The version of Isthmus that wrote the file.
     n_bytes : int
-        Estimated memory that the unpacked contents take.
+        An upper estimate of the memory that reading the file takes.
     card : dict
         What :func:`isthmus.save` was told about the model, and the versions of the packages.
     """
