@@ -21,6 +21,7 @@ from isthmus.linalg import (
 )
 from isthmus.linalg.cholesky_loops import append_row, cholesky, cholesky_solve
 from isthmus.linalg.spectrum import _block_krylov, _dense_pairs
+from isthmus.linalg.tridiagonal import TridiagonalPath
 
 
 def gram(rng, n, d=3, gamma=0.3):
@@ -171,6 +172,56 @@ def test_leave_one_out_is_that_of_leaving_one_out(rng, intercept, alpha):
     else:
         path = RidgePath(K, Y, intercept=False)
     assert_allclose(path.loo_residuals(alpha), slow, rtol=1e-8)
+
+
+@pytest.mark.parametrize("path", [RidgePath, TridiagonalPath])
+def test_leave_one_out_with_a_constant_stands_small_penalties(rng, path):
+    n, alpha = 400, 1e-10
+    X = rng.normal(size=(n, 20))
+    K, Y = Gaussian(0.02)(X), X[:, :2]
+    bordered = np.ones((n + 1, n + 1))
+    bordered[:n, :n] = K + alpha * np.eye(n)
+    bordered[n, n] = 0
+    inverse = np.linalg.inv(bordered)[:n, :n]
+    slow = inverse @ Y / inverse.diagonal()[:, None]
+    found = path(center_gram(K)[0], Y - Y.mean(axis=0), intercept=True)
+    for _, residuals, _ in found.left_out([alpha]):
+        assert_allclose(residuals, slow, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("n", [1, 2, 3, 70, 300])
+def test_a_tridiagonal_path_is_that_of_the_spectrum(rng, n, intercept):
+    X, Y = rng.normal(size=(n, 2)), rng.normal(size=(n, 300))
+    K = Gaussian(0.5)(X)
+    if intercept:
+        K, Y = center_gram(K)[0], Y - Y.mean(axis=0)
+    alphas = [1e-2, 1.0, 30.0]
+    expected = list(RidgePath(K, Y, intercept=intercept).left_out(alphas))
+    kept = K.copy()
+    found = list(TridiagonalPath(K, Y, intercept=intercept).left_out(alphas))
+    assert_allclose(K, kept, rtol=0)
+    for left, right in zip(found, expected, strict=True):
+        assert left[0] == right[0]
+        assert_allclose(left[1], right[1], rtol=1e-8, atol=1e-9)
+        assert_allclose(left[2], right[2], rtol=1e-8, atol=1e-20)
+
+
+def test_a_tridiagonal_path_needs_no_second_matrix(rng):
+    X, Y = rng.normal(size=(500, 3)), rng.normal(size=(500, 2))
+    K = Gaussian(0.2)(X)
+    expected = list(TridiagonalPath(K, Y, intercept=False).left_out([0.1]))
+    tracemalloc.start()
+    found = list(TridiagonalPath(K, Y, intercept=False, overwrite=True).left_out([0.1]))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert_allclose(found[0][1], expected[0][1], rtol=1e-10)
+    assert peak < 0.3 * K.nbytes
+
+
+def test_a_tridiagonal_path_refuses_what_is_no_gram_matrix():
+    with pytest.raises(ValueError, match="not positive semi-definite"):
+        TridiagonalPath(np.diag([1.0, -1.0]), np.ones((2, 1)), intercept=False)
 
 
 def ridge_prediction(K, Y, keep, i, alpha, intercept):

@@ -1,10 +1,14 @@
 """Ridge problems in a Gram matrix: one penalty by Cholesky, all by one spectrum."""
 
+from collections.abc import Iterator, Sequence
+from typing import Any
+
 import numpy as np
 from scipy import linalg
 
 from isthmus.linalg.products import product
 from isthmus.linalg.spectrum import refuse_negative
+from isthmus.linalg.tridiagonal import LEAST_ROWS, TridiagonalPath
 from isthmus.typing import Array
 
 
@@ -86,7 +90,11 @@ class RidgePath:
         refuse_negative(self.eigenvalues)
         np.maximum(self.eigenvalues, 0, out=self.eigenvalues)
         self.UtY = product(self.U.T, Y)
-        self.U_squared = np.square(self.U, out=A if overwrite else None)
+        # Of the inverse the constant is taken out before it is formed: its share 1/(nα) would
+        # hide all others where the penalty is small.
+        mean = self.U.mean(axis=0) if intercept else 0.0
+        squared = np.subtract(self.U, mean, out=A if overwrite else None)
+        self.U_squared = np.square(squared, out=squared)
         self.intercept = intercept
 
     @property
@@ -104,9 +112,25 @@ class RidgePath:
 
     def loo_residuals(self, alpha: float) -> Array:
         """Residual of each row when it is left out of the fit."""
+        # r = α c and 1 - h = α [(K+αI)⁻¹]ᵢᵢ, of which an intercept takes 1/n.
         inverse_diagonal = product(self.U_squared, 1 / (self.eigenvalues + alpha))
-        if self.intercept:
-            # r = α c and 1 - h = α [(K+αI)⁻¹]ᵢᵢ; the intercept takes 1/n more.
-            inverse_diagonal = inverse_diagonal - 1 / (len(self.U) * alpha)
         floor = np.finfo(self.U.dtype).eps / alpha
-        return self.coefficients(alpha) / np.maximum(inverse_diagonal, floor)[:, None]
+        c = self.coefficients(alpha)
+        if self.intercept:
+            c -= c.mean(axis=0)  # the outputs are centred but for rounding, which α divides
+        return c / np.maximum(inverse_diagonal, floor)[:, None]
+
+    def left_out(self, alphas: Sequence[float]) -> Iterator[tuple[float, Array, float]]:
+        """Penalties, residuals of the rows left out, sums of squares of all dual coefficients."""
+        for alpha in alphas:
+            yield alpha, self.loo_residuals(alpha), self.squared_norm(alpha)
+
+
+def left_out_path(
+    K: Array, Y: Array, *, intercept: bool, overwrite: bool = False
+) -> "RidgePath | TridiagonalPath":
+    """The path whose leave-one-out errors are had for less, by the number of rows."""
+    tridiagonal = len(K) >= LEAST_ROWS and K.dtype == Y.dtype == np.float64
+    make: Any = TridiagonalPath if tridiagonal else RidgePath
+    found: RidgePath | TridiagonalPath = make(K, Y, intercept=intercept, overwrite=overwrite)
+    return found

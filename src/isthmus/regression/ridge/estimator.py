@@ -45,7 +45,7 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
               \qquad f(x)=\sum_j c_j\,k(x_j,x).
 
     scikit-learn has ``RidgeCV`` and ``KernelRidge`` (of vectors only) but no combination of both.
-    Here one eigendecomposition gives the exact leave-one-out error of every penalty, and of every
+    Here one decomposition gives the exact leave-one-out error of every penalty, and of every
     kernel offered; ``X`` is anything the kernel can compare.
 
     Parameters

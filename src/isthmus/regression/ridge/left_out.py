@@ -7,7 +7,7 @@ import numpy as np
 
 from isthmus.linalg.centering import center_gram
 from isthmus.linalg.products import product
-from isthmus.linalg.ridge import RidgePath
+from isthmus.linalg.ridge import RidgePath, left_out_path
 from isthmus.regression.selection import Selection
 from isthmus.typing import Array
 
@@ -61,7 +61,7 @@ def penalties(K: Array, *, fit_intercept: bool) -> list[float]:
 def _leave_one_out(
     K: Array, Y: Array, alphas: Sequence[float], *, fit_intercept: bool, noise: float
 ) -> Iterator[tuple[float, float]]:
-    """One eigendecomposition for all rows and penalties."""
+    """One decomposition for all rows and penalties."""
     Y = Y - Y.mean(axis=0) * fit_intercept
     n_values = Y.size
     if Y.shape[1] > len(Y):
@@ -69,13 +69,13 @@ def _leave_one_out(
         Y = np.asarray(np.linalg.qr(Y.T, mode="r")).T
     if fit_intercept:
         K, _ = center_gram(K, overwrite=True)
-    path = RidgePath(K, Y, intercept=fit_intercept, overwrite=True)
-    for alpha in alphas:
-        if alpha >= path.smallest_penalty or alpha == max(alphas):
-            error = float(np.sum(path.loo_residuals(alpha) ** 2)) / n_values
-            # Each output has coefficients of its own, and n_values / n of them there are.
-            extra = noise * path.squared_norm(alpha) * len(Y) / n_values if noise else 0.0
-            yield error + extra, alpha
+    path = left_out_path(K, Y, intercept=fit_intercept, overwrite=True)
+    allowed = [a for a in alphas if a >= path.smallest_penalty or a == max(alphas)]
+    for alpha, residuals, squared_norm in path.left_out(allowed):
+        error = float(np.sum(residuals**2)) / n_values
+        # Each output has coefficients of its own, and n_values / n of them there are.
+        extra = noise * squared_norm * len(Y) / n_values if noise else 0.0
+        yield error + extra, alpha
 
 
 def _leave_one_copy_out(
