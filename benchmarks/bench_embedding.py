@@ -116,6 +116,22 @@ def curvilinear_sweeps(max_iter):
     goal="the same variance, faster",
 )
 def unfolding(n):
+    return _unfolding_contest(n, "at_most")
+
+
+@benchmark(
+    "embedding-unfolding-equal",
+    work="Maximum variance with the distances of neighbours kept equal, of a Swiss roll",
+    peer="the semidefinite program by SCS, tolerances 1e-5",
+    cases=(10, 15, 20),
+    quick=(10,),
+    goal="the same variance, faster",
+)
+def unfolding_equal(n):
+    return _unfolding_contest(n, "equal")
+
+
+def _unfolding_contest(n, constraint):
     X, _ = make_noisy_swiss_roll(n, noise=0.2, height=12, random_state=0)
     X -= X.mean(axis=0)
     X /= np.sqrt(np.mean(np.sum(X**2, axis=1)))  # the unit of what ours reports
@@ -123,13 +139,38 @@ def unfolding(n):
     squares = np.sum((X[pairs[:, 0]] - X[pairs[:, 1]]) ** 2, axis=1)
 
     def ours():
-        model = MaximumVarianceUnfolding(2, random_state=0).fit(X)
+        model = MaximumVarianceUnfolding(2, constraint=constraint, random_state=0).fit(X)
         return model.variance_, model.bound_
 
     def quality(found):
         return {"variance": found[0], "bound": found[1]}
 
-    return Contest(ours, lambda: semidefinite(n, pairs, squares), quality=quality)
+    equal = constraint == "equal"
+    return Contest(ours, lambda: semidefinite(n, pairs, squares, equal=equal), quality=quality)
+
+
+@benchmark(
+    "embedding-unfolding-stiff",
+    work="Maximum variance of a Swiss roll with distances of neighbours kept equal, or angles too",
+    peer="ours with distances that may shrink",
+    cases=("500 rows", "150 rows, angles"),
+    quick=("150 rows, angles",),
+    unit="kept",
+    goal="a bound that meets the variance",
+)
+def unfolding_stiff(case):
+    angles = case.endswith("angles")
+    X, _ = make_noisy_swiss_roll(int(case.split()[0]), noise=0.2, height=12, random_state=0)
+
+    def fitted(constraint):
+        model = MaximumVarianceUnfolding(2, constraint=constraint, angles=angles, random_state=0)
+        return model.fit(X)
+
+    def quality(model):
+        names = ("variance_", "bound_", "violation_")
+        return {name.rstrip("_"): getattr(model, name) for name in names}
+
+    return Contest(lambda: fitted("equal"), lambda: fitted("at_most"), quality=quality)
 
 
 @benchmark(
@@ -159,7 +200,7 @@ def unfolding_rows(n):
     return Contest(ours, peer, quality=quality)
 
 
-def semidefinite(n, pairs, squares):
+def semidefinite(n, pairs, squares, *, equal=False):
     """Largest trace of a centred Gram matrix under bounds of distances, and the dual's value."""
     try:
         import scs
@@ -187,7 +228,7 @@ def semidefinite(n, pairs, squares):
     }
     solver = scs.SCS(
         data,
-        {"z": 1, "l": len(pairs), "s": [n]},
+        {"z": 1 + equal * len(pairs), "l": (not equal) * len(pairs), "s": [n]},
         eps_abs=TOLERANCE,
         eps_rel=TOLERANCE,
         verbose=False,

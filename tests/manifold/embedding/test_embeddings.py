@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 from scipy.optimize import check_grad
+from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 from scipy.spatial.distance import cdist, pdist
 from scipy.stats import spearmanr
 from sklearn.exceptions import ConvergenceWarning
@@ -24,7 +25,7 @@ from isthmus.manifold.embedding.graph import (
     path_lengths,
     principal_places,
 )
-from isthmus.manifold.embedding.loops import curvilinear_sweep
+from isthmus.manifold.embedding.loops import curvilinear_sweep, spanning_tree
 from isthmus.manifold.embedding.sammon import sammon_stress
 from isthmus.manifold.embedding.unfolding import (
     augmented_lagrangian,
@@ -86,8 +87,9 @@ def test_a_sweep_is_the_published_rule():
             d = np.linalg.norm(slow[j] - slow[i])
             if j != i and d <= 1.5:
                 slow[j] += 0.3 * (D[i, j] - d) * (slow[j] - slow[i]) / d
-    curvilinear_sweep(X, D, order, 0.3, 1.5)
-    assert_allclose(X, slow)
+    P = X.T.copy()
+    curvilinear_sweep(P, D, order, 0.3, 1.5)
+    assert_allclose(P.T, slow)
 
 
 def test_unfolding_does_not_move_a_perfect_start(plane):
@@ -137,6 +139,25 @@ def test_graph_hangs_together_and_paths_are_those_of_isomap():
 def test_classical_scaling_of_straight_distances_is_pca(plane):
     X, _ = plane
     assert_allclose(pdist(classical_scaling(cdist(X, X), 2)), pdist(principal_places(X, 2)))
+
+
+def test_the_tree_is_the_shortest():
+    D = cdist(*[np.random.default_rng(9).normal(size=(40, 3))] * 2)
+    tree = spanning_tree(D)
+    assert_allclose(D[tree[:, 0], tree[:, 1]].sum(), minimum_spanning_tree(D).sum())
+    assert connected_components(sparse.coo_array((np.ones(39), tree.T), shape=D.shape))[0] == 1
+
+
+@pytest.mark.parametrize("data", ["ring", "noise"])  # equal eigenvalues, hardly different ones
+def test_scaling_of_many_rows_is_that_of_the_whole_spectrum(data):
+    rng = np.random.default_rng(10)
+    t = 2 * np.pi * np.arange(200) / 200
+    Y = np.column_stack([np.cos(t), np.sin(t)]) if data == "ring" else rng.normal(size=(200, 50))
+    D = path_lengths(Y, neighbor_pairs(Y, 4))
+    S = D**2 - np.mean(D**2, axis=0) - np.mean(D**2, axis=0)[:, None] + np.mean(D**2)
+    values, V = np.linalg.eigh(-S / 2)
+    whole = V[:, -2:] * np.sqrt(values[-2:])
+    assert_allclose(pdist(classical_scaling(D, 2)), pdist(whole), atol=1e-8 * D.max())
 
 
 # Certificates -------------------------------------------------------------------------------
@@ -189,6 +210,35 @@ def test_an_interior_point_finds_what_factors_find(n):
     # A gap of zero is out of reach of doubles: the best point found comes back.
     best = exact_unfolding(incidence(pairs, n), squares, max_iter=100, tol=0.0)
     assert best.variance == pytest.approx(fast.variance, rel=1e-5)
+
+
+@pytest.mark.parametrize("angles", [False, True])
+def test_equal_distances_are_kept_and_have_a_certificate(angles):
+    Y, _ = make_noisy_swiss_roll(50, noise=0.2, height=12, random_state=0)
+    Y = (Y - Y.mean(axis=0)) / Y.std()
+    pairs = neighbor_pairs(Y, 4)
+    if angles:
+        pairs = with_common_neighbors(pairs, len(Y))
+    squares = np.sum((Y[pairs[:, 0]] - Y[pairs[:, 1]]) ** 2, axis=1)
+    found = exact_unfolding(
+        incidence(pairs, len(Y)), squares, at_most=False, max_iter=100, tol=1e-4
+    )
+    X = found.factor
+    kept = np.sum((X[pairs[:, 0]] - X[pairs[:, 1]]) ** 2, axis=1)
+    assert_allclose(kept, squares, atol=1e-4 * squares.mean())
+    assert found.bound == pytest.approx(found.variance, rel=2e-4)
+    assert found.variance >= np.sum(Y**2) * (1 - 1e-4)  # the rows themselves are allowed
+    start = np.pad(Y, ((0, 0), (0, 4))) + 0.01 * np.random.default_rng(0).normal(size=(50, 7))
+    slow = unfold_variance(start, pairs, squares, at_most=False, max_iter=4000, tol=1e-4)
+    assert slow.bound >= found.variance * (1 - 2e-4)
+
+
+@pytest.mark.parametrize("constraint", ["at_most", "equal"])
+def test_one_long_pair_between_two_clouds_blocks_nothing(constraint):
+    rng = np.random.default_rng(0)
+    Y = 0.1 * rng.normal(size=(40, 3)) + 10 * rng.integers(0, 2, (40, 1))
+    model = MaximumVarianceUnfolding(2, constraint=constraint).fit(Y)
+    assert model.bound_ == pytest.approx(model.variance_, rel=1e-3)
 
 
 def test_rolls_have_a_certificate_and_stiff_ones_a_finite_bound():

@@ -35,14 +35,14 @@ def unfold(
     start: Array, D: Array, rng: np.random.RandomState, *, max_iter: int, last: float
 ) -> Array:
     """Places after sweeps of stochastic descent, the reach and the rate falling exponentially."""
-    X = np.array(start, dtype=np.float64, order="C")
-    first = max(FIRST_REACH * float(X.std(axis=0).max()), 2 * last)
+    P = np.array(start.T, dtype=np.float64, order="C")
+    first = max(FIRST_REACH * float(P.std(axis=1).max()), 2 * last)
     share = np.linspace(0.0, 1.0, max_iter)
     rates = RATES[0] * (RATES[1] / RATES[0]) ** share
     reaches = first * (last / first) ** share
     for rate, reach in zip(rates, reaches, strict=True):
-        curvilinear_sweep(X, D, rng.permutation(len(X)), rate, reach)
-    return X
+        curvilinear_sweep(P, D, rng.permutation(P.shape[1]), rate, reach)
+    return np.ascontiguousarray(P.T)
 
 
 class CurvilinearComponents(BaseEmbedding):

@@ -53,23 +53,53 @@ def curvilinear_sums(X, D, reach):
     return total, slope
 
 
-@njit
-def curvilinear_sweep(X, D, order, rate, reach):
-    """For each row of ``order`` in turn, move all others towards their distance from it.
+@njit(error_model="numpy")  # so that the steps are taken four or eight at a time
+def curvilinear_sweep(P, D, order, rate, reach):
+    """For each place of ``order`` in turn, move all others towards their distance from it.
 
-    x_j += rate (D - d)(x_j - x_i) / d for places within reach; in place.
+    x_j += rate (D - d)(x_j - x_i) / d for places within reach; in place. ``P`` (q, n) has a row for
+    each coordinate.
     """
-    n, q = X.shape
-    here = np.empty(q)
+    q, n = P.shape
+    steps = np.empty(n)
+    limit = reach * reach
     for i in order:
+        steps[:] = 0.0
         for k in range(q):
-            here[k] = X[i, k]
+            row, here = P[k], P[k, i]
+            for j in range(n):
+                steps[j] += (row[j] - here) ** 2
         for j in range(n):
-            square = 0.0
-            for k in range(q):
-                square += (X[j, k] - here[k]) ** 2
-            if 0.0 < square <= reach * reach:  # few are: the root of the others is not taken
-                d = np.sqrt(square)
-                factor = rate * (D[i, j] - d) / d
-                for k in range(q):
-                    X[j, k] += factor * (X[j, k] - here[k])
+            square = steps[j]
+            d = np.sqrt(square)
+            step = rate * (D[i, j] - d) / d
+            steps[j] = step if (square > 0.0) & (square <= limit) else 0.0
+        for k in range(q):
+            row, here = P[k], P[k, i]
+            for j in range(n):
+                row[j] += steps[j] * (row[j] - here)
+
+
+@njit
+def spanning_tree(D):
+    """The n - 1 pairs (m, 2) of a shortest tree through all points, of distances (n, n).
+
+    Prim's algorithm: n times the nearest point outside the tree.
+    """
+    n = len(D)
+    tree = np.empty((n - 1, 2), np.intp)
+    outside = np.ones(n, np.bool_)
+    outside[0] = False
+    nearest = np.zeros(n, np.intp)
+    distance = D[0].copy()
+    for m in range(n - 1):
+        new = -1
+        for j in range(n):
+            if outside[j] and (new < 0 or distance[j] < distance[new]):
+                new = j
+        tree[m, 0], tree[m, 1] = nearest[new], new
+        outside[new] = False
+        for j in range(n):
+            if D[new, j] < distance[j]:
+                distance[j], nearest[j] = D[new, j], new
+    return tree

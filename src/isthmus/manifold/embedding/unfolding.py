@@ -5,13 +5,12 @@ The semidefinite program
 .. math:: \max_K\operatorname{tr}K\quad\text{s.t. }K\succeq0,\ \textstyle\sum_{ij}k_{ij}=0,\
           k_{ii}-2k_{ij}+k_{jj}\le D_{ij}^2\ \text{(or }=\text{) for pairs of neighbours}
 
-is solved by an interior point where the pairs are few and distances are kept at most, otherwise
-over factors :math:`K=XX^\top` of r columns by augmented Lagrangians. With multipliers
-:math:`w_e` of the pairs and their Laplacian :math:`L_w`, any w for which the second smallest
-eigenvalue :math:`\lambda_2` of :math:`L_w` is positive bounds the optimum:
-:math:`\operatorname{tr}K\le\sum_ew_eD_e^2/\lambda_2`. Where the bound meets the variance found, the
-factor is the solution of the program, whatever its rank. No two rows can be farther apart than the
-path between them, which bounds the variance whatever the multipliers.
+is solved by an interior point where the pairs are few, otherwise over factors :math:`K=XX^\top` of
+r columns by augmented Lagrangians. With multipliers :math:`w_e` of the pairs and their Laplacian
+:math:`L_w`, any w for which the second smallest eigenvalue :math:`\lambda_2` of :math:`L_w` is
+positive bounds the optimum: :math:`\operatorname{tr}K\le\sum_ew_eD_e^2/\lambda_2`. Where the bound
+meets the variance found, the factor is the solution of the program, whatever its rank. No two rows
+can be farther apart than the path between them, which bounds the variance whatever the multipliers.
 """
 
 from typing import NamedTuple
@@ -104,19 +103,23 @@ def dual_bound(M: sparse.csr_array, squares: Array, w: Array) -> tuple[float, Ar
     return float(w @ squares / lowest) if lowest > 1e-9 * lift else np.inf, V[:, 0]
 
 
-def exact_unfolding(M: sparse.csr_array, squares: Array, *, max_iter: int, tol: float) -> Unfolded:
-    """The solution with distances kept at most, by an interior point.
+def exact_unfolding(
+    M: sparse.csr_array, squares: Array, *, at_most: bool = True, max_iter: int, tol: float
+) -> Unfolded:
+    """The solution by an interior point.
 
-    Its gap and its violations are at most the share ``tol``. Columns of no variance are left out.
+    Its gap and its violations are at most the share ``tol``. Columns of hardly any variance are
+    left out where distances may shrink.
     """
     K, w, n_iter = interior_unfolding(
-        M, squares, max_iter=min(max_iter, INTERIOR_STEPS), tol=tol / 2
+        M, squares, at_most=at_most, max_iter=min(max_iter, INTERIOR_STEPS), tol=tol / 2
     )
     values, V = linalg.eigh(K)
-    kept = values > tol / len(K) * values[-1]
+    kept = values > (tol if at_most else 1e-12) / len(K) * values[-1]
     X = (V[:, kept] * np.sqrt(values[kept]))[:, ::-1]
-    over = float(np.max(spans(M, X @ X.T) - squares)) / float(squares.mean())
-    return Unfolded(X, float(np.sum(X**2)), dual_bound(M, squares, w)[0], max(over, 0.0), n_iter)
+    gaps = spans(M, X @ X.T) - squares
+    wrong = float(np.max(np.maximum(gaps, 0.0) if at_most else np.abs(gaps))) / squares.mean()
+    return Unfolded(X, float(np.sum(X**2)), dual_bound(M, squares, w)[0], float(wrong), n_iter)
 
 
 def unfold_variance(

@@ -44,11 +44,11 @@ class MaximumVarianceUnfolding(BaseEmbedding):
 
     and the leading principal components of the solution are the places. This is a semidefinite
     program in :math:`K=XX^\top`. Up to 1000 rows and 3000 pairs of neighbours, which 500 landmarks
-    with up to 8 neighbours have, an interior point solves it exactly [Helmberg1996]_. Beyond that,
-    and with ``constraint="equal"``, it is solved over factors of few columns, whose cost grows with
-    the number of pairs. Either way the dual bound tells how far the result can be from the optimum
-    (``bound_`` against ``variance_``): where the two meet, it is the exact solution. The bound is
-    never more than what paths along the data allow.
+    with up to 8 neighbours have, an interior point solves it exactly [Helmberg1996]_. Beyond that
+    it is solved over factors of few columns, whose cost grows with the number of pairs. Either way
+    the dual bound tells how far the result can be from the optimum (``bound_`` against
+    ``variance_``): where the two meet, it is the exact solution. The bound is never more than what
+    paths along the data allow.
 
     Parameters
     ----------
@@ -56,8 +56,8 @@ class MaximumVarianceUnfolding(BaseEmbedding):
         Dimension of the places.
     constraint : {"at_most", "equal"}, default="at_most"
         Whether distances of neighbours may shrink. With noise, pairs that must keep their
-        distances exactly hold a sheet stiff, the program is much harder, and the bound may stay
-        that of paths along the data.
+        distances exactly hold a sheet stiff: less of it unfolds, and beyond the size of the
+        interior point the bound may stay that of paths along the data.
     angles : bool, default=False
         Keep also the distances of rows that share a neighbour, and so the angles between
         neighbours, as published.
@@ -146,12 +146,7 @@ class MaximumVarianceUnfolding(BaseEmbedding):
         if self.angles:
             pairs = with_common_neighbors(pairs, n)
         squares = np.sum((Y[pairs[:, 0]] - Y[pairs[:, 1]]) ** 2, axis=1)
-        small = n <= INTERIOR_ROWS and len(pairs) <= INTERIOR_PAIRS
-        if small and self.constraint == "at_most":
-            M = incidence(pairs, n)
-            found = exact_unfolding(M, squares, max_iter=self.max_iter, tol=self.tol)
-        else:
-            found = self._by_factors(Y, given, pairs, squares, rng)
+        found = self._exact(pairs, squares, n) or self._by_factors(Y, given, pairs, squares, rng)
         # Rows are no farther apart than the path between them.
         farthest = float(np.sum(path_lengths(Y, pairs) ** 2)) / (2 * n)
         U, s, _ = linalg.svd(found.factor, full_matrices=False)
@@ -162,6 +157,20 @@ class MaximumVarianceUnfolding(BaseEmbedding):
         self._tell(found.violation)
         Z = fix_signs(U) * s
         return np.pad(Z, ((0, 0), (0, max(0, q - Z.shape[1]))))[:, :q]
+
+    def _exact(self, pairs: Array, squares: Array, n: int) -> Unfolded | None:
+        """The solution by an interior point; None where it is too large, or not found."""
+        if n > INTERIOR_ROWS or len(pairs) > INTERIOR_PAIRS:
+            return None
+        found = exact_unfolding(
+            incidence(pairs, n),
+            squares,
+            at_most=self.constraint == "at_most",
+            max_iter=self.max_iter,
+            tol=self.tol,
+        )
+        apart = abs(found.bound - found.variance) > LOOSE * found.variance
+        return None if apart or found.violation > 100 * self.tol else found
 
     def _by_factors(
         self, Y: Array, given: Array | None, pairs: Array, squares: Array, rng: Any
@@ -183,8 +192,7 @@ class MaximumVarianceUnfolding(BaseEmbedding):
         )
 
     def _tell(self, violation: float) -> None:
-        loose = self.constraint == "at_most" and self.bound_ > (1 + LOOSE) * self.variance_
-        if violation > 100 * self.tol or loose:
+        if violation > 100 * self.tol or self.bound_ > (1 + LOOSE) * self.variance_:
             warn(
                 f"MaximumVarianceUnfolding has not settled in {self.n_iter_} steps: distances are "
                 f"off by up to {violation:.2g} of their mean square, and the variance could be "
