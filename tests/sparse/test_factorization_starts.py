@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.sparse import csr_array
 from sklearn.datasets import load_digits, load_iris
 from sklearn.decomposition import NMF
 
@@ -11,6 +12,7 @@ from isthmus.sparse.factorization.drivers import Factors
 from isthmus.sparse.factorization.penalties import Penalty
 from isthmus.sparse.factorization.quadratic import Quadratic
 from isthmus.sparse.factorization.starts import LowRank, is_short, svd_start
+from isthmus.sparse.factorization.tables import FactorizationTable
 
 PENALTIES = [(0.01, 1.0), (0.05, 0.5), (0.1, 0.0)]
 
@@ -141,3 +143,76 @@ def test_products_that_a_check_reuses_belong_to_the_factors_it_is_asked_about():
             fresh = Quadratic.of(X, "hals", (Penalty(), Penalty())).gradient(side, asked)
             for ours, theirs in zip(problem.gradient(side, asked), fresh, strict=True):
                 assert_allclose(ours, theirs, rtol=1e-12)
+
+
+def table_with_gaps(share, seed=0):
+    """Noisy sums of parts that cover a quarter of the columns, and what is hidden of them."""
+    rng = np.random.default_rng(seed)
+    parts = rng.gamma(1.0, size=(5, 60)) * (rng.uniform(size=(5, 60)) < 0.25)
+    X = np.maximum(rng.gamma(0.5, size=(200, 5)) @ parts + 0.3 * rng.normal(size=(200, 60)), 0)
+    return X, np.random.default_rng(1).uniform(size=X.shape) < share
+
+
+@pytest.mark.parametrize("kind", ["double", "single", "unstored", "kullback-leibler"])
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.5, 0.7])
+def test_what_is_not_seen_does_not_run_away(kind, share):
+    X, hidden = table_with_gaps(share)
+    table, given = np.where(hidden, np.nan, X), {"random_state": 0}
+    if kind == "single":
+        table = table.astype(np.float32)
+    elif kind == "unstored":
+        places = np.nonzero(~hidden)
+        table, given["missing"] = csr_array((X[places], places), shape=X.shape), kind
+    elif kind == "kullback-leibler":
+        given |= {"divergence": kind, "tol": 1e-3, "max_iter": 3000}
+    model = NonnegativeFactorization(5, **given)
+    filled = model.fit_transform(table) @ model.components_
+    spread = X[hidden].std()  # error of the mean
+    assert np.sqrt(np.mean((filled - X)[hidden] ** 2)) < 0.55 * spread
+    assert filled.max() < 1.5 * X.max()
+
+
+def test_strength_with_gaps_is_chosen_in_the_units_of_the_data():
+    X, hidden = table_with_gaps(0.5)
+    holes = np.where(hidden, np.nan, X)
+    plain = NonnegativeFactorization(5, random_state=0).fit(holes)
+    scaled = NonnegativeFactorization(5, random_state=0).fit(2.0**20 * holes)
+    assert plain.alpha_ > 0
+    assert scaled.alpha_ == pytest.approx(2.0**20 * plain.alpha_)
+    assert_allclose(scaled.components_, 2.0**10 * plain.components_, rtol=1e-6, atol=1e-3)
+
+
+def test_strength_is_zero_for_exact_products_without_gaps_and_where_something_is_given():
+    rng = np.random.default_rng(0)
+    X = rng.exponential(size=(80, 3)) @ rng.exponential(size=(3, 30))
+    holes = np.where(rng.uniform(size=X.shape) < 0.3, np.nan, X)
+    for table, given in (
+        (holes, {}),
+        (X, {}),
+        (holes, {"alpha_H": 0.0}),
+        (holes, {"alpha_W": 0.0}),
+        (holes, {"init": (None, X[:3]), "fixed": "components"}),
+    ):
+        model = NonnegativeFactorization(3, random_state=0, max_iter=5000, **given).fit(table)
+        assert model.alpha_ == 0
+    assert NonnegativeFactorization(3, alpha_W=0.5).fit(holes).alpha_ == 0.5
+
+
+@pytest.mark.parametrize("form", ["array", "stored"])
+def test_hidden_and_kept_entries_make_up_a_table(form):
+    X, hidden = table_with_gaps(0.5)
+    if form == "array":
+        table = FactorizationTable.of(np.where(hidden, np.nan, X), "nan", "")
+    else:
+        places = np.nonzero(~hidden)
+        table = FactorizationTable.of(csr_array((X[places], places), X.shape), "unstored", "")
+    kept, apart = table.split(np.random.default_rng(0), 0.1)
+    for whole, parts in (
+        (table.values, (kept.values, apart.values)),
+        (table.mask, (kept.mask, apart.mask)),
+    ):
+        left, right = (part if form == "array" else part.toarray() for part in parts)
+        assert_allclose(left + right, whole if form == "array" else whole.toarray())
+        assert not (left * right).any()
+    assert 0.08 < apart.n_known / table.n_known < 0.12
+    assert kept.known_entries().nnz == kept.n_known  # zeros that are known stay known

@@ -28,6 +28,7 @@ from isthmus._warnings import warn
 from isthmus.blocks.fitting import open_fit
 from isthmus.sparse.factorization.divergence import Divergence
 from isthmus.sparse.factorization.drivers import Course, Factors
+from isthmus.sparse.factorization.gaps import end_of_stages, penalties_of_gaps
 from isthmus.sparse.factorization.hoyer import HoyerSparseness
 from isthmus.sparse.factorization.in_blocks import PassCourse, check_foldable, fit_in_passes
 from isthmus.sparse.factorization.observed import Observed
@@ -40,6 +41,7 @@ from isthmus.sparse.factorization.options import (
     choose_penalties,
     choose_solver,
     starts,
+    strength_of_codes,
     takes_gaps,
 )
 from isthmus.sparse.factorization.penalties import ParkSparsity, Penalty
@@ -82,10 +84,13 @@ class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         with :class:`ParkSparsity`.
     sparsity : None, float, "hoyer", "park", HoyerSparseness or ParkSparsity, default=None
         Sparse factors, for the Euclidean loss. A float is Hoyer's sparseness of the components.
-    alpha_W, alpha_H : float, default=0.0 and "same"
+    alpha_W, alpha_H : float, default="auto" and "same"
         Strength of penalties on codes and components, scaled as in scikit-learn:
         ``alpha_W * n_features * (l1_ratio * sum(W) + 0.5 * (1 - l1_ratio) * sum(W**2))``, and with
-        ``alpha_H * n_samples`` for ``H``.
+        ``alpha_H * n_samples`` for ``H``. ``"auto"`` is 0 for a table without gaps, as in
+        scikit-learn. With gaps nothing else bounds what is not seen: the strength is the one with
+        the least loss of known entries that are hidden in turn, and may be 0 (0 is also taken
+        where ``alpha_H``, ``sparsity`` or ``fixed`` is given).
     l1_ratio : float in [0, 1], default=0.0
         Share of the first of the two.
     missing : {"nan", "unstored"}, default="nan"
@@ -113,6 +118,8 @@ class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     reconstruction_err_ : float
         Square root of twice the divergence of the training data: the Frobenius norm of the
         residual in the Euclidean case, as in scikit-learn.
+    alpha_ : float
+        The strength ``alpha_W`` that was taken.
     objective_ : float
         The minimised sum, penalties included.
     objective_path_ : ndarray
@@ -166,7 +173,7 @@ class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         | real(0, 1)
         | choice("hoyer", "park")
         | instance(HoyerSparseness, ParkSparsity),
-        "alpha_W": real(0),
+        "alpha_W": real(0) | choice("auto"),
         "alpha_H": real(0) | choice("same"),
         "l1_ratio": real(0, 1),
         "missing": choice("nan", "unstored"),
@@ -189,7 +196,7 @@ class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         divergence: str | float = "euclidean",
         solver: str = "auto",
         sparsity: Any = None,
-        alpha_W: float = 0.0,
+        alpha_W: float | str = "auto",
         alpha_H: float | str = "same",
         l1_ratio: float = 0.0,
         missing: str = "nan",
@@ -235,6 +242,7 @@ class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self._warn_of_tolerance(course)
         extra = course.losses[-1] - 0.5 * course.squares
         self._keep_components(course.V, course.squares, extra, course, penalties, dtype)
+        self.alpha_ = strength_of_codes(self)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
@@ -245,8 +253,14 @@ class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         table = FactorizationTable.of(X, self.missing, type(self).__name__)
         solver = choose_solver(self, sparsity, table)
         penalties = choose_penalties(self, sparsity, table)
+        stages = penalties_of_gaps(self, table, solver, sparsity)
+        path = [found for _, found in stages]
+        penalties = path[-1] if path else penalties
         problem = self._problem(table, solver, penalties)
-        first = starts(self, table, solver, penalties)
+        first = [
+            end_of_stages(problem, start, solver, path[:-1])
+            for start in starts(self, table, solver, penalties)
+        ]
         best: Course | None = None
         for start in first:
             with ProgressLine(type(self).__name__, verbose=self.verbose) as line:
@@ -259,7 +273,9 @@ class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin
                 best = course
         assert best is not None
         self._warn_of_tolerance(best)
-        return self._keep(problem, best, penalties, sparsity, X.dtype)
+        codes = self._keep(problem, best, penalties, sparsity, X.dtype)
+        self.alpha_ = stages[-1][0] if stages else strength_of_codes(self)
+        return codes
 
     def _warn_of_tolerance(self, course: Course | PassCourse) -> None:
         if not course.converged:
@@ -313,10 +329,7 @@ class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     def _problem(
         self, table: FactorizationTable, solver: str, penalties: tuple[Penalty, Penalty]
     ) -> Quadratic | Observed | Divergence:
-        beta = beta_of(self)
-        if beta == 2:
-            return table.quadratic(solver, penalties)
-        return table.divergence(beta, penalties, type(self).__name__)
+        return table.problem(beta_of(self), solver, penalties, type(self).__name__)
 
     def _keep(
         self, problem: Any, course: Course, penalties: Any, sparsity: Any, dtype: Any

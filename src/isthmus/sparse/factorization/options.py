@@ -102,12 +102,21 @@ def choose_solver(owner: Any, sparsity: Sparsity, table: FactorizationTable) -> 
     return str(owner.solver)
 
 
-def scaled_penalties(owner: Any, n: int, d: int) -> tuple[Penalty, Penalty]:
-    """Penalties of codes and of components of a table of ``n`` rows and ``d`` columns."""
-    alpha_W, share = float(owner.alpha_W), float(owner.l1_ratio)
+def scaled_penalties(owner: Any, n: int, d: int, automatic: float = 0.0) -> tuple[Penalty, Penalty]:
+    """Penalties of codes and of components of a table of ``n`` rows and ``d`` columns.
+
+    ``automatic`` is the strength that ``"auto"`` stands for.
+    """
+    alpha_W = automatic if isinstance(owner.alpha_W, str) else float(owner.alpha_W)
+    share = float(owner.l1_ratio)
     alpha_H = alpha_W if isinstance(owner.alpha_H, str) else float(owner.alpha_H)
     a, b = alpha_W * d, alpha_H * n
     return Penalty(l1=a * share, l2=a * (1 - share)), Penalty(l1=b * share, l2=b * (1 - share))
+
+
+def strength_of_codes(owner: Any) -> float:
+    """The strength that was given for codes; ``"auto"`` is 0 unless there are gaps."""
+    return 0.0 if isinstance(owner.alpha_W, str) else float(owner.alpha_W)
 
 
 def choose_penalties(
@@ -149,7 +158,10 @@ def check_fixed(owner: Any, sparsity: Sparsity) -> None:
         )
 
 
-def _default_rank(owner: Any, shape: tuple[int, int]) -> int:
+def n_components_of(owner: Any, shape: tuple[int, int]) -> int:
+    """The number of components for a table of this shape."""
+    if owner.n_components is not None:
+        return int(owner.n_components)
     if owner.fixed is not None:
         W, H = owner.init
         return np.shape(W)[1] if owner.fixed == "codes" else len(H)
@@ -160,7 +172,7 @@ def _raw_starts(
     owner: Any, table: FactorizationTable, solver: str, penalties: tuple[Penalty, Penalty]
 ) -> list[Factors]:
     shape = table.values.shape
-    k = owner.n_components if owner.n_components is not None else _default_rank(owner, shape)
+    k = n_components_of(owner, shape)
     seed = check_random_state(owner.random_state).randint(2**31 - 1)
     rng = np.random.default_rng(seed)
     others = [random_start(table.mean, shape, k, rng) for _ in range(int(owner.n_init) - 1)]

@@ -57,6 +57,15 @@ def held_side(fixed: str | None) -> int | None:
     return None if fixed is None else ("codes", "components").index(fixed)
 
 
+def descent_of(solver: str) -> Any:
+    """The way in which a solver alternates."""
+    return {
+        "hals": alternate_extrapolated,
+        "extrapolated": alternate_upwards,
+        "als": alternate_keeping_best,
+    }.get(solver, alternate)
+
+
 def descend(
     owner: Any, problem: Any, start: Factors, solver: str, sparsity: Any, report: Report
 ) -> Course:
@@ -68,11 +77,7 @@ def descend(
         constraints = SparsenessConstraint(codes, axis), SparsenessConstraint(components, 0)
         hoyer = published_descent if solver == "multiplicative" else sparse_descent
         return hoyer(problem, start, constraints, **settings)
-    descent: Any = {
-        "hals": alternate_extrapolated,
-        "extrapolated": alternate_upwards,
-        "als": alternate_keeping_best,
-    }.get(solver, alternate)
+    descent = descent_of(solver)
     held = held_side(owner.fixed)
     if held is not None:
         course: Course = descent(OneSided(problem, held), start, **settings)

@@ -87,6 +87,32 @@ class FactorizationTable:
         means = np.where(counts > 0, self.values.sum(axis=0) / np.maximum(counts, 1), self.mean)
         return np.where(self.mask > 0, self.values, means)
 
+    def take(self, rows: Any) -> "FactorizationTable":
+        """Some rows of a table with gaps."""
+        return FactorizationTable(self.values[rows], self.mask[rows])
+
+    def split(
+        self, rng: np.random.Generator, share: float
+    ) -> tuple["FactorizationTable", "FactorizationTable"]:
+        """Two tables with gaps: one lacks a share of the known entries, the other holds it."""
+        if not issparse(self.values):
+            chosen = (rng.random(self.values.shape) < share) & (self.mask > 0)
+            kept = np.where(chosen, 0.0, self.values), np.where(chosen, 0.0, self.mask)
+            hidden = np.where(chosen, self.values, 0.0), chosen.astype(np.float64)
+            return FactorizationTable(*kept), FactorizationTable(*hidden)
+        table = self.values
+        rows = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
+        chosen = rng.random(len(table.data)) < share
+
+        def part(some: Any) -> "FactorizationTable":
+            places = rows[some], table.indices[some]
+            values = csr_array((table.data[some], places), shape=table.shape)
+            return FactorizationTable(
+                values, csr_array((np.ones(len(places[0])), places), shape=table.shape)
+            )
+
+        return part(~chosen), part(chosen)
+
     def known_entries(self) -> csr_array:
         """The known entries as compressed rows, zeros among them stored."""
         if issparse(self.values):
@@ -95,6 +121,14 @@ class FactorizationTable:
         indptr = np.r_[0, np.cumsum(np.bincount(rows, minlength=len(self.values)))]
         parts = (self.values[rows, columns], columns, indptr)
         return csr_array(parts, shape=self.values.shape)
+
+    def problem(
+        self, beta: float, solver: str, penalties: Penalties, owner: str
+    ) -> Quadratic | Observed | Divergence:
+        """The loss of a divergence, given by its number."""
+        if beta == 2:
+            return self.quadratic(solver, penalties)
+        return self.divergence(beta, penalties, owner)
 
     def quadratic(self, solver: str, penalties: Penalties) -> Quadratic | Observed:
         """The Euclidean loss."""

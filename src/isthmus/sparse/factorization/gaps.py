@@ -1,0 +1,131 @@
+"""Tables with gaps: the penalty that known entries support, found by hiding some of them.
+
+Without a penalty nothing bounds what is not seen. A row with few known entries, or a component
+that leans on one column, is then explained a little better by loadings that run away.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from isthmus.sparse.factorization.drivers import TINY, Factors
+from isthmus.sparse.factorization.options import (
+    Sparsity,
+    beta_of,
+    n_components_of,
+    scaled_penalties,
+    starts,
+)
+from isthmus.sparse.factorization.penalties import Penalty
+from isthmus.sparse.factorization.solving import descent_of
+from isthmus.sparse.factorization.starts import balance
+from isthmus.sparse.factorization.tables import FactorizationTable
+
+# Strengths relative to the mean curvature of the loss, from heavy to none.
+SHARES = (0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0001, 0.0)
+# Of tables with fewer known entries than this no choice is made: a weak penalty is taken.
+FEW, FEW_SHARE = 100, 1e-4
+# A tenth of the known entries is hidden, several times until so many have been.
+HIDDEN_SHARE, ENOUGH_HIDDEN, MAX_ROUNDS = 0.1, 1000, 5
+# A round ends after so many strengths without a lower error.
+PATIENCE = 3
+# The choice is made on so many rows, and more where a column would have fewer entries than 50.
+MAX_ROWS, MIN_PER_COLUMN = 300, 50
+# A stage of a path: the next one starts from there.
+STAGE_STEPS, STAGE_TOL = 10, 1e-3
+
+Penalties = tuple[Penalty, Penalty]
+
+
+def penalties_of_gaps(
+    owner: Any, table: FactorizationTable, solver: str, sparsity: Sparsity
+) -> list[tuple[float, Penalties]]:
+    """The strengths and penalties of a descent in stages, of which the last one stays.
+
+    Empty where nothing is chosen: without gaps, or where penalties are given.
+    """
+    automatic = isinstance(owner.alpha_W, str) and isinstance(owner.alpha_H, str)
+    chosen = automatic and sparsity is None and owner.fixed is None
+    if table.mask is None or not chosen or table.mean <= 0:
+        return []
+    if table.n_known < FEW:
+        shares = [share for share in SHARES if share >= FEW_SHARE]
+    else:
+        rng = np.random.default_rng(check_random_state(owner.random_state).randint(2**31 - 1))
+        shares = list(SHARES[: 1 + _best_stage(owner, _some_rows(owner, table, rng), solver, rng)])
+    return _stages(owner, table, shares)
+
+
+def end_of_stages(problem: Any, start: Factors, solver: str, path: list[Penalties]) -> Factors:
+    """Where a descent through a path of penalties ends; the start, if there is none."""
+    return [start, *_follow(problem, start, solver, path)][-1]
+
+
+def _follow(problem: Any, start: Factors, solver: str, path: list[Penalties]) -> Iterator[Factors]:
+    """Factors after each stage of a path of penalties, each from where the last one ended."""
+    for penalties in path:
+        course = descent_of(solver)(
+            replace(problem, penalties=penalties),
+            balance(start, penalties),
+            tol=STAGE_TOL,
+            max_iter=STAGE_STEPS,
+            report=lambda *_: None,
+        )
+        start = course.factors
+        yield start
+
+
+def _stages(
+    owner: Any, table: FactorizationTable, shares: list[float]
+) -> list[tuple[float, Penalties]]:
+    """Strengths in the units of the loss, and what they give."""
+    n, d = table.values.shape
+    unit = table.n_known / (n * d) * table.mean ** (beta_of(owner) - 1)
+    unit /= n_components_of(owner, (n, d))
+    strengths = [share * unit for share in shares]
+    return [(alpha, scaled_penalties(owner, n, d, alpha)) for alpha in strengths]
+
+
+def _some_rows(
+    owner: Any, table: FactorizationTable, rng: np.random.Generator
+) -> FactorizationTable:
+    n, d = table.values.shape
+    k = n_components_of(owner, (n, d))
+    n_rows = max(MAX_ROWS, k, int(np.ceil(MIN_PER_COLUMN * n * d / table.n_known)))
+    if n_rows >= n or not isinstance(owner.init, str):
+        return table
+    return table.take(np.sort(rng.choice(n, n_rows, replace=False)))
+
+
+def _best_stage(
+    owner: Any, table: FactorizationTable, solver: str, rng: np.random.Generator
+) -> int:
+    """The number of the strength with the least loss of hidden entries.
+
+    Rounds are joined by their geometric mean: one entry that ran away decides no more than one.
+    """
+    n_rounds = int(np.ceil(ENOUGH_HIDDEN / (HIDDEN_SHARE * table.n_known)))
+    total = np.zeros(len(SHARES))
+    for _ in range(min(n_rounds, MAX_ROUNDS)):
+        kept, hidden = table.split(rng, HIDDEN_SHARE)
+        total += np.log(np.maximum(_hidden_losses(owner, kept, hidden, solver), TINY))
+    return int(np.argmin(total))
+
+
+def _hidden_losses(
+    owner: Any, kept: FactorizationTable, hidden: FactorizationTable, solver: str
+) -> np.ndarray:
+    """Losses of the hidden entries along the path; infinite after its end."""
+    name, beta, free = type(owner).__name__, beta_of(owner), (Penalty(), Penalty())
+    problem, judge = (part.problem(beta, solver, free, name) for part in (kept, hidden))
+    path = [penalties for _, penalties in _stages(owner, kept, list(SHARES))]
+    losses = np.full(len(SHARES), np.inf)
+    first = starts(owner, kept, solver, path[0])[0]
+    for stage, factors in enumerate(_follow(problem, first, solver, path)):
+        losses[stage] = judge.loss(factors)
+        if stage - int(np.argmin(losses)) >= PATIENCE:
+            break
+    return losses
