@@ -1,6 +1,7 @@
 """The objective and its gradient: every combination, every path, every limit."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from isthmus.manifold.ukr.objective import ManifoldObjective, reconstruction_err
 from isthmus.manifold.ukr.starts import refine_scale
 from isthmus.smoothers import density_kernel
 from isthmus.smoothers import pairs as near_lists
+from isthmus.smoothers.kernel_rows import pair_weights
 from isthmus.smoothers.local_polynomial import LocalSmoother
 
 N, Q, D = 25, 2, 4
@@ -107,7 +109,7 @@ def as_table(pairs, shape):
 
 
 @pytest.mark.parametrize("q", [1, 2, 5, 10])
-def test_pairs_within_reach_are_those_of_all_distances(q, rng, monkeypatch):
+def test_pairs_within_reach_are_those_of_all_distances(q, rng):
     points, centres = rng.normal(size=(70, q)), rng.normal(size=(40, q))
     squared = np.sum((points[:, None] - centres) ** 2, axis=2)
     support = float(np.quantile(squared, 0.1))
@@ -117,12 +119,34 @@ def test_pairs_within_reach_are_those_of_all_distances(q, rng, monkeypatch):
     everything = near_lists.list_pairs(points, centres)
     assert_allclose(as_table(everything, squared.shape), squared, rtol=1e-12)
     assert near_lists.near_pairs(points, centres, 1e9) is None  # crowded
-    monkeypatch.setattr(near_lists, "SLAB_CENTRES", 0)
-    by_tree = near_lists.near_pairs(points, centres, support)
-    if q <= near_lists.TREE_DIMENSIONS:
-        assert_allclose(as_table(by_tree, squared.shape), expected, rtol=1e-9)
-    else:
-        assert by_tree is None
+
+
+@pytest.mark.parametrize("q", [1, 2, 3, 4])
+def test_pairs_of_odd_places_are_those_of_all_distances(q, rng):
+    centres = np.round(rng.normal(size=(300, q)), 1)  # many on the borders of cells
+    centres[:5] *= 1e6  # far away
+    centres[:, -1] += 1e3
+    centres[5] = np.nan
+    if q == 3:
+        centres[:, 0] = 2.0  # no spread at all
+    points = np.vstack([centres[::2], centres[:40] + 0.1, np.full((1, q), 1e9)])
+    squared = np.sum((points[:, None] - centres) ** 2, axis=2)
+    for support in (0.01, 0.045, 0.3):
+        found = near_lists.list_pairs(points, centres, support)
+        assert_allclose(
+            as_table(found, squared.shape), np.where(squared < support, squared, np.inf), rtol=1e-12
+        )
+
+
+@pytest.mark.parametrize("kernel", ["epanechnikov", "quartic", "triweight"])
+def test_compiled_weights_are_the_profiles(kernel, rng):
+    kernel = density_kernel(kernel)
+    pairs = near_lists.list_pairs(rng.normal(size=(30, 2)), rng.normal(size=(40, 2)))
+    K, H = pair_weights(pairs, kernel, None)
+    assert_allclose(K, kernel.profile(pairs.squared), rtol=1e-14)
+    assert_allclose(H, kernel.slope(pairs.squared), rtol=1e-14)
+    other = replace(kernel, profile=np.square, slope=np.sqrt)  # of someone else, by the same name
+    assert_allclose(pair_weights(pairs, other, None), [pairs.squared**2, pairs.squared**0.5])
 
 
 @pytest.mark.parametrize("degree", [0, 1])

@@ -116,17 +116,21 @@ def _truncated_power(name: str, k: int) -> DensityKernel:
     return DensityKernel(name, 1.0, k - 1, profile, slope, curvature, log_profile)
 
 
+_POWERS = {"epanechnikov": 1, "quartic": 2, "triweight": 3}
 _KERNELS = {
     kernel.name: kernel
     for kernel in (
         _gaussian(),
-        _truncated_power("epanechnikov", 1),
-        _truncated_power("quartic", 2),
-        _truncated_power("triweight", 3),
+        *(_truncated_power(name, k) for name, k in _POWERS.items()),
         _student(),
     )
 }
 DENSITY_KERNELS = tuple(_KERNELS)
+
+
+def truncated_power(kernel: DensityKernel) -> int:
+    """The power k where the profile is [1 - s]_+^k, 0 for all others."""
+    return _POWERS.get(kernel.name, 0) if kernel == _KERNELS.get(kernel.name) else 0
 
 
 def density_kernel(kernel: str | DensityKernel) -> DensityKernel:

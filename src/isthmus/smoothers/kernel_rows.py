@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 
 from isthmus.linalg.products import product
-from isthmus.smoothers.density_kernels import DensityKernel
+from isthmus.smoothers.density_kernels import DensityKernel, truncated_power
 from isthmus.smoothers.pairs import Pairs, list_pairs, near_pairs
 from isthmus.typing import Array, IntArray
 
@@ -107,13 +107,18 @@ def kernel_rows(
 
 
 def pair_weights(
-    pairs: Pairs, kernel: DensityKernel, excluded: IntArray | None
+    pairs: Pairs, kernel: DensityKernel, excluded: IntArray | None, out: Array | None = None
 ) -> tuple[Array, Array]:
-    """Values K and slopes H of the listed pairs, zero where excluded."""
-    K, H = kernel.profile(pairs.squared), np.array(kernel.slope(pairs.squared))
-    if excluded is not None:
-        from isthmus.smoothers.loops import exclude
+    """Values K and slopes H of the listed pairs, zero where excluded; ``out`` lends memory."""
+    from isthmus.smoothers.pair_loops import exclude, power_weights
 
+    power = truncated_power(kernel)
+    if power:
+        K, H = np.empty((2, len(pairs.squared))) if out is None else out
+        power_weights(pairs.squared, power, K, H)
+    else:
+        K, H = kernel.profile(pairs.squared), np.array(kernel.slope(pairs.squared))
+    if excluded is not None:
         exclude(pairs.indptr, pairs.indices, excluded, K, H)
     return K, H
 

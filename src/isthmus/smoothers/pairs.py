@@ -1,23 +1,27 @@
 """Which centres lie near which points, for kernels of compact support."""
 
-from typing import NamedTuple
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.spatial import cKDTree
 
+from isthmus.linalg.scratch import scratch
 from isthmus.typing import Array, IntArray
 
 # With more than this share of all pairs within reach, matrix products over all pairs are faster.
-CROWDED = 0.15
-# Up to this many centres, a look at all that lie between two planes is faster than a tree.
-SLAB_CENTRES = 20_000
-# Trees divide space by one coordinate at a time: beyond this many they visit almost everything.
-TREE_DIMENSIONS = 8
+CROWDED = 0.5
+# A longer list must also stay below a seventh of all pairs: to use it takes 28 bytes for each.
+LONG = 2**23
+# Cells in a radius along each of three axes. Those of the last lie side by side in memory: fine
+# ones cost nothing and leave less to look at.
+FINENESS = (1, 1, 4)
+# Points whose pairs are counted before memory for all is asked for.
+SAMPLE = 64
 
 
 class Pairs(NamedTuple):
-    """Pairs (evaluation point, centre), by point: see :mod:`isthmus.smoothers.loops`."""
+    """Pairs (evaluation point, centre), by point: see :mod:`isthmus.smoothers.pair_loops`."""
 
     indptr: IntArray
     indices: IntArray
@@ -28,40 +32,93 @@ def near_pairs(Xe: Array, Xc: Array, support: float) -> Pairs | None:
     """All pairs whose squared distance is below ``support``; None where they are too many."""
     if not np.isfinite(support) or not np.all(np.isfinite(Xe)):
         return None
-    most = CROWDED * len(Xe) * len(Xc)
-    if len(Xc) <= SLAB_CENTRES:
-        return list_pairs(Xe, Xc, support, most)
-    if Xe.shape[1] > TREE_DIMENSIONS:
-        return None
-    radius = float(np.sqrt(support))
-    points, centres = cKDTree(Xe), cKDTree(Xc)
-    if points.count_neighbors(centres, radius) > most:
-        return None
-    found = points.sparse_distance_matrix(centres, radius, output_type="ndarray")
-    table = coo_array((found["v"], (found["i"], found["j"])), shape=(len(Xe), len(Xc))).tocsr()
-    return Pairs(table.indptr, table.indices, table.data**2)
+    return list_pairs(Xe, Xc, support, _most(len(Xe) * len(Xc)))
+
+
+@contextmanager
+def lent_pairs(Xe: Array, Xc: Array, support: float) -> Iterator[Pairs | None]:
+    """Near pairs in memory that is lent: for the body of a ``with`` statement alone."""
+    if not np.isfinite(support) or not np.all(np.isfinite(Xe)):
+        yield None
+        return
+    Xe, cells = np.ascontiguousarray(Xe), _cells(Xc, support)
+    room, most = _expected(Xe, cells), _most(len(Xe) * len(Xc))
+    if room > 1.5 * most + len(Xc):  # clearly crowded
+        yield None
+        return
+    with scratch(room + (room + 1) // 2) as memory:
+        space = memory[room:].view(np.int32)[:room], memory[:room]
+        yield _listed(Xe, cells, *space, most)
+
+
+def _most(n_pairs: int) -> float:
+    return min(CROWDED * n_pairs, max(LONG, n_pairs / 7))
 
 
 def list_pairs(Xe: Array, Xc: Array, support: float = np.inf, most: float = np.inf) -> Pairs | None:
-    """The pairs within reach, found by looking at centres between two planes.
+    """The pairs within reach, found by looking at centres in cells nearby.
 
-    The planes cut the coordinate in which the centres spread most. Without a ``support`` these
-    are all pairs. None where they are more than ``most``. Cost O(m n q) at worst, and with a
-    small constant: for a point, distances to neighbouring places in memory.
+    Cells divide the coordinates in which the centres spread most, three at most. Without a
+    ``support`` these are all pairs. None where they are more than ``most``. Cost O(m n q) at
+    worst, and in up to three dimensions that of a few times the pairs that are found.
     """
-    from isthmus.smoothers.loops import pairs_within
+    Xe, cells = np.ascontiguousarray(Xe), _cells(Xc, support)
+    room = _expected(Xe, cells)
+    if room > 1.5 * most + len(Xc):  # clearly too many
+        return None
+    return _listed(Xe, cells, np.empty(room, np.int32), np.empty(room), most)
 
-    axis = int(np.ptp(Xc, axis=0).argmax())
-    order = np.argsort(Xc[:, axis], kind="stable").astype(np.int32)
-    sorted_centres = np.ascontiguousarray(Xc[order].T)
-    radius, places, along = np.sqrt(support), Xe[:, axis], sorted_centres[axis]
-    indptr, indices, squared = pairs_within(
-        np.ascontiguousarray(Xe),
-        sorted_centres,
-        order,
-        np.searchsorted(along, places - radius),
-        np.searchsorted(along, places + radius, side="right"),
-        float(support),
-        float(most),
-    )
-    return Pairs(indptr, indices, squared) if len(indptr) else None
+
+class _Cells(NamedTuple):
+    """Centres sorted into cells: see :func:`isthmus.smoothers.pair_loops.sort_into_cells`."""
+
+    lines: Array
+    order: IntArray
+    starts: IntArray
+    axes: IntArray
+    low: Array
+    scale: Array
+    shape: IntArray
+    reach: float
+    support: float
+
+
+def _cells(Xc: Array, support: float) -> _Cells:
+    from isthmus.smoothers.pair_loops import sort_into_cells
+
+    n, q = Xc.shape
+    columns = np.array(Xc.T, order="C")  # lines are searched faster than columns
+    low = columns.min(axis=1)
+    spread = columns.max(axis=1) - low
+    # The widest axis last. Where there are less than three, one is named again, with one cell.
+    axes = np.argsort(spread)[::-1][[1 % q, 2 % q, 0]]
+    there = np.array([q > 1, q > 2, True])
+    low, spread = low[axes], spread[axes]
+    radius = float(np.sqrt(support))
+    shape, room = np.ones(3, dtype=np.int64), 4.0 * n
+    for k in np.flatnonzero(there & (spread > 0)):
+        shape[k] = max(1.0, min(FINENESS[k] * spread[k] / radius, room))
+        room = max(1.0, room / shape[k])
+    scale = np.divide(shape, spread, out=np.zeros(3), where=spread > 0)
+    starts, order, lines = sort_into_cells(np.ascontiguousarray(Xc), axes, low, scale, shape)
+    # A pair that rounding places at the border is looked at too.
+    reach = radius + 8.0 * np.finfo(float).eps * (radius + float(np.abs(columns).max()))
+    return _Cells(lines, order, starts, axes, low, scale, shape, reach, float(support))
+
+
+def _expected(Xe: Array, cells: _Cells) -> int:
+    """Room for the pairs, by those of a few points."""
+    if len(Xe) <= SAMPLE:
+        return 16 * len(Xe) + cells.lines.shape[1]
+    some = np.ascontiguousarray(Xe[:: 1 + len(Xe) // SAMPLE])
+    room, n = len(some) * 16, cells.lines.shape[1]
+    found = _listed(some, cells, np.empty(room, np.int32), np.empty(room), np.inf)
+    share = len(found.indices) / max(len(some), 1)
+    return int(1.1 * share * len(Xe)) + n
+
+
+def _listed(Xe: Array, cells: _Cells, indices: IntArray, squared: Array, most: float) -> Any:
+    from isthmus.smoothers.pair_loops import pairs_within
+
+    found = pairs_within(Xe, *cells, float(most), indices, squared)
+    return Pairs(*found) if len(found[0]) else None

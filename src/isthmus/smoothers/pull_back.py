@@ -29,7 +29,7 @@ from isthmus.smoothers.local_polynomial import (
     nearest_centres,
     point_blocks,
 )
-from isthmus.smoothers.pairs import Pairs, near_pairs
+from isthmus.smoothers.pairs import Pairs, lent_pairs
 from isthmus.typing import Array, IntArray
 
 # values (m, d) of the smoother, and which of all points they are at → slopes of the loss (m, d)
@@ -74,8 +74,22 @@ def pull_back(
     by_output : bool
         Whether the gradient by ``outputs`` is wanted too.
     """
-    if pairs is None:
-        pairs = near_pairs(Xe, Xc, smoother.kernel.support)
+    if pairs is None and smoother.kernel.compact:
+        with lent_pairs(Xe, Xc, smoother.kernel.support) as lent:
+            return _pull_back(smoother, Xe, Xc, outputs, slope_of, excluded, lent, by_output)
+    return _pull_back(smoother, Xe, Xc, outputs, slope_of, excluded, pairs, by_output)
+
+
+def _pull_back(
+    smoother: LocalSmoother,
+    Xe: Array,
+    Xc: Array,
+    outputs: Array,
+    slope_of: SlopeOf,
+    excluded: IntArray | None,
+    pairs: Pairs | None,
+    by_output: bool,
+) -> Gradients:
     if not smoother.plain_means:
         return _polynomials(smoother, Xe, Xc, outputs, slope_of, excluded, pairs, by_output)
     if pairs is None:
@@ -138,22 +152,25 @@ def _near_pairs(
     pairs: Pairs,
     by_output: bool,
 ) -> Gradients:
-    from isthmus.smoothers.loops import pair_slopes
+    from isthmus.smoothers.pair_loops import add_mean_slopes, weighted_sums
 
-    shape = (len(Xe), len(Xc))
-    K, H = pair_weights(pairs, smoother.kernel, excluded)
-    weights = csr_array((K, pairs.indices, pairs.indptr), shape=shape)
-    S = weights.sum(axis=1)
-    n_alone = int(np.count_nonzero(S <= 0))
-    S += smoother.background
-    inverse = reciprocal(S)
-    values = (weights @ outputs) * inverse[:, None]
-    D = slope_of(values, slice(0, len(Xe)))
-    slopes = pair_slopes(pairs.indptr, pairs.indices, H, S, D, values, outputs)
-    Q = csr_array((slopes, pairs.indices, pairs.indptr), shape=shape)
-    by_point = Q @ Xc - Q.sum(axis=1)[:, None] * Xe
-    by_centre = Q.T @ Xe - Q.sum(axis=0)[:, None] * Xc
-    slope_y = weights.T @ (D * inverse[:, None]) if by_output else None
+    outputs = np.ascontiguousarray(outputs)
+    S, values = np.empty(len(Xe)), np.empty((len(Xe), outputs.shape[1]))
+    with scratch(2, len(pairs.indices)) as memory:
+        K, H = pair_weights(pairs, smoother.kernel, excluded, memory)
+        weighted_sums(pairs.indptr, pairs.indices, K, outputs, S, values)
+        n_alone = int(np.count_nonzero(S <= 0))
+        inverse = reciprocal(S + smoother.background)
+        values *= inverse[:, None]
+        D = slope_of(values, slice(0, len(Xe)))
+        by_point, by_centre = np.zeros(Xe.shape), np.zeros(Xc.shape)
+        add_mean_slopes(
+            pairs.indptr, pairs.indices, H, inverse, D, values, outputs, Xe, Xc, by_point, by_centre
+        )
+        slope_y = None
+        if by_output:
+            weights = csr_array((K, pairs.indices, pairs.indptr), shape=(len(Xe), len(Xc)))
+            slope_y = weights.T @ (D * inverse[:, None])
     return Gradients(by_point, by_centre, slope_y, values, n_alone)
 
 
@@ -167,7 +184,8 @@ def _polynomials(
     pairs: Pairs | None,
     by_output: bool,
 ) -> Gradients:
-    from isthmus.smoothers.loops import pair_products, pull_back_loop
+    from isthmus.smoothers.loops import pull_back_loop
+    from isthmus.smoothers.pair_loops import pair_products
 
     N, n_alone = len(Xe), 0
     by_point, by_centre = np.empty(Xe.shape), np.zeros(Xc.shape)

@@ -21,7 +21,7 @@ from isthmus.manifold.ukr.density import (
     log_density,
 )
 from isthmus.smoothers.local_polynomial import LocalSmoother
-from isthmus.smoothers.pairs import Pairs, near_pairs
+from isthmus.smoothers.pairs import Pairs, lent_pairs
 from isthmus.smoothers.pull_back import pull_back
 from isthmus.typing import Array, IntArray
 
@@ -104,10 +104,16 @@ class ManifoldObjective:
 
     def __call__(self, X: Array) -> tuple[float, Array]:
         """The objective at the places ``X``, and its gradient."""
-        N, kernel = len(self.targets), self.smoother.kernel
+        N = len(self.targets)
         points, centres = X[:N], X if self.outputs is None else X[N:]
+        with lent_pairs(points, centres, self.smoother.kernel.support) as pairs:
+            return self._slopes(X, points, centres, pairs)
+
+    def _slopes(
+        self, X: Array, points: Array, centres: Array, pairs: Pairs | None
+    ) -> tuple[float, Array]:
+        N, kernel = len(self.targets), self.smoother.kernel
         outputs = self.targets if self.outputs is None else self.outputs
-        pairs = near_pairs(points, centres, kernel.support)
         error = reconstruction_error(
             points,
             centres,

@@ -1,0 +1,206 @@
+"""Compiled loops that find near pairs (point, centre) and add over them: local constants.
+
+Pairs are listed point by point: those of point ``j`` are ``indptr[j]:indptr[j + 1]``, with the
+number of the centre in ``indices``. Numbers of places are unsigned where numba would otherwise
+ask at every pair whether they count from the end.
+"""
+
+import numpy as np
+
+from isthmus._compiled import njit
+
+SUMS = {"reassoc", "contract", "nsz"}
+
+
+@njit(nogil=True)
+def _cell(place, n):
+    """Which of n cells; the first for no number, the last for all beyond."""
+    if not place > 0.0:
+        return 0
+    return n - 1 if place >= n else int(place)
+
+
+@njit(nogil=True)
+def sort_into_cells(X, axes, low, scale, shape):
+    """Where cells start, which row is where, and the rows in that order, a coordinate per line.
+
+    Cells divide three ``axes``, of which the last runs fastest. Less than three coordinates
+    are filled up with zeros.
+    """
+    n, q = X.shape
+    cells = np.empty(n, np.int32)
+    starts = np.zeros(shape[0] * shape[1] * shape[2] + 1, np.int32)
+    for i in range(n):
+        c = 0
+        for m in range(3):
+            c = c * shape[m] + _cell((X[i, axes[m]] - low[m]) * scale[m], shape[m])
+        cells[i] = c
+        starts[c + 1] += 1
+    for c in range(len(starts) - 1):
+        starts[c + 1] += starts[c]
+    free = starts[:-1].copy()
+    order, lines = np.empty(n, np.int32), np.zeros((max(q, 3), n))
+    for i in range(n):
+        p = free[cells[i]]
+        free[cells[i]] += 1
+        order[p] = i
+        for k in range(q):
+            lines[k, p] = X[i, k]
+    return starts, order, lines
+
+
+@njit(nogil=True, fastmath={"contract"})
+def pairs_within(
+    Xe, lines, order, starts, axes, low, scale, shape, reach, support, most, indices, squared
+):
+    """Pairs of squared distance below ``support``: ends of rows, centres, distances.
+
+    The centres are sorted into cells; a point looks at those within ``reach`` along three axes.
+    They are written to ``indices`` and ``squared``, or to more memory where these are too short.
+    Nothing is listed once there are more than ``most``.
+    """
+    (m, q), n = Xe.shape, lines.shape[1]
+    indptr = np.zeros(m + 1, np.int32)
+    room = len(indices)
+    at = np.uint64(0)
+    first, last = np.zeros(3, np.int64), np.zeros(3, np.int64)
+    x0, x1, x2 = lines[0], lines[1], lines[2]
+    for j in range(m):
+        for k in range(3):
+            place = Xe[j, axes[k]] - low[k]
+            first[k] = _cell((place - reach) * scale[k], shape[k])
+            last[k] = _cell((place + reach) * scale[k], shape[k])
+        if at + np.uint64(n) > np.uint64(room):
+            room = 2 * room + n
+            grown, grown_squared = np.empty(room, np.int32), np.empty(room)
+            for p in range(at):
+                grown[p], grown_squared[p] = indices[p], squared[p]
+            indices, squared = grown, grown_squared
+        z0 = Xe[j, 0]
+        z1 = Xe[j, 1] if q > 1 else 0.0
+        z2 = Xe[j, 2] if q > 2 else 0.0
+        for a in range(first[0], last[0] + 1):
+            for b in range(first[1], last[1] + 1):
+                c = (a * shape[1] + b) * shape[2]
+                start, stop = np.uint64(starts[c + first[2]]), np.uint64(starts[c + last[2] + 1])
+                for i in range(start, stop):
+                    s, t, u = x0[i] - z0, x1[i] - z1, x2[i] - z2
+                    s = s * s + t * t + u * u
+                    for k in range(3, q):
+                        t = lines[k, i] - Xe[j, k]
+                        s += t * t
+                    # Written always and kept if near: no branch to guess wrong.
+                    indices[at], squared[at] = order[i], s
+                    at += np.uint64(s < support)
+        if at > most:
+            return indptr[:0], indices[:0], squared[:0]
+        indptr[j + 1] = at
+    return indptr, indices[:at], squared[:at]
+
+
+@njit(nogil=True)
+def power_weights(squared, power, K, H):
+    """Fill in values (1 - s)^k and slopes 2k (1 - s)^(k - 1); both are zero out of reach."""
+    for p in range(len(squared)):
+        rest = max(1.0 - squared[p], 0.0)
+        lower = 1.0 if rest > 0.0 else 0.0
+        for _ in range(power - 1):
+            lower *= rest
+        K[p], H[p] = lower * rest, 2.0 * power * lower
+
+
+@njit(nogil=True)
+def exclude(indptr, indices, excluded, K, H):
+    """Set the weights of centres that may not help to reconstruct a point to zero."""
+    for j in range(excluded.shape[0]):
+        for e in excluded[j]:
+            for p in range(indptr[j], indptr[j + 1]):
+                if indices[p] == e:
+                    K[p] = 0.0
+                    H[p] = 0.0
+
+
+@njit(nogil=True)
+def pair_products(indptr, indices, D, Y):
+    """Inner products d_j · y_i of the listed pairs."""
+    d = Y.shape[1]
+    M = np.empty(len(indices))
+    for j in range(len(indptr) - 1):
+        for p in range(indptr[j], indptr[j + 1]):
+            y = Y[indices[p]]
+            total = 0.0
+            for k in range(d):
+                total += D[j, k] * y[k]
+            M[p] = total
+    return M
+
+
+@njit(nogil=True, fastmath=SUMS)
+def weighted_sums(indptr, indices, K, Y, S, F):
+    """Fill S with the sums of the weights of a point and F with those of weights times outputs.
+
+    Four pairs at a time, so that a sum waits for its last addend less often.
+    """
+    d = Y.shape[1]
+    for j in range(len(indptr) - 1):
+        f, total = F[j], 0.0
+        for k in range(d):
+            f[k] = 0.0
+        p, stop = indptr[j], indptr[j + 1]
+        while p + 4 <= stop:
+            a, b, c, e = K[p], K[p + 1], K[p + 2], K[p + 3]
+            total += (a + b) + (c + e)
+            y0, y1 = Y[indices[p]], Y[indices[p + 1]]
+            y2, y3 = Y[indices[p + 2]], Y[indices[p + 3]]
+            for k in range(d):
+                f[k] += (a * y0[k] + b * y1[k]) + (c * y2[k] + e * y3[k])
+            p += 4
+        while p < stop:
+            a, y0 = K[p], Y[indices[p]]
+            total += a
+            for k in range(d):
+                f[k] += a * y0[k]
+            p += 1
+        S[j] = total
+
+
+@njit(nogil=True, fastmath=SUMS)
+def add_mean_slopes(indptr, indices, H, inverse, D, F, Y, Xe, Xc, by_point, by_centre):
+    """Add the gradients by points and centres of sum d_j · f_j for weighted means f_j.
+
+    Every pair adds Q (x_i - x_j) to one and takes it from the other, where
+    Q = H / S · d_j (y_i - f_j). ``inverse`` is 1 / S, and zero where nothing reaches. Four pairs
+    share every entry of d_j; the last ones of a point are filled up with its last, without weight.
+    """
+    d, q = Y.shape[1], Xe.shape[1]
+    for j in range(len(indptr) - 1):
+        slope, offset = D[j], 0.0
+        for k in range(d):
+            offset += slope[k] * F[j, k]
+        start, stop = indptr[j], indptr[j + 1]
+        last = np.uint64(stop - 1)
+        for first in range(start, stop, 4):
+            p0 = np.uint64(first)
+            p1, p2, p3 = p0 + np.uint64(1), p0 + np.uint64(2), p0 + np.uint64(3)
+            i0, i1 = np.uint64(indices[p0]), np.uint64(indices[min(p1, last)])
+            i2, i3 = np.uint64(indices[min(p2, last)]), np.uint64(indices[min(p3, last)])
+            a = b = c = e = -offset
+            for k in range(d):
+                v = slope[k]
+                a += v * Y[i0, k]
+                b += v * Y[i1, k]
+                c += v * Y[i2, k]
+                e += v * Y[i3, k]
+            a *= H[p0] * inverse[j]
+            b *= H[p1] * inverse[j] if p1 <= last else 0.0
+            c *= H[p2] * inverse[j] if p2 <= last else 0.0
+            e *= H[p3] * inverse[j] if p3 <= last else 0.0
+            for m in range(q):
+                x = Xe[j, m]
+                u0, u1 = a * (Xc[i0, m] - x), b * (Xc[i1, m] - x)
+                u2, u3 = c * (Xc[i2, m] - x), e * (Xc[i3, m] - x)
+                by_point[j, m] += (u0 + u1) + (u2 + u3)
+                by_centre[i0, m] -= u0
+                by_centre[i1, m] -= u1
+                by_centre[i2, m] -= u2
+                by_centre[i3, m] -= u3
