@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from isthmus.datasets import is_available, load_boston
 from isthmus.dependence import distance_correlation
@@ -19,16 +20,21 @@ from isthmus.features import DistanceCorrelationReduction
 from isthmus.features.distance_correlation.formulas import (
     block_factors,
     column_products,
+    column_ties,
+    exact_of_products,
     exact_reduction,
     joint_table,
+    largest_spread,
     monotone_reduction,
     objective,
+    ties_of_weights,
 )
 from isthmus.features.distance_correlation.relevance import (
     GAUSSIANS,
     RelevanceRidge,
     column_weights,
 )
+from isthmus.features.distance_correlation.tables import standardize
 from isthmus.regression import KernelRidgeCV
 
 
@@ -124,6 +130,36 @@ def test_products_of_columns_give_the_closed_form_without_another_pass(table):
     wide = column_products(X[:5], Y[:5])  # fewer rows than columns: norms alone
     assert wide.all is None
     assert_allclose(wide.norms[0], np.linalg.norm(X[:5].T @ X[:5]))
+
+
+def test_closed_form_without_the_joint_table_is_that_of_the_table(table):
+    X, Y = table
+    products = column_products(X, Y)
+    slow = exact_reduction(joint_table(X, Y, 0.3), 3)
+    found = exact_of_products(X, Y, 0.3, 3, products)
+    assert_allclose(found.Z, slow.Z, atol=1e-10)
+    assert_allclose(found.loadings, slow.loadings, atol=1e-10)
+    assert_allclose(found.values, slow.values)
+    scatters = X.T @ X, Y.T @ Y
+    assert_allclose(column_products(X, Y, scatters).all, products.all, atol=1e-12)
+    factors = np.repeat(block_factors(X, Y, 0.3), (X.shape[1], Y.shape[1]))
+    W = factors[:, None] * slow.loadings
+    ties = ties_of_weights(W, X.shape[1], products)
+    assert_allclose(ties, [column_ties(X, slow.Z), column_ties(Y, slow.Z)], atol=1e-10)
+    assert_allclose(largest_spread(slow.Z + 3), slow.Z.std(axis=0).max())
+
+
+def test_standardized_columns_come_with_their_products(rng):
+    X = rng.normal(size=(40, 5)) * [1, 10, 0, 0.1, 1e-3] + 100
+    table = standardize(None, X, "X", scale=True)
+    kept = [0, 1, 3, 4]
+    slow = StandardScaler().fit_transform(X[:, kept])
+    assert_allclose(table.values[:, kept], slow, atol=1e-8)
+    assert not table.values[:, 2].any()
+    assert_allclose(table.scatter, table.values.T @ table.values, atol=1e-8)
+    wide = standardize(None, X[:4], "X", scale=True)
+    assert wide.scatter is None
+    assert_allclose(wide.values[:, kept], StandardScaler().fit_transform(X[:4, kept]), atol=1e-8)
 
 
 def test_equal_eigenvalues_are_announced():

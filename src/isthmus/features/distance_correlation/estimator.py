@@ -31,6 +31,7 @@ from isthmus.features.distance_correlation.formulas import (
     block_factors,
     column_products,
     correlations,
+    largest_spread,
 )
 from isthmus.features.distance_correlation.mapping import LinearPart, fit_map, linear_map
 from isthmus.features.distance_correlation.settings import (
@@ -273,13 +274,18 @@ class DistanceCorrelationReduction(
         d = self._check_n_components(settings, min(len(X) - 1, X.shape[1] + Y.shape[1]))
         rng = check_random_state(self.random_state)
         rows = self._landmarks(settings, len(X), d, rng)
-        part = inputs.values[rows], outputs.values[rows]
-        products = column_products(*part)
+        if settings.solver in OF_DISTANCES:
+            part = inputs.values[rows], outputs.values[rows]
+            products = column_products(*part)
+        else:
+            part = inputs.values, outputs.values
+            products = column_products(*part, (inputs.scatter, outputs.scatter))
         directions, found = self._solve(settings, *part, products, d, rng)
         # The objective does not depend on scale: give the widest coordinate unit variance.
-        factor = 1 / max(float(found.Z.std(axis=0).max()), np.finfo(float).tiny)
+        factor = 1 / max(largest_spread(found.Z), np.finfo(float).tiny)
         Z = factor * found.Z
 
+        weights = None
         if settings.mapping == "linear":
             mapped = linear_map(factor * np.asarray(directions))
         elif settings.mapping == "analytic":
@@ -287,6 +293,7 @@ class DistanceCorrelationReduction(
             of_x, of_y = block_factors(*part, settings.y_weight, products)
             p = X.shape[1]
             components = (of_x * loadings[:p]).T, (of_y * loadings[p:]).T
+            weights = np.hstack(components).T
             mapped = fit_map(self.regressor, inputs.values, outputs.values, components)
         else:
             mapped = fit_map(self.regressor, part[0], Z)
@@ -296,7 +303,9 @@ class DistanceCorrelationReduction(
         self.regressor_ = mapped.regressor
         self._inputs = inputs.mean, inputs.scale
         self.history_, self.n_iter_ = np.array(found.values), max(len(found.values) - 1, 1)
-        self._store_objective(settings, *part, products)
+        found_ties = side_correlations(settings, *part, Z, products, weights)
+        self.x_correlation_, self.y_correlation_, self.ties_ = found_ties
+        self.objective_ = _weighted_sum(settings.y_weight, found_ties.of_x, found_ties.of_y)
         return inputs.values, mapped.targets
 
     def _check_n_components(self, settings: ReductionSettings, largest: int) -> int:
@@ -338,13 +347,6 @@ class DistanceCorrelationReduction(
                 ConvergenceWarning,
             )
         return directions, found
-
-    def _store_objective(
-        self, settings: ReductionSettings, X: Array, Y: Array, products: ColumnProducts
-    ) -> None:
-        found = side_correlations(settings, X, Y, self.embedding_, products)
-        self.x_correlation_, self.y_correlation_, self.ties_ = found
-        self.objective_ = _weighted_sum(settings.y_weight, found.of_x, found.of_y)
 
     # Use ----------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import linalg
 
 from isthmus._warnings import warn
+from isthmus.linalg.products import inner_products, product
 from isthmus.typing import Array
 
 Watch = Callable[[int, float], None]
@@ -57,19 +58,24 @@ def block_factors(
 
 
 class ColumnProducts(NamedTuple):
-    """ColumnProducts of all columns of two tables, None where they are many, and scatter norms."""
+    """Products of all columns of two tables, None where they are many, and scatter norms."""
 
     all: Array | None
     norms: tuple[float, float]
 
 
-def column_products(X: Array, Y: Array) -> ColumnProducts:
-    """All that the closed form needs to know of long tables, in one pass over their rows."""
-    p = X.shape[1]
+def column_products(
+    X: Array, Y: Array, scatters: tuple[Array | None, Array | None] = (None, None)
+) -> ColumnProducts:
+    """All that the closed form needs to know of long tables; ``scatters`` are X'X and Y'Y."""
+    p, (of_x, of_y) = X.shape[1], scatters
     if p + Y.shape[1] > len(X):
         return ColumnProducts(None, (_scatter_norm(X), _scatter_norm(Y)))
-    both = np.hstack([X, Y])
-    P = both.T @ both
+    P = np.empty((p + Y.shape[1],) * 2)
+    P[:p, :p] = inner_products(X) if of_x is None else of_x
+    P[p:, p:] = inner_products(Y) if of_y is None else of_y
+    P[:p, p:] = X.T @ Y
+    P[p:, :p] = P[:p, p:].T
     return ColumnProducts(P, (float(np.linalg.norm(P[:p, :p])), float(np.linalg.norm(P[p:, p:]))))
 
 
@@ -93,6 +99,13 @@ def column_ties(X: Array, Z: Array, norm: float | None = None) -> Array:
     return np.asarray(np.sum((X.T @ Z) ** 2, axis=0) / norm)
 
 
+def ties_of_weights(W: Array, p: int, products: ColumnProducts) -> Array:
+    """:func:`column_ties` of both sides for ``Z = [X, Y] @ W``, X of p columns, without rows."""
+    across = np.square(np.asarray(products.all) @ W)
+    of_x, of_y = products.norms
+    return np.array([across[:p].sum(axis=0) / of_x, across[p:].sum(axis=0) / of_y])
+
+
 def correlations(ties: Array, Z: Array) -> Array:
     """Squared distance correlations at exponent 2 from :func:`column_ties`, one per row of them.
 
@@ -104,34 +117,66 @@ def correlations(ties: Array, Z: Array) -> Array:
     return np.asarray(ties.sum(axis=-1) / np.linalg.norm(Z.T @ Z))
 
 
-def exact_reduction(A: Array, n_components: int, gram: Array | None = None) -> Reduction:
+def largest_spread(Z: Array) -> float:
+    """The largest standard deviation of the columns, by products alone: there are few columns."""
+    Z = Z - np.full(len(Z), 1 / len(Z)) @ Z
+    return float(np.sqrt(np.diagonal(Z.T @ Z).max() / len(Z)))
+
+
+def exact_reduction(A: Array, n_components: int) -> Reduction:
     r"""Global maximum of :func:`objective` over all coordinates: leading singular vectors of A.
 
     With :math:`A=U\operatorname{diag}(s)V^\top` it is :math:`Z=U_d\operatorname{diag}(s_d)=AV_d`
     and :math:`f^*=(\sum_{i\le d}s_i^4)^{1/2}`, by the inequalities of von Neumann and Cauchy.
-    O(n(p+q)²), or O(n²(p+q)) where the table is wider than long. ``gram`` is A'A if it is known.
+    O(n(p+q)²), or O(n²(p+q)) where the table is wider than long.
     """
     n, width = A.shape
-    more = min(n_components + 1, n, width)  # one more shows whether the last one is unique
     if width <= n:
-        gram = A.T @ A if gram is None else gram
-        s2, V = linalg.eigh(gram, subset_by_index=[width - more, width - 1])
-        s2, V = s2[::-1], V[:, ::-1]
+        s2, V = _leading(A.T @ A, n_components)
     else:
         _, s, Vt = linalg.svd(A, full_matrices=False)
+        more = min(n_components + 1, n)
         s2, V = s[:more] ** 2, Vt[:more].T
-    if more > n_components and 1e-10 * s2[0] < s2[-1] > (1 - 1e-9) * s2[-2]:
+    return _signed(A @ V[:, :n_components], V, s2)
+
+
+def exact_of_products(
+    X: Array, Y: Array, weight: float, n_components: int, products: ColumnProducts
+) -> Reduction:
+    """The same from products of columns, if there are any, without the joint table."""
+    P = products.all
+    if P is None:
+        return exact_reduction(joint_table(X, Y, weight, products), n_components)
+    p = X.shape[1]
+    factors = np.repeat(block_factors(X, Y, weight, products), (p, Y.shape[1]))
+    s2, V = _leading(factors[:, None] * P * factors, n_components)
+    W = factors[:, None] * V[:, :n_components]
+    Z = product(X, W[:p])
+    Z += Y @ W[p:]
+    return _signed(Z, V, s2)
+
+
+def _leading(gram: Array, n_components: int) -> tuple[Array, Array]:
+    """Eigenpairs, one more than asked for: it shows whether the last one is unique."""
+    width = len(gram)
+    more = min(n_components + 1, width)
+    s2, V = linalg.eigh(gram, subset_by_index=[width - more, width - 1])
+    return s2[::-1], V[:, ::-1]
+
+
+def _signed(Z: Array, V: Array, s2: Array) -> Reduction:
+    """Coordinates whose largest entries are positive; the last of ``V`` and ``s2`` is not one."""
+    d = Z.shape[1]
+    if len(s2) > d and 1e-10 * s2[0] < s2[-1] > (1 - 1e-9) * s2[-2]:
         warn(
-            f"The optimum is not unique: components {n_components} and {more} contribute equally. "
+            f"The optimum is not unique: components {d} and {d + 1} contribute equally. "
             "Choose another number of components.",
             UserWarning,
         )
-    V = V[:, :n_components]
-    Z = A @ V
-    largest = Z[np.abs(Z).argmax(axis=0), np.arange(n_components)]
+    largest = Z[np.abs(Z).argmax(axis=0), np.arange(d)]
     signs = np.where(largest < 0, -1.0, 1.0)
-    value = float(np.sqrt(np.sum(np.maximum(s2[:n_components], 0) ** 2)))
-    return Reduction(Z * signs, V * signs, [value], True)
+    value = float(np.sqrt(np.sum(np.maximum(s2[:d], 0) ** 2)))
+    return Reduction(Z * signs, V[:, :d] * signs, [value], True)
 
 
 def monotone_reduction(

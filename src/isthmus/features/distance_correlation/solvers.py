@@ -10,12 +10,13 @@ from isthmus.features.distance_correlation.formulas import (
     ColumnProducts,
     Reduction,
     Watch,
-    block_factors,
     column_ties,
     correlations,
+    exact_of_products,
     exact_reduction,
     joint_table,
     monotone_reduction,
+    ties_of_weights,
 )
 from isthmus.features.distance_correlation.settings import ReductionSettings
 from isthmus.typing import Array
@@ -32,14 +33,12 @@ def find_coordinates(
 ) -> tuple[Array | None, Reduction]:
     """The directions of a linear map, if one was asked for, and the coordinates."""
     weight = settings.y_weight
+    if settings.solver == "exact":
+        return None, exact_of_products(X, Y, weight, n_components, products)
     A = joint_table(X, Y, weight, products)
     control: Any = {"tol": settings.tol, "watch": watch}
     if settings.max_iter is not None:
         control["max_iter"] = settings.max_iter
-    if settings.solver == "exact":
-        factors = np.repeat(block_factors(X, Y, weight, products), (X.shape[1], Y.shape[1]))
-        gram = None if products.all is None else factors[:, None] * products.all * factors
-        return None, exact_reduction(A, n_components, gram)
     if settings.solver == "semi":
         from isthmus.features.distance_correlation.semi import semi_reduction
 
@@ -88,9 +87,14 @@ class SideCorrelations(NamedTuple):
 
 
 def side_correlations(
-    settings: ReductionSettings, X: Array, Y: Array, Z: Array, products: ColumnProducts
+    settings: ReductionSettings,
+    X: Array,
+    Y: Array,
+    Z: Array,
+    products: ColumnProducts,
+    weights: Array | None = None,
 ) -> SideCorrelations:
-    """What the objective is made of."""
+    """What the objective is made of; ``weights`` give ``Z = [X, Y] @ weights`` where they do."""
     if settings.solver == "gradient":
         exponent = settings.exponent
         of_x, of_y = (
@@ -102,7 +106,10 @@ def side_correlations(
 
         of_x, of_y = (semi_correlation(side, Z, settings.exponent) for side in (X, Y))
         return SideCorrelations(of_x, of_y, None)
-    sides = zip((X, Y), products.norms, strict=True)
-    ties = np.array([column_ties(side, Z, norm) for side, norm in sides])
+    if weights is None or products.all is None:
+        sides = zip((X, Y), products.norms, strict=True)
+        ties = np.array([column_ties(side, Z, norm) for side, norm in sides])
+    else:
+        ties = ties_of_weights(weights, X.shape[1], products)
     of_x, of_y = correlations(ties, Z)
     return SideCorrelations(float(of_x), float(of_y), ties)

@@ -8,15 +8,20 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.validation import validate_data
 
 from isthmus._checks import check_choice, check_length
+from isthmus.linalg.products import inner_products
 from isthmus.typing import Array
 
 
 class StandardizedTable(NamedTuple):
-    """Centred and scaled columns, and how to repeat that with new rows."""
+    """Centred and scaled columns, how to repeat that with new rows, and products of columns.
+
+    There are none of these where columns are more than rows.
+    """
 
     values: Array
     mean: Array
     scale: Array
+    scatter: Array | None
 
 
 def as_tables(owner: Any, X: Any, y: Any) -> tuple[Array, Array, Any]:
@@ -48,7 +53,11 @@ def _are_words(y: Any) -> bool:
 def standardize(owner: Any, X: Array, name: str, *, scale: bool) -> StandardizedTable:
     """Columns with mean zero and, with ``scale``, variance one; constant columns become zeros."""
     mean = X.mean(axis=0)
-    spread = X.std(axis=0)
+    values = X - mean
+    # Variances are products of columns, and those of long tables are needed anyway.
+    scatter = inner_products(values) if X.shape[1] <= len(X) else None
+    squares = np.einsum("ij,ij->j", values, values) if scatter is None else scatter.diagonal()
+    spread = np.sqrt(squares / len(X))
     varies = spread > 10 * np.finfo(float).eps * np.abs(mean)
     if not varies.any():
         raise ValueError(
@@ -56,4 +65,7 @@ def standardize(owner: Any, X: Array, name: str, *, scale: bool) -> Standardized
         )
     # Nothing was learned about constant columns: new values in them count as zero as well.
     divisor = np.where(varies, spread if scale else 1.0, np.inf)
-    return StandardizedTable((X - mean) / divisor, mean, divisor)
+    values /= divisor
+    if scatter is not None:
+        scatter = scatter / divisor / divisor[:, None]
+    return StandardizedTable(values, mean, divisor, scatter)
