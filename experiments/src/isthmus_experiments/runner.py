@@ -21,7 +21,8 @@ from isthmus_experiments.kept.record import (
     read_records,
     write_record,
 )
-from isthmus_experiments.outcome import Outcome, count_findings
+from isthmus_experiments.kept.settled import settled_rows
+from isthmus_experiments.outcome import Outcome, Row, count_findings
 from isthmus_experiments.registry import Experiment, Progress, get, list_experiments
 from isthmus_experiments.report import write_report
 from isthmus_experiments.terminal import progress_display, summary_table
@@ -170,8 +171,24 @@ def _run_and_keep(
             draws_wanted=store.asked,
             seconds_before=store.seconds_before,
             commit=commit,
+            settled=_settled(e, settings, result.outcome, store),
         )
     return result
+
+
+def _settled(
+    e: Experiment, settings: Mapping[str, Any], outcome: Outcome, store: Store
+) -> list[str]:
+    """What the missing draws could change; nothing is said where none are missing."""
+    if store.done >= store.asked:
+        return []
+
+    def judge(values: list[Any]) -> Sequence[Row]:
+        # Not one draw is computed: where nothing is known of a kind, the set ends before it.
+        with drawing_into(Store(None, {}, seconds=0.0, values=values)):
+            return e.run(settings, e.seed, lambda share, message="": None).rows
+
+    return settled_rows(outcome.rows, judge, store.values, store.asked, period=store.period)
 
 
 def _run_one(

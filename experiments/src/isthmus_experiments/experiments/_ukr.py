@@ -127,11 +127,6 @@ def value_row(quantity, published, values, *, digits=3, share=0.1, judge=True):
     if not judge:
         return Row(quantity, published, mean_sd(values, digits), "fewer steps, for information")
     agrees, verdict = judge_mean(values, published, share)
-    if len(values) > 1:
-        # The distance to the nearer end of the band, in standard errors.
-        error = values.std(ddof=1) / np.sqrt(len(values))
-        margin = abs(abs(values.mean() - published) - share * abs(published))
-        verdict += "; more sets would not change it" if margin > 3 * error else ""
     return Row(quantity, published, mean_sd(values, digits), verdict, agrees)
 
 

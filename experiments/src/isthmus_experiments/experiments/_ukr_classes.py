@@ -83,7 +83,7 @@ class DigitTask:
             error = 100 * (1 - model.score(self.Xt, self.yt))
             return {"error": error, "extra": extra() if extra and i == 0 else None}
 
-        found = draws(draw, settings["n_cells"], progress)
+        found = draws(draw, settings["n_cells"], progress, period=len(CELLS))
         errors = {CELLS[i]: one["error"] for i, one in enumerate(found)}
         return errors, found[0]["extra"]
 

@@ -63,8 +63,9 @@ TABLE_5_9 = {
 STEPS = (5, 10)
 N_TRIALS = 10
 SMOOTHNESS = 0.1
+CELLS = tuple((n, kernel) for n in NUMBERS for kernel in TABLE_5_9)
 # The order of the work: all of the first data set, few landmarks first, then the next set.
-JOBS = tuple((j, n, kernel) for j in range(N_TRIALS) for n in NUMBERS for kernel in TABLE_5_9)
+JOBS = tuple((j, n, kernel) for j in range(N_TRIALS) for n, kernel in CELLS)
 
 
 @experiment(
@@ -118,7 +119,7 @@ def bowl(settings, seed, progress):
                 found[f"after {k}"] = _measures(Y, sheet.rows(smoothness=SMOOTHNESS))
         return found | {"seconds": seconds}
 
-    done = draws(draw, settings["n_fits"], progress)
+    done = draws(draw, settings["n_fits"], progress, period=len(CELLS))
     cells = {}
     for (_, n, kernel), one in zip(JOBS, done, strict=False):
         cells.setdefault((kernel, n), []).append(one)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -37,26 +37,36 @@ class Store:
         dropped.
     seconds : float or None
         After so many seconds no further draw is begun; a first one always is.
+    values : sequence
+        Draws that are known already; those in the file come before them.
     """
 
     def __init__(
-        self, path: Path | None, about: Mapping[str, Any], *, seconds: float | None = None
+        self,
+        path: Path | None,
+        about: Mapping[str, Any],
+        *,
+        seconds: float | None = None,
+        values: Sequence[Any] = (),
     ):
         self.path = path
         self.about = plain(about)
         self.end = None if seconds is None else time.monotonic() + seconds
         self.seconds_before = 0.0
         self.asked = 0
-        self.values: list[Any] = []
+        self.period = 1
+        self.values: list[Any] = list(values)
         if path is not None and path.exists():
             kept = json.loads(path.read_text(encoding="utf-8"))
             if kept["about"] == self.about:
                 self.values, self.seconds_before = kept["values"], kept["seconds"]
         self._seconds = self.seconds_before
 
-    def draw(self, draw: Callable[[int], Any], n: int, progress: Progress) -> list[Any]:
+    def draw(
+        self, draw: Callable[[int], Any], n: int, progress: Progress, period: int = 1
+    ) -> list[Any]:
         """Return the first ``n`` draws, or as many as there are when the time is over."""
-        self.asked = n
+        self.asked, self.period = n, period
         for i in range(len(self.values), n):
             if i > 0 and self.end is not None and time.monotonic() >= self.end:
                 break
@@ -95,7 +105,7 @@ def drawing_into(store: Store) -> Iterator[Store]:
         _STORE.reset(token)
 
 
-def draws(draw: Callable[[int], Any], n: int, progress: Progress) -> list[Any]:
+def draws(draw: Callable[[int], Any], n: int, progress: Progress, *, period: int = 1) -> list[Any]:
     """Return ``[draw(0), ..., draw(n - 1)]``, those read from a file that were kept there.
 
     Parameters
@@ -108,6 +118,8 @@ def draws(draw: Callable[[int], Any], n: int, progress: Progress) -> list[Any]:
         How many are wanted. There may be fewer where the time of a run is limited, never none.
     progress : callable
         That of the experiment.
+    period : int
+        Draws ``i`` and ``i + period`` measure the same thing on another data set; 1 where all do.
 
     An experiment calls this once: its settings and seed are what the kept draws are known by.
 
@@ -115,7 +127,7 @@ def draws(draw: Callable[[int], Any], n: int, progress: Progress) -> list[Any]:
     [{'error': 0.0}, {'error': 0.5}]
     """
     store = _STORE.get() or Store(None, {})
-    return store.draw(draw, n, progress)
+    return store.draw(draw, n, progress, period)
 
 
 def plain(value: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,7 +28,8 @@ class Record:
 
     ``draws`` is how many draws it stands on and ``draws_wanted`` how many were published; both 0
     where the experiment does not accumulate them. ``commit`` names the code, ``seconds`` the time
-    of all runs together.
+    of all runs together. ``settled`` says of each row what the missing draws could change (see
+    :mod:`isthmus_experiments.kept.settled`); it is empty where none are missing.
     """
 
     id: str
@@ -46,6 +47,7 @@ class Record:
     date: str
     seconds: float
     machine: dict[str, str]
+    settled: list[str] = field(default_factory=list)
 
     @property
     def findings(self) -> list[Row]:
@@ -61,6 +63,7 @@ def write_record(
     draws_wanted: int,
     seconds_before: float,
     commit: str,
+    settled: list[str],
 ) -> Path:
     """Write ``ID.json`` and ``ID.md`` into ``folder``; return the path of the latter."""
     assert result.outcome is not None  # the runner keeps no failure
@@ -81,6 +84,7 @@ def write_record(
         datetime.now(UTC).strftime("%Y-%m-%d"),
         round(result.seconds + seconds_before, 1),
         machine_facts(),
+        settled,
     )
     folder.mkdir(parents=True, exist_ok=True)
     text = json.dumps(asdict(record), indent=1, ensure_ascii=False)
@@ -128,7 +132,7 @@ def markdown(record: Record) -> str:
         "",
         f"{count_findings(rows)}.",
         "",
-        *findings_table(rows),
+        *findings_table(record),
         "",
         *(f"- {note}" for note in record.notes),
         *(f"- Warning: {warning}" for warning in record.warnings),
@@ -140,15 +144,18 @@ def markdown(record: Record) -> str:
     return "\n".join(lines) + "\n"
 
 
-def findings_table(rows: list[Row]) -> list[str]:
-    """Return the lines of a table with one row per finding."""
-    lines = [
-        table_line("quantity", "published", "ours", "finding", "verdict"),
-        "|---|---|---|---|---|",
-    ]
-    for row in rows:
-        cells = (format_value(row.published), format_value(row.ours), row.finding, row.verdict)
-        lines.append(table_line(row.quantity, *cells))
+def findings_table(record: Record) -> list[str]:
+    """Return the lines of a table with one row per finding.
+
+    Where draws are missing, a column says whether they could change it.
+    """
+    names = ["quantity", "published", "ours", "finding", "verdict"]
+    if record.settled:
+        names.append("missing draws")
+    lines = [table_line(*names), "|" + "---|" * len(names)]
+    for i, row in enumerate(record.findings):
+        cells = [format_value(row.published), format_value(row.ours), row.finding, row.verdict]
+        lines.append(table_line(row.quantity, *cells, *record.settled[i : i + 1]))
     return lines
 
 

@@ -8,6 +8,7 @@ from html import escape
 
 from isthmus_experiments.coverage.table import LEVELS, Coverage
 from isthmus_experiments.kept.record import Record, findings_table
+from isthmus_experiments.kept.settled import OPEN, SETTLED, TOO_FEW
 from isthmus_experiments.outcome import BAND, FINDINGS, count_findings, format_value
 from isthmus_experiments.registry import Experiment
 from isthmus_experiments.report import table_line
@@ -22,6 +23,9 @@ DOCUMENTS = {
     "004": "Klanke, *Learning Manifolds with the Parametrized Self-Organizing Map and "
     "Unsupervised Kernel Regression* (2007)",
 }
+
+
+_LEFT = (SETTLED, OPEN, TOO_FEW)
 
 
 def published_page(
@@ -78,7 +82,7 @@ def _introduction(kept: list[Record], n_experiments: int) -> list[str]:
     return [
         "The results of five works, computed again in full settings. "
         f"{len(kept)} of {n_experiments} experiments have a kept run, the last of {last}. "
-        f"Findings: **{numbers}**.",
+        f"Findings: **{numbers}**. {_missing(kept)}",
         "",
         f"*Reproduced*: a published number that ours meets within {BAND:.0%}. *Holds*: a "
         "published claim that we confirm, or a number that ours meets less closely. *Observed*: "
@@ -90,6 +94,18 @@ def _introduction(kept: list[Record], n_experiments: int) -> list[str]:
         "",
         *(f"- [{number}] {title}" for number, title in DOCUMENTS.items()),
     ]
+
+
+def _missing(kept: list[Record]) -> str:
+    few = [record for record in kept if record.draws < record.draws_wanted]
+    if not few:
+        return "All stand on as many draws as were published."
+    left = _count_left(few)
+    return (
+        f"{len(few)} experiments stand on fewer draws than were published: of their findings "
+        f"{left[SETTLED]} are settled all the same, {left[OPEN]} are open and {left[TOO_FEW]} have "
+        "too few draws to say."
+    )
 
 
 def _coverage(covered: list[Coverage]) -> list[str]:
@@ -129,20 +145,49 @@ def _items(covered: list[Coverage]) -> list[str]:
 
 
 def _draws(kept: list[Record]) -> list[str]:
-    """The experiments that stand on fewer draws than were published."""
+    """The experiments that stand on fewer draws than were published, and what that leaves open."""
     few = [record for record in kept if record.draws < record.draws_wanted]
     lines = [
-        "Where a published result is the mean of many data sets, folds or cells, and ours stands "
-        "on fewer of them, a row says so, gives the standard error, and is not judged from a "
-        "single one. `isthmus reproduce ID --keep experiments/results` goes on with the rest.",
+        "Where a published result is the mean of many data sets or folds, and ours stands on fewer "
+        "of them, the missing ones are made up 200 times: each is a known one, moved by an error "
+        "of their mean and spread as Student's t has it. A finding is *settled* if at least 99 % "
+        "of the completed sets give the same, else *open*; *too few draws* means a single one. "
+        "Where the draws are the cells of a table, those that were not run have no row. "
+        "`isthmus reproduce ID --keep experiments/results` goes on with the rest.",
         "",
-        table_line("experiment", "draws", "published", "seconds each"),
-        "|---|---|---|---|",
+        table_line("experiment", "draws", "published", "seconds each", *_LEFT),
+        "|" + "---|" * (4 + len(_LEFT)),
     ]
     for record in few:
         each = f"{record.seconds / max(record.draws, 1):.0f}"
-        lines.append(table_line(record.id, str(record.draws), str(record.draws_wanted), each))
-    return lines
+        left = _count_left([record])
+        counts = (str(left[word]) for word in _LEFT)
+        lines.append(
+            table_line(record.id, str(record.draws), str(record.draws_wanted), each, *counts)
+        )
+    open_rows = [
+        (record.id, row.quantity, row.finding, word)
+        for record in few
+        for row, word in zip(record.findings, record.settled, strict=False)
+        if word.startswith((OPEN, TOO_FEW))
+    ]
+    if not open_rows:
+        return lines
+    return [
+        *lines,
+        "",
+        "What the missing draws may still change (*open* with the share of the completed sets that "
+        "agree):",
+        "",
+        table_line("experiment", "quantity", "finding", "missing draws"),
+        "|---|---|---|---|",
+        *(table_line(*cells) for cells in open_rows),
+    ]
+
+
+def _count_left(kept: list[Record]) -> Counter[str]:
+    """How many rows are settled, open, or on too few draws."""
+    return Counter(word.partition(", ")[0] for record in kept for word in record.settled)
 
 
 def _differences(kept: list[Record], experiments: Mapping[str, Experiment]) -> list[str]:
@@ -168,7 +213,7 @@ def _section(record: Record) -> list[str]:
         "",
         f"{record.document}. {record.published}",
         "",
-        *findings_table(record.findings),
+        *findings_table(record),
         "",
         *(f"- {note}" for note in record.notes),
         "",
