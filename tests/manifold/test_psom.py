@@ -142,6 +142,28 @@ def test_projection_of_an_image_is_its_latent_point(postures):
     )
 
 
+@pytest.mark.parametrize("shape", [(4,), (3, 4), (3, 2, 3)])
+def test_compiled_search_ends_where_the_batch_does(shape, monkeypatch):
+    rng = np.random.default_rng(0)
+    q = len(shape)
+    places = grid_points(shape)
+    nodes = np.c_[places, np.sin(places @ rng.normal(size=(q, 5)))]
+    psom = PSOM(nodes, grid=shape).fit()
+    # Images of places in the box and of its nodes, others beside the map, and far away.
+    X = np.vstack([psom.inverse_transform(rng.uniform(-1, 1, size=(90, q))), nodes])
+    X = np.vstack([X, X + 0.1 * rng.normal(size=X.shape), 5 * X[:3]])
+    gaps = np.where(rng.random(X.shape) < 0.3, np.nan, X)
+    for targets in (X, gaps, X[:1]):
+        found = psom.project(targets)
+        monkeypatch.setattr("isthmus.manifold.psom.map.SMALL_MAP", 0)
+        expected = psom.project(targets)
+        monkeypatch.undo()
+        assert_allclose(found.error, expected.error, rtol=1e-7, atol=1e-13)
+        assert found.converged.mean() >= expected.converged.mean() - 0.01
+        alike = np.abs(found.latent - expected.latent).max(axis=1) < 1e-4
+        assert alike.mean() > 0.97  # places of equal errors aside
+
+
 def test_one_model_answers_every_direction(postures):
     model = arm(n=10)
     truth = np.c_[postures, hand(postures)]

@@ -1,5 +1,6 @@
 """Projection of rows on any latent map: starts, descent, and which end counts."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -92,6 +93,16 @@ class Projection:
     converged: BoolArray
     ends: Array
     end_errors: Array
+
+
+class RowSearch(ABC):
+    """A latent map that searches by itself, as :func:`search_from` would."""
+
+    @abstractmethod
+    def search_rows(
+        self, targets: Array, weights: Array | None, start: Array, search: Search
+    ) -> LeastSquaresRows | None:
+        """The ends from one start for each row; None where it would take longer."""
 
 
 class Ends(NamedTuple):
@@ -285,6 +296,10 @@ def search_from(
 
     Steps to points that are not feasible are refused; the start is taken to be feasible.
     """
+    if isinstance(latent_map, RowSearch):
+        by_itself = latent_map.search_rows(targets, weights, start, search)
+        if by_itself is not None:
+            return by_itself
     domain: Domain = latent_map.domain
     low, high = domain.bounds()
     feasible: BoolArray = np.empty(0, dtype=bool)

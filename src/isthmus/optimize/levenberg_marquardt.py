@@ -16,7 +16,8 @@ from isthmus.typing import Array, BoolArray, IntArray
 RowModel = Callable[[Array, IntArray], tuple[Array, Array]]
 RowDomain = Callable[[Array, IntArray], BoolArray]
 
-_LARGEST_DAMPING = 1e12  # beyond it a step is below rounding: no descent is left
+DAMPING = 1e-2  # the first one
+LARGEST_DAMPING = 1e12  # beyond it a step is below rounding: no descent is left
 
 
 @dataclass
@@ -42,7 +43,7 @@ def least_squares_rows(
     inside: RowDomain | None = None,
     max_iter: int = 50,
     tol: float = 1e-10,
-    damping: float = 1e-2,
+    damping: float = DAMPING,
 ) -> LeastSquaresRows:
     r"""Minimise a weighted squared distance for every row, by damped Gauss-Newton steps.
 
@@ -137,7 +138,7 @@ def least_squares_rows(
         trust = np.clip(1.0 - (2.0 * gain / promised - 1.0) ** 3, 0.2, 2.0)
         mu[rows] *= np.where(accepted, trust, 4.0)
         done = accepted & (gain <= tol * np.maximum(error[rows], floor[rows]))
-        done |= mu[rows] > _LARGEST_DAMPING
+        done |= mu[rows] > LARGEST_DAMPING
         converged[rows[done]] = True
         rows, residual, J = rows[~done], residual[~done], J[~done]
     return LeastSquaresRows(x, error, n_iter, converged)

@@ -9,20 +9,26 @@ import numpy as np
 from isthmus.blocks.slices import block_slices
 from isthmus.manifold.domain import Domain
 from isthmus.manifold.latent_map import MapValues
+from isthmus.manifold.projection import RowSearch, Search
 from isthmus.manifold.psom.grid import (
     NodeGrid,
     barycentric_rows,
     barycentric_weights,
     differentiation_matrix,
 )
-from isthmus.typing import Array
+from isthmus.optimize.levenberg_marquardt import DAMPING, LARGEST_DAMPING, LeastSquaresRows
+from isthmus.typing import Array, IntArray
 
 # Work space of one block of points.
 BLOCK_BYTES = 2 * 2**20  # stays in the processor's cache
 
 
+# Numbers of a map up to which rows are projected one by one, while it stays in the cache.
+SMALL_MAP = 2**14
+
+
 @dataclass(frozen=True, eq=False)
-class GridMap:
+class GridMap(RowSearch):
     """The latent map of a grid whose nodes have the images ``weights``."""
 
     grid: NodeGrid
@@ -49,6 +55,45 @@ class GridMap:
     def starts(self) -> tuple[Array, Array]:
         """The nodes and their images."""
         return self._starts
+
+    @cached_property
+    def _tables(self) -> tuple[Array, Array, Array, IntArray]:
+        """Nodes, their weights and differentiation matrices, an axis in each row, and counts."""
+        axes = self.grid.axes
+        q, n = len(axes), max(map(len, axes))
+        nodes, weights, D = np.zeros((q, n)), np.zeros((q, n)), np.zeros((q, n, n))
+        for k, axis in enumerate(axes):
+            m = len(axis)
+            nodes[k, :m], weights[k, :m] = axis.nodes, axis.barycentric
+            D[k, :m, :m] = axis.differentiation
+        return nodes, weights, D, np.array(self.grid.shape)
+
+    def search_rows(
+        self, targets: Array, weights: Array | None, start: Array, search: Search
+    ) -> LeastSquaresRows | None:
+        """Nearest points by a compiled search, one row after the other; None for a large map."""
+        if self.local is not None or self.weights.size > SMALL_MAP:
+            return None
+        from isthmus.manifold.psom.search_loops import search_rows
+
+        w = np.ones((1, targets.shape[1])) if weights is None else np.atleast_2d(weights)
+        known = np.ascontiguousarray(targets if weights is None else np.where(w > 0, targets, 0.0))
+        low, high = self.domain.bounds()
+        x = np.clip(start, low, high)
+        error, converged = np.empty(len(x)), np.empty(len(x), dtype=bool)
+        n_iter = search_rows(
+            x,
+            known,
+            np.ascontiguousarray(self.weights).ravel(),
+            np.ascontiguousarray(w, dtype=np.float64),
+            *self._tables,
+            low,
+            high,
+            (search.max_iter, float(search.tol), DAMPING, LARGEST_DAMPING),
+            error,
+            converged,
+        )
+        return LeastSquaresRows(x, error, n_iter, converged)
 
 
 def map_values(grid: NodeGrid, W: Array, points: Array, *, local: int | None = None) -> Array:
