@@ -1,10 +1,10 @@
 """Dask: rows of its collections as blocks, and results from whatever scheduler is active."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from math import isnan
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -15,7 +15,7 @@ from isthmus import __version__
 from isthmus._extras import load_extra
 from isthmus.blocks.checks import join_blocks, last_rows, n_rows_of
 from isthmus.blocks.containers import is_dask
-from isthmus.blocks.fusing import ChunkTasks
+from isthmus.blocks.fusing import ChunkTasks, Several
 from isthmus.blocks.keeping import memory_kept
 from isthmus.blocks.tree import merge_group
 
@@ -183,15 +183,19 @@ def reduce_blocks(
     if overlap:
         # Where a block may be shorter than the overlap, that reaches back further.
         tail = partial(_tail, overlap), not all(size >= overlap for size in sizes)
-    root = chunks.reduction(
-        _run_leaf,
-        _run_merge,
-        enumerate(starts),
-        shared=Held((leaf, state)),
-        merging=Held(merge),
-        tail=tail,
-    )
-    return compute(root, owner)
+
+    def root(n_threads: int | None) -> Any:
+        return chunks.reduction(
+            _run_leaf,
+            _run_merge,
+            enumerate(starts),
+            shared=Held((leaf, state)),
+            merging=Held(merge),
+            tail=tail,
+            n_threads=n_threads,
+        )
+
+    return _computed(root, owner)
 
 
 def _tail(n: int, before: list[Any] | None, *parts: Any) -> list[Any]:
@@ -209,31 +213,43 @@ def _run_leaf(shared: Held, index: int, start: int, before: list[Any] | None, *p
 
 
 def _run_merge(merging: Held, *group: Any) -> Any:
-    return merge_group(merging.value, group)
+    apart = (part.found if isinstance(part, Several) else (part,) for part in group)
+    return merge_group(merging.value, chain.from_iterable(apart))
 
 
 def compute(node: Any, owner: str) -> Any:
     """The value of a node, from the scheduler that is active; a cluster's faults are explained."""
+    return _computed(lambda n_threads: node, owner)
+
+
+def _computed(make: Callable[[int | None], Any], owner: str) -> Any:
+    """The same of a node made for the number of threads of a cluster, None without one."""
     import dask.base
+    from dask.delayed import Delayed
 
     find: Any = dask.base.get_scheduler
-    client = getattr(find(collections=[node]), "__self__", None)
+    client = getattr(find(cls=Delayed), "__self__", None)
     if client is None or not hasattr(client, "scheduler_info"):
-        return node.compute()
+        return make(None).compute()
     try:
-        require_isthmus(client, owner)
-        return _await(client, client.compute(node), owner)
+        n_threads = require_isthmus(client, owner)
+        return _await(client, client.compute(make(n_threads)), owner)
     except Exception as error:
         _explain(error, owner)
         raise
 
 
-def require_isthmus(client: Any, owner: str) -> None:
-    """Refuse a cluster whose workers lack this version: they would die over every task."""
+def require_isthmus(client: Any, owner: str) -> int:
+    """Refuse a cluster whose workers lack this version: they would die over every task.
+
+    Returns the number of threads of all workers.
+    """
     known: set[str] = _asked.setdefault(client, set())
-    new = sorted(set(client.scheduler_info(n_workers=-1).get("workers", ())) - known)
+    workers = client.scheduler_info(n_workers=-1).get("workers", {})
+    n_threads = sum(worker["nthreads"] for worker in workers.values())
+    new = sorted(set(workers) - known)
     if not new:
-        return
+        return n_threads
     # Only what every Python has may be sent to them.
     found = client.run(eval, "__import__('isthmus').__version__", workers=new, on_error="return")
     for worker, version in found.items():
@@ -244,6 +260,7 @@ def require_isthmus(client: Any, owner: str) -> None:
                 "distributed.PipInstall(packages=['isthmus'])."
             )
     known.update(new)
+    return n_threads
 
 
 def _await(client: Any, future: Any, owner: str) -> Any:

@@ -1,13 +1,17 @@
 """Passes over rows, whatever holds them, as sums of what the blocks say."""
 
+import operator
 from collections.abc import Callable, Iterator
 from typing import Any
+
+import numpy as np
 
 from isthmus.blocks.checks import n_rows_of
 from isthmus.blocks.containers import DASK, STREAM, kind_of
 from isthmus.blocks.rows import Rows, block_rows, open_rows
 from isthmus.blocks.slices import block_slices
 from isthmus.blocks.streams import read, stream
+from isthmus.typing import Array
 
 
 def row_blocks(X: Any, *, block_size: int | None = None) -> Iterator[Any]:
@@ -138,6 +142,32 @@ def iterate(
         state, done = update(total, state)
         n_iter += 1
     return state, n_iter
+
+
+def gather(
+    rows: Rows, map_block: Callable[..., Array], *, state: Any = None, n_jobs: int | None = None
+) -> Array:
+    """Return what ``map_block`` says of every row, as one array.
+
+    Its answers to the blocks stay apart until all are here: merged two by two, each would be
+    copied at every level of the tree.
+
+    >>> import numpy as np
+    >>> gather(open_fold(np.arange(6.0).reshape(3, 2), 2), lambda X: X.sum(axis=1))
+    array([1., 5., 9.])
+    """
+    found: list[Array] = rows.fold(_Listed(map_block), operator.add, state=state, n_jobs=n_jobs)
+    return np.concatenate(found)
+
+
+class _Listed:
+    """A function whose answer to a block is the only member of a list."""
+
+    def __init__(self, function: Callable[..., Array]):
+        self.function = function
+
+    def __call__(self, *parts: Any, **options: Any) -> list[Array]:
+        return [self.function(*parts, **options)]
 
 
 def open_fold(X: Any, block_size: int | None = None, owner: str = "fold") -> Rows:

@@ -1,20 +1,50 @@
-"""The graph of a fold: one task for each block, which reads it and says what is to be summed."""
+"""The graph of a fold: tasks that read blocks and say what is to be summed."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import count
 from typing import Any
 from uuid import uuid4
 
-from isthmus.blocks.tree import levels
+from isthmus.blocks.tree import levels, portions
 
 Keys = tuple[Any, ...]
+# Bytes of a state that goes with each task, and with all tasks.
+SENT_ALONG, IN_ALL = 250_000, 4_000_000
+
+
+@dataclass(frozen=True)
+class Several:
+    """Statistics of neighbours, to be merged with what comes before them."""
+
+    found: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Portion:
+    """The tasks of neighbouring blocks, of which one worker does one after the other.
+
+    A task of Dask costs about a millisecond of the scheduler and one of the worker, which others
+    wait for where there are no more processors than workers.
+    """
+
+    tasks: tuple[Any, ...]
+    needed: Keys
+    merge: Callable[..., Any] | None
+
+    def __call__(self, merging: Any, *values: Any) -> Any:
+        known = dict(zip(self.needed, values, strict=True))
+        found = tuple(task(known) for task in self.tasks)
+        return Several(found) if self.merge is None else self.merge(merging, *found)
 
 
 class ChunkTasks:
     """Tasks that make the blocks of Dask collections, looked through once for all passes.
 
-    A task costs about a millisecond, and a block that one task reads and another uses is held in
-    between. What only one block needs therefore becomes part of the task that sums over it, unless
-    it has more sources than there are collections: those can be computed side by side.
+    A block that one task reads and another uses is held in between. What only one block needs
+    therefore becomes part of the task that sums over it, unless it has more sources than there are
+    collections: those can be computed side by side.
 
     Parameters
     ----------
@@ -23,7 +53,7 @@ class ChunkTasks:
     """
 
     def __init__(self, nodes: Sequence[tuple[Any, ...]]):
-        from dask._task_spec import convert_legacy_graph
+        from dask._task_spec import DataNode, convert_legacy_graph
 
         self.keys: list[Keys] = [tuple(part.key for part in parts) for parts in nodes]
         graphs = {id(part.dask): part.dask for parts in nodes for part in parts}
@@ -37,6 +67,8 @@ class ChunkTasks:
             for key in keys:
                 users.setdefault(key, set()).add(("block", index))
         self.own = [self._own(index, users) for index in range(len(self.keys))]
+        apart = set(self.tasks).difference(*self.own)
+        self._shared = {k: self.tasks[k] for k in apart if isinstance(self.tasks[k], DataNode)}
 
     def _own(self, index: int, users: Mapping[Any, set[Any]]) -> set[Any]:
         """The tasks whose results nobody needs but this block; none where they are many."""
@@ -49,6 +81,10 @@ class ChunkTasks:
                 waiting.extend(self.tasks[key].dependencies)
         return own if _n_sources(own, self.tasks) <= len(self.keys[index]) else set()
 
+    @cached_property
+    def _small(self) -> dict[Any, Any]:
+        return _sent_along(self._shared, len(self.keys))
+
     def reduction(
         self,
         leaf: Callable[..., Any],
@@ -58,43 +94,137 @@ class ChunkTasks:
         shared: Any,
         merging: Any,
         tail: tuple[Callable[..., Any], bool] | None = None,
+        n_threads: int | None = None,
     ) -> Any:
         """A node: ``merge(merging, ...)`` as a tree over ``leaf(shared, *arguments, *parts)``.
 
         With ``tail``, a function and whether it needs the one before, each leaf is given after
         its arguments what ``function(that of the block before, *parts of it)`` says; else None.
+        With the number of threads of a cluster, neighbours that need the same are put together,
+        see :func:`portions`, and what all tasks share goes with each where it is small.
         """
         from dask._task_spec import DataNode, Task, TaskRef
         from dask.delayed import Delayed
+        from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
 
-        name = uuid4().hex
+        name, numbers = uuid4().hex, count()
         state, joining = f"fold-state-{name}", f"fold-merge-{name}"
-        graph: dict[Any, Any] = {
-            state: DataNode(state, shared),
-            joining: DataNode(joining, merging),
-        }
-        graph.update(self.tasks)
+        data = {state: DataNode(state, shared), joining: DataNode(joining, merging)}
+        small = self._small | _sent_along(data, len(self.keys)) if n_threads else {}
+        graph = _Graph(self.tasks | data, small)
+
+        def join(group: Sequence[Any]) -> Any:
+            if len(group) == 1:
+                return group[0]
+            key = (f"fold-join-{name}", next(numbers))
+            task = Task(key, merge, TaskRef(joining), *map(TaskRef, group))
+            # The last merge below is done by the one above: the last block waits for one task.
+            graph.put(task, [below for below in group[-1:] if below[0] == key[0]])
+            return key
+
         before: Any = None
         leaves = []
         for index, (keys, given) in enumerate(zip(self.keys, arguments, strict=True)):
             key, parts = (f"fold-{name}", index), [TaskRef(k) for k in keys]
             task = Task(key, leaf, TaskRef(state), *given, before, *parts)
-            own = set() if tail is not None else self.own[index]
-            graph[key] = Task.fuse(*(graph.pop(k) for k in own), task, key=key)
+            graph.put(task, set() if tail is not None else self.own[index])
             leaves.append(key)
             if tail is not None:
                 function, chained = tail
                 key = (f"fold-tail-{name}", index)
-                graph[key] = Task(key, function, before if chained else None, *parts)
+                graph.put(Task(key, function, before if chained else None, *parts))
                 before = TaskRef(key)
-
-        def join(group: Sequence[Any]) -> Any:
-            key = (f"fold-join-{name}", len(graph))
-            graph[key] = Task(key, merge, TaskRef(joining), *map(TaskRef, group))
-            return key
-
+        groups = []
+        for first, *others in portions(len(leaves), n_threads):
+            # Those that begin a group of the tree are merged at once: nothing comes before them.
+            group = [*graph.put_together(leaves[first], joining, merge)]
+            for part in others:
+                group += graph.put_together(leaves[part], joining, None)
+            groups.append(join(group))
+        root = levels(groups, join)
+        tasks, priority = _needed(graph, [root]), Priority(graph.sizes)
+        layer = MaterializedLayer(tasks, annotations={"priority": priority})
         node: Any = Delayed
-        return node(levels(leaves, join), graph)
+        return node(root, HighLevelGraph({name: layer}, {name: set()}), layer=name)
+
+
+@dataclass(frozen=True)
+class Priority:
+    """Merges first, then those of many blocks: what comes last is what others wait for."""
+
+    sizes: Mapping[Any, int]
+
+    def __call__(self, key: Any) -> float:
+        return -1.0 / self.sizes[key] if key in self.sizes else 0.0
+
+
+class _Graph(dict[Any, Any]):
+    """Tasks by their keys, of which some become part of others.
+
+    ``sizes`` are the numbers of blocks of those that read them. Those that are ``small`` are done
+    by each task that needs them.
+    """
+
+    def __init__(self, tasks: Mapping[Any, Any], small: Mapping[Any, Any]):
+        super().__init__(tasks)
+        self.sizes: dict[Any, int] = {}
+        self._small = small
+
+    def put(self, task: Any, own: Iterable[Any] = ()) -> None:
+        """Add a task, which does what the ``own`` tasks do too."""
+        from dask._task_spec import Task
+
+        parts = [*(self.pop(key) for key in own), task]
+        needed = set().union(*(part.dependencies for part in parts))
+        data = (self._small[key] for key in needed if key in self._small)
+        self[task.key] = Task.fuse(*data, *parts, key=task.key)
+
+    def put_together(
+        self, group: Sequence[Any], joining: Any, merge: Callable[..., Any] | None
+    ) -> Sequence[Any]:
+        """Make one of the tasks of a group if all need the same; returns the keys that stay."""
+        from dask._task_spec import Task, TaskRef
+
+        self.sizes.update(dict.fromkeys(group, 1))
+        tasks = tuple(self[key] for key in group)
+        needed = tasks[0].dependencies
+        if len(group) == 1 or any(task.dependencies != needed for task in tasks):
+            return group
+        for key in group:
+            del self[key]
+        self.sizes[group[0]] = len(group)
+        portion = Portion(tasks, tuple(needed), merge)
+        self.put(Task(group[0], portion, TaskRef(joining), *map(TaskRef, needed)))
+        return group[:1]
+
+
+def _sent_along(data: Mapping[Any, Any], n_tasks: int) -> dict[Any, Any]:
+    """Tasks that unpack those of the data that can go along with every task: they are small.
+
+    As tasks of their own they would be waited for, and be brought from worker to worker; as they
+    are, the scheduler would pickle them for each task, which takes 3 ms where there is a closure.
+    """
+    from dask._task_spec import Task
+    from distributed.protocol import pickle
+
+    dump: Any = pickle.dumps
+    most = min(SENT_ALONG, IN_ALL // n_tasks)
+    small = {}
+    for key, node in data.items():
+        arrays: list[Any] = []
+        told = dump(node.value, buffer_callback=arrays.append)
+        if len(told) + sum(array.raw().nbytes for array in arrays) <= most:
+            small[key] = Task(key, _unpacked, dump(node.value) if arrays else told)
+    return small
+
+
+@lru_cache(maxsize=16)
+def _unpacked(data: bytes) -> Any:
+    """What was sent along, once for all tasks of a worker that need it."""
+    from distributed.protocol import pickle
+
+    load: Any = pickle.loads
+    return load(data)
 
 
 def _needed(tasks: Mapping[Any, Any], keys: Iterable[Any]) -> dict[Any, Any]:

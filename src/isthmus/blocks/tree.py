@@ -9,6 +9,8 @@ Merge = Callable[[Any, Any], Any]
 # Statistics that one node of the tree takes together. Few: a worker holds them all at once.
 # Many: the tree is deep, and each level waits for the slowest.
 FAN_IN = 8
+# Portions of the rest that each thread is to have when one is handed out: workers end together.
+PORTIONS = 3
 
 
 def merge_group(merge: Merge, group: Iterable[Any]) -> Any:
@@ -73,6 +75,24 @@ def levels(
         groups = [nodes[i : i + fan_in] for i in range(0, len(nodes), fan_in)]
         nodes = [node(group) if len(group) > 1 else group[0] for group in groups]
     return nodes[0]
+
+
+def portions(n_leaves: int, n_threads: int | None) -> list[list[slice]]:
+    """Neighbouring leaves that one thread takes at a time: many at first, one by one in the end.
+
+    One list for each group of the tree's first level; None leaves all leaves by themselves.
+
+    >>> [len(parts) for parts in portions(40, 2)]
+    [2, 2, 2, 4, 8]
+    """
+    found = []
+    for start in range(0, n_leaves, FAN_IN):
+        size = FAN_IN if n_threads else 1
+        while size > 1 and size * PORTIONS * (n_threads or 1) > n_leaves - start:
+            size //= 2
+        stop = min(start + FAN_IN, n_leaves)
+        found.append([slice(i, min(i + size, stop)) for i in range(start, stop, size)])
+    return found
 
 
 def depth(n_leaves: int, *, fan_in: int = FAN_IN) -> int:

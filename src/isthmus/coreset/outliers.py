@@ -7,6 +7,7 @@ from sklearn.base import OutlierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from isthmus._parameters import Constraint, choice, real
+from isthmus.blocks.folding import gather
 from isthmus.coreset.base import COST, CoreMachine, kernel_columns, single_expansion
 from isthmus.coreset.in_blocks import CoreSets, accuracy, fit_core_sets, take_over
 from isthmus.coreset.problems import KernelProblem
@@ -117,7 +118,7 @@ class CoreVectorOutlierDetector(OutlierMixin, CoreMachine):
         take_over(self, fitted)
         self.support_, self.gap_ = numbers[fitted.support_], float(gaps[0])
         if not isinstance(self.contamination, str):
-            scores = rows.fold(_scores, _append, state=self.expansion_)
+            scores = gather(rows, _scores, state=self.expansion_)
             self.offset_ = float(np.quantile(scores, self.contamination))
         return self
 
@@ -150,7 +151,3 @@ def _slack(detector: CoreVectorOutlierDetector) -> Array:
 
 def _scores(X: Any, *, state: Expansion) -> Array:
     return state(checked_block(state.kernel, X))[:, 0]
-
-
-def _append(a: Array, b: Array) -> Array:
-    return np.concatenate([a, b])

@@ -8,6 +8,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from isthmus._checks import check_choice, check_length
+from isthmus.blocks.folding import gather
 from isthmus.blocks.rows import Rows
 from isthmus.blocks.slices import block_slices
 from isthmus.manifold.gtm.landscape import (
@@ -163,8 +164,7 @@ class BaseNodeMixture(BaseLatentMap):
                 Z = self._posterior_points(Y)
             return np.asarray(Z.astype(X.dtype, copy=False))
 
-        found: Array = rows.fold(points, _append)
-        return found
+        return gather(rows, points)
 
     def _landscape(self, X: Any, y: Any, class_weight: str | None) -> Landscape:
         check_is_fitted(self)
@@ -200,7 +200,3 @@ class BaseNodeMixture(BaseLatentMap):
 
     def _parts(self, X: Array) -> Any:
         return block_slices(len(X), 1, block_size=block_rows(len(self.nodes_)))
-
-
-def _append(a: Array, b: Array) -> Array:
-    return np.concatenate([a, b])

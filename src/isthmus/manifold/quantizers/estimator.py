@@ -15,6 +15,7 @@ from isthmus._parameters import Constraint, integer, jobs, real, seed
 from isthmus._warnings import warn
 from isthmus.blocks.drawing import take_rows
 from isthmus.blocks.fitting import open_fit
+from isthmus.blocks.folding import gather
 from isthmus.blocks.rows import Rows, open_rows
 from isthmus.blocks.slices import block_slices
 from isthmus.manifold.quantizers.harmonic import (
@@ -171,9 +172,8 @@ class KHarmonicMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         self.cluster_centers_ = best.centres * spread + mean
         self.history_ = [error * unit for error in best.errors]
         self.inertia_, self.n_iter_ = min(self.history_), len(best.errors)
-        self.labels_ = rows.fold(
-            _nearest_of_block, _append, state=self.cluster_centers_, n_jobs=self.n_jobs
-        )
+        labels = gather(rows, _labels_of_block, state=self.cluster_centers_, n_jobs=self.n_jobs)
+        self.labels_ = labels.astype(np.intp)
         return self
 
     def predict(self, X: Any) -> IntArray:
@@ -285,5 +285,6 @@ def _nearest_of_block(X: Array, *weights: Array, state: Array) -> IntArray:
     return found
 
 
-def _append(a: IntArray, b: IntArray) -> IntArray:
-    return np.concatenate([a, b])
+def _labels_of_block(X: Array, *weights: Array, state: Array) -> Array:
+    """The same in a byte or two each, of which there is one for each row of all blocks."""
+    return _nearest_of_block(X, state=state).astype(np.min_scalar_type(len(state)))
