@@ -654,7 +654,7 @@ def test_a_search_on_some_rows_is_conditioned_on_all():
     X = rng.uniform(-3, 3, size=(400, 1))
     y = np.sin(2 * X[:, 0]) + 0.1 * rng.normal(size=400)
     some = GaussianProcess(approximation=Inducing(30, n_search=100), random_state=0).fit(X, y)
-    every = GaussianProcess(approximation=Inducing(30), random_state=0).fit(X, y)
+    every = GaussianProcess(approximation=Inducing(30, n_search=None), random_state=0).fit(X, y)
     # The bound of all rows is the aim of one search and not of the other.
     assert some.log_marginal_likelihood_ <= every.log_marginal_likelihood_ + 1e-3
     assert_allclose(some.predict(X), np.sin(2 * X[:, 0]), atol=0.15)
@@ -676,7 +676,7 @@ def test_the_middle_level_ends_where_the_search_on_all_rows_does(monkeypatch):
     rng = np.random.default_rng(1)
     X = rng.uniform(-3, 3, size=(500, 1))
     y = np.sin(2 * X[:, 0]) + 0.1 * rng.normal(size=500)
-    model = GaussianProcess(approximation=Inducing(25), random_state=0, tol=1e-6)
+    model = GaussianProcess(approximation=Inducing(25, n_search=None), random_state=0, tol=1e-6)
     without = clone(model).fit(X, y).log_marginal_likelihood_
     monkeypatch.setattr(training, "MIDDLE_ROWS", 120)
     assert_allclose(clone(model).fit(X, y).log_marginal_likelihood_, without, atol=0.05)

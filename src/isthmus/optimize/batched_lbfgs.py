@@ -42,6 +42,7 @@ def minimize_rows(
     max_iter: int = 200,
     memory: int = 8,
     scale: float | None = None,
+    first_length: float = 1.0,
     verbose: int = 0,
 ) -> SolverResult:
     """Minimise ``fun`` for every row of ``Z`` by L-BFGS with backtracking.
@@ -61,6 +62,8 @@ def minimize_rows(
     max_iter, memory : int
     scale : float, optional
         Size of a gradient entry that counts as large; by default the largest at the start.
+    first_length : float
+        Longest first step. A start that is nearer than that costs an evaluation.
     verbose : int
         1 shows a progress line on a terminal.
 
@@ -97,9 +100,9 @@ def minimize_rows(
         )
         direction = _descent_direction(x, g, (S, Y, rho), low, high)
         first = ~rho.any(axis=0)
-        # Without curvature a unit gradient step has no meaning: start with a unit length.
+        # Without curvature a unit gradient step has no meaning: start with a known length.
         length = np.linalg.norm(direction, axis=1)
-        step = np.where(first, 1 / np.maximum(length, 1e-300), 1.0)
+        step = np.where(first, first_length / np.maximum(length, 1e-300), 1.0)
         step = np.minimum(step, 1.0) if n_iter == 1 else step
         x_new, f_new, g_new, moved = _backtrack(fun, rows, x, f, g, direction, step, low, high)
         S, Y, rho = _remember((S, Y, rho), x_new - x, g_new - g, memory)

@@ -4,13 +4,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin, clone
-from sklearn.linear_model import RidgeCV
-from sklearn.pipeline import make_pipeline
 
 from isthmus._estimator import Estimator
 from isthmus.blocks.sampling import sample_rows
 from isthmus.dependence.distances import distance_correlation
-from isthmus.features.kernel_pca.estimator import KernelPCA
 from isthmus.kernels.vectors.gaussian import Gaussian
 from isthmus.regression.ridge.estimator import DEFAULT_ALPHAS, KernelRidgeCV
 from isthmus.typing import Array
@@ -23,7 +20,6 @@ MAX_ROWS = 4000
 N_LANDMARKS = 1000
 # Rows on which columns are weighted and powers and kernels chosen.
 N_SELECTION = 1000
-LANDMARK_ALPHAS = tuple(10.0**power for power in range(-6, 3))
 # Predicted coordinates are noisy: with hardly any penalty the noise would be fitted.
 COORDINATE_ALPHAS = tuple(10.0**power for power in np.arange(-4, 2.1, 0.5))
 SMALLEST_WEIGHT = 1e-3
@@ -71,7 +67,8 @@ class RelevanceRidge(MultiOutputMixin, RegressorMixin, Estimator):
             power = min(tried, key=lambda g: tried[g].loo_error_ or 0.0)
         scale = weights**power
         if many:
-            self.model_ = landmark_ridge(tried[power].kernel_).fit(X * scale, T)
+            kernel = tried[power].kernel_
+            self.model_ = KernelRidgeCV(kernel, n_landmarks=N_LANDMARKS).fit(X * scale, T)
             self.kernel_, self.alpha_ = self.kernel, self.alpha  # cheap to choose again
         else:
             self.model_ = model.fit(X * scale, T)
@@ -86,12 +83,6 @@ class RelevanceRidge(MultiOutputMixin, RegressorMixin, Estimator):
     def settled(self) -> "RelevanceRidge":
         """An unfitted copy with power, kernel and penalty fixed to those chosen."""
         return RelevanceRidge(powers=(self.power_,), kernel=self.kernel_, alpha=self.alpha_)
-
-
-def landmark_ridge(kernel: Any) -> Any:
-    """Unfitted ridge regression in the span of landmarks, for many rows."""
-    features = KernelPCA(kernel=kernel, n_landmarks=N_LANDMARKS, random_state=0)
-    return make_pipeline(features, RidgeCV(alphas=LANDMARK_ALPHAS))
 
 
 def column_weights(X: Array, T: Array) -> Array:

@@ -17,6 +17,8 @@ from isthmus.typing import Array, BoolArray, IntArray, Objects
 
 # Starts of one query must differ: outputs this similar count as one.
 SIMILAR = 0.5
+# Longest first step, in units of the spread of the outputs: starts are nearer to the answer.
+FIRST_LENGTH = 0.3
 
 
 @dataclass(kw_only=True)
@@ -147,6 +149,7 @@ def search_outputs(
         tol=search.tol,
         max_iter=search.max_iter,
         scale=1.0,  # values are of the size of kernel values, whatever the batch
+        first_length=FIRST_LENGTH,
         verbose=verbose,
     )
     outputs = np.clip(middle + result.x * box.unit, box.low, box.high)
