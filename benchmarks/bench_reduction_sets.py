@@ -1,5 +1,7 @@
 """Reduced sets: pursuit of an expansion, and compressed machines."""
 
+from unittest.mock import patch
+
 import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.linear_model import orthogonal_mp_gram
@@ -8,7 +10,7 @@ from sklearn.svm import SVC
 from benchmarks._harness import Contest, Unavailable, benchmark
 from isthmus.datasets import load_letter, load_usps
 from isthmus.kernels import Gaussian
-from isthmus.reduction import compress, reduce_expansion
+from isthmus.reduction import compress, compression, reduce_expansion
 
 N_POINTS = 100
 
@@ -137,3 +139,86 @@ def compress_moved(name):
         lambda: compress(machine, n, points="kept"),
         quality,
     )
+
+
+def _digits(seed):
+    X, y = load_digits(return_X_y=True)
+    return X / 16, y, np.random.default_rng(seed).permutation(len(X))
+
+
+def _unshuffled_digits(seed):
+    """In the order of their writers, which change."""
+    X, y = load_digits(return_X_y=True)
+    return X / 16, y, np.roll(np.arange(len(X)), 90 * seed)
+
+
+def _usps(seed):
+    try:
+        data = load_usps()
+    except FileNotFoundError as error:
+        raise Unavailable(str(error).splitlines()[0]) from error
+    X, y = np.concatenate([data.X_train, data.X_test]), np.r_[data.y_train, data.y_test]
+    return X, y, np.random.default_rng(seed).permutation(len(X))
+
+
+def _moons(seed):
+    from sklearn.datasets import make_moons
+
+    return *make_moons(6000, noise=0.25, random_state=seed), np.arange(6000)
+
+
+def _four_classes(seed):
+    from sklearn.datasets import make_classification
+
+    shape = {"n_features": 10, "n_informative": 6, "n_classes": 4, "class_sep": 1.2}
+    return *make_classification(6000, **shape, random_state=seed), np.arange(6000)
+
+
+PROMISES = {
+    "moons": _moons,
+    "four classes": _four_classes,
+    "USPS": _usps,
+    "digits": _digits,
+    "unshuffled digits": _unshuffled_digits,
+}
+MAX_LOSS = 0.005
+
+
+@benchmark(
+    "compress-promise",
+    work="accuracy lost on new rows by compress(svc, X, y, max_loss=0.005), 600 rows to fit, 600 "
+    "to validate, 20 splits, in per cent",
+    peer="the same by the loss on the validation rows alone",
+    cases=tuple(PROMISES),
+    quick=("moons",),
+    goal="more than allowed in at most 2 of 20 splits, where new rows are many and alike",
+)
+def promise(case):
+    machines = []
+    for seed in range(20):
+        X, y, order = PROMISES[case](seed)
+        fit, judge, new = order[:600], order[600:1200], order[1200:]
+        full = SVC(C=10.0).fit(X[fit], y[fit])
+        machines.append((full, X[judge], y[judge], X[new], y[new]))
+
+    def losses(confident):
+        found = []
+        with patch.object(compression, "CONFIDENT", confident):
+            for full, X, y, new, truth in machines:
+                small = compress(full, X=X, y=y, max_loss=MAX_LOSS)
+                lost = full.score(new, truth) - small.score(new, truth)
+                differ = full.predict(new) != small.predict(new)
+                noise = np.sqrt(np.sum(differ)) / len(new)
+                found.append((lost, small.n_points_ / len(full.support_), noise))
+        return np.array(found)
+
+    def quality(found):
+        return {
+            "above 0.5": float(np.sum(found[:, 0] > MAX_LOSS)),
+            "mean": 100 * float(found[:, 0].mean()),
+            "worst": 100 * float(found[:, 0].max()),
+            "standard error of one": 100 * float(found[:, 2].mean()),
+            "points kept": 100 * float(found[:, 1].mean()),
+        }
+
+    return Contest(lambda: losses(compression.CONFIDENT), lambda: losses(0.0), quality)

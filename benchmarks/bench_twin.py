@@ -1,6 +1,7 @@
 """Twin Gaussian processes against regressions that predict each output for itself."""
 
 import numpy as np
+from scipy.stats import spearmanr
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, WhiteKernel
@@ -196,3 +197,94 @@ def learned(n):
         lambda: TwinGaussianProcess().fit(X, Y).predict(new),
         lambda Z: {"MAE": np.abs(Z - truth).mean()},
     )
+
+
+def _smooth(X):
+    return np.column_stack([np.sin(3 * X[:, 0]), np.cos(2 * X[:, 1]) + X[:, 0]])
+
+
+def _half_outside(rng):
+    """Half of the queries lie beyond the data."""
+    X, inside = rng.uniform(-1, 1, size=(150, 2)), rng.uniform(-1, 1, size=(60, 2))
+    far = rng.uniform(1, 3, size=(60, 2)) * rng.choice([-1, 1], size=(60, 2))
+    new = np.concatenate([inside, far])
+    return X, _smooth(X) + 0.05 * rng.normal(size=X.shape), new, _smooth(new)
+
+
+def _all_inside(rng):
+    X, new = rng.uniform(-1, 1, size=(150, 2)), rng.uniform(-1, 1, size=(120, 2))
+    return X, _smooth(X) + 0.05 * rng.normal(size=X.shape), new, _smooth(new)
+
+
+def _sparse_edges(rng):
+    X, new = rng.normal(size=(150, 2)), 1.3 * rng.normal(size=(120, 2))
+    return X, _smooth(X) + 0.05 * rng.normal(size=X.shape), new, _smooth(new)
+
+
+def _several_answers(rng):
+    """An S on its side: up to three outputs for one input."""
+
+    def inputs(t):
+        return (t + 0.3 * np.sin(2 * np.pi * t))[:, None]
+
+    t, q = rng.uniform(size=200), rng.uniform(size=120)
+    return inputs(t) + 0.05 * rng.normal(size=(200, 1)), t[:, None], inputs(q), q[:, None]
+
+
+def _noisy_half(rng):
+    """Outputs are noisy where the input is positive."""
+
+    def outputs(X):
+        clean = np.column_stack([np.sin(3 * X), np.cos(3 * X)])
+        return clean + (0.02 + 0.5 * (X > 0)) * rng.normal(size=clean.shape)
+
+    X, new = rng.uniform(-1, 1, size=(200, 1)), rng.uniform(-1, 1, size=(120, 1))
+    return X, outputs(X), new, outputs(new)
+
+
+REGIMES = {
+    "half of the queries outside": _half_outside,
+    "all inside": _all_inside,
+    "sparse edges": _sparse_edges,
+    "several answers": _several_answers,
+    "noise in one half": _noisy_half,
+}
+
+
+@benchmark(
+    "twin-reliability",
+    work="Rank correlation with the error of 120 queries, mean of 5 draws, of what is known "
+    "about each prediction (under the divergence and its inverse)",
+    peer="sklearn GaussianProcessRegressor, its standard deviation against its own errors",
+    cases=tuple(REGIMES),
+    quick=("all inside",),
+    goal="`uncertainty` above 0.2 in every row",
+)
+def reliability(case):
+    draws = [REGIMES[case](np.random.default_rng(seed)) for seed in range(5)]
+
+    def correlation(known, outputs, truth):
+        error = np.abs(np.reshape(outputs, truth.shape) - truth).mean(axis=1)
+        return spearmanr(known, error)[0]
+
+    def ours():
+        found = {}
+        for name, criterion in (("", "kl"), (" (inverse)", "inverse_kl")):
+            for X, Y, new, truth in draws:
+                details = TwinGaussianProcess(criterion=criterion).fit(X, Y).predict_details(new)
+                for kind in ("uncertainty", "input_variance", "criterion"):
+                    known = getattr(details, kind)
+                    rank = correlation(known, details.outputs, truth)
+                    found.setdefault(kind.replace("_", " ") + name, []).append(rank)
+        return {name: float(np.mean(ranks)) for name, ranks in found.items()}
+
+    def peer():
+        ranks = []
+        for X, Y, new, truth in draws:
+            kernel = RBF(1.0, (0.03, 30)) + WhiteKernel(0.1, (1e-6, 10.0))
+            model = GaussianProcessRegressor(kernel, normalize_y=True).fit(X, Y)
+            outputs, deviation = model.predict(new, return_std=True)
+            ranks.append(correlation(deviation.reshape(len(new), -1).mean(axis=1), outputs, truth))
+        return {"standard deviation": float(np.mean(ranks))}
+
+    return Contest(ours, peer, lambda found: found)

@@ -21,6 +21,7 @@ from isthmus.features import KernelPCA
 from isthmus.kernels import DTWKernel, Expansion, Gaussian
 from isthmus.kernels.points import squared_norms
 from isthmus.reduction import compress, reduce_expansion
+from isthmus.reduction.compression import upper_loss
 from isthmus.reduction.moving import move_points
 from isthmus.reduction.thresholds import best_threshold, set_thresholds
 from isthmus.regression import KernelRidgeCV
@@ -339,6 +340,27 @@ def test_what_validation_data_allow_is_kept_on_new_data():
     assert small.n_points_ < 0.2 * len(full.support_)
     loss = full.score(X[1168:] / 16, y[1168:]) - small.score(X[1168:] / 16, y[1168:])
     assert loss < 0.01  # was 0.08
+
+
+def test_the_accuracy_lost_is_bounded_from_above():
+    rng = np.random.default_rng(0)
+    true, below = 0.01, 0
+    for _ in range(400):
+        kind = rng.choice(3, size=1000, p=[0.02, 0.03, 0.95])  # gained, lost, the same
+        before, after = kind != 0, kind != 1
+        below += upper_loss(before, after) < true
+    assert 0.06 < below / 400 < 0.14  # one in ten
+    same = np.ones(255, dtype=bool)
+    assert upper_loss(same, same) <= 0.005 < upper_loss(same[:-1], same[:-1])
+
+
+def test_few_validation_rows_are_told_what_they_can_show(moons):
+    X, y = moons
+    full = SVC(C=1.0).fit(X[:200], y[:200])
+    with pytest.warns(UserWarning, match="100 validation rows can show a loss of at most 0.013"):
+        small = compress(full, X=X[200:300], y=y[200:300])
+    assert small.n_points_ < len(full.support_)
+    assert small.score(X[200:300], y[200:300]) >= full.score(X[200:300], y[200:300])
 
 
 def test_thresholds_are_moved_only_where_left_out_rows_agree(moons, rng):

@@ -110,13 +110,23 @@ def test_coefficients_sum_to_zero_even_with_next_to_no_penalty(pairs):
     assert np.abs(model.dual_coef_.sum(axis=0)).max() < 1e-6 * np.abs(model.dual_coef_).max()
 
 
-def test_single_precision_gets_no_penalty_below_its_rounding_errors(pairs):
-    X, _ = pairs
-    smooth = np.sin(X[:, 0])
-    double = KernelRidgeCV(Gaussian(0.5)).fit(X, smooth)
-    single = KernelRidgeCV(Gaussian(0.5)).fit(X.astype(np.float32), smooth.astype(np.float32))
-    assert single.alpha_ > double.alpha_
-    assert_allclose(single.predict(X.astype(np.float32)), smooth, atol=1e-2)
+@pytest.mark.parametrize("noise", [0.0, 1e-4, 0.003, 0.1])
+@pytest.mark.parametrize("alpha", ["loo", 1e-9])
+def test_single_precision_predicts_as_well_as_double_whatever_the_noise(noise, alpha):
+    rng = np.random.default_rng(0)
+    X, new = (rng.uniform(size=(n, 2)).astype(np.float32).astype(float) for n in (150, 300))
+
+    def smooth(Z):
+        return np.sin(3 * Z[:, 0]) * np.cos(2 * Z[:, 1])
+
+    y = smooth(X) + noise * rng.normal(size=150)
+    errors, given = [], {} if alpha == "loo" else {"alpha": alpha}
+    for kind in (np.float64, np.float32):
+        model = KernelRidgeCV(Gaussian(0.5), **given).fit(X.astype(kind), y.astype(kind))
+        predicted = model.predict(new.astype(kind))
+        assert predicted.dtype == kind
+        errors.append(np.sqrt(np.mean((predicted - smooth(new)) ** 2)))
+    assert errors[1] < 1.05 * errors[0] + 1e-6  # the type of the answer
 
 
 def test_more_outputs_than_rows_choose_the_same_penalty(pairs, rng):

@@ -12,6 +12,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from isthmus._checks import check_choice, check_float, check_int
+from isthmus._warnings import warn
 from isthmus.kernels.definiteness import check_gram, spread
 from isthmus.kernels.expansion import Expansion
 from isthmus.kernels.objects import take
@@ -24,6 +25,7 @@ from isthmus.reduction.sklearn_machines import as_machine
 from isthmus.reduction.thresholds import set_thresholds
 from isthmus.typing import BoolArray
 
+CONFIDENT = 1.2816  # standard errors above which a tenth of a normal distribution lies
 _EXACT = 1e-9  # share of the squared length below which chosen points need not move
 
 
@@ -62,13 +64,18 @@ def compress(
         Alternatively, the maximum squared error of the functions, as a share of their squared
         length. Points whose move would exceed it stay where they are.
     X, y : validation data or None
-        With neither of the two above, the result is the smallest model that scores at most
-        ``max_loss`` worse than the full one on these data, which must be new to both. Of a
-        classifier the loss is counted row by row and one standard error is added to it, because the
-        model was chosen among many by these rows. The thresholds of a support vector classifier
-        are chosen again where rows left out of the choice say that it helps, and are judged on
-        such rows.
+        With neither of the two above, the result is the smallest model found whose score is at
+        most ``max_loss`` worse than that of the full one. These data must be new to both. The
+        thresholds of a support vector classifier are chosen again where rows left out of the
+        choice say that it helps, and are judged on such rows.
     max_loss : float, default=0.005
+        For a classifier, a bound for *new* rows of the same kind, with confidence 0.9: what is
+        compared is the upper end of a one-sided interval for the difference of the two
+        accuracies, from the rows that only one of the two models has right [AgrestiMin2005]_.
+        One compression in ten may lose more, and so may rows of another kind. With few
+        validation rows (below 255 for 0.005) even a model that loses none of them cannot show so
+        little: there it must lose no more rows than it gains, and a warning says what that shows.
+        For other models, the difference of their scores on ``X``, as measured.
     select : {"least_squares", "matching"}, default="least_squares"
     points : {"auto", "kept", "moved"}, default="auto"
         "kept" leaves the chosen points where they are, as published; "moved" moves them to where
@@ -227,10 +234,8 @@ def _shorten(holder: Any, whole: Any, request: CompressionRequest, X: Any, y: An
 
     if not request.by_score:
         return model_at(len(path.indices))[0]
-    loss = _loss_on(whole, X, y)
-    return _smallest_good(
-        len(path.indices), model_at, lambda model, right: loss(model, right) <= request.max_loss
-    )
+    good = _allowance(whole, X, y, request.max_loss)
+    return _smallest_good(len(path.indices), model_at, good)
 
 
 def _short_expansion(
@@ -246,23 +251,47 @@ def _short_expansion(
     return long.over(Z, B.reshape(len(Z), -1)), error
 
 
-def _loss_on(whole: Any, X: Any, y: Any) -> Callable[[Any, BoolArray | None], float]:
-    """How much worse than ``whole`` a model scores on these rows; of a classifier, at most.
+def _allowance(whole: Any, X: Any, y: Any, max_loss: float) -> Callable[..., bool]:
+    """Whether a model, and which rows it has right, is at most so much worse than ``whole``.
 
-    A classifier is compared row by row. The smallest of many models was chosen because it looked
-    good on these rows, so that one standard error is added to what it loses on them.
+    A classifier is compared row by row, and by the upper end of an interval: the smallest of many
+    models was chosen because it looked good on these rows.
     """
     if not (is_classifier(whole) and callable(getattr(whole, "predict", None))):
         full = whole.score(X, y)
-        return lambda model, _: float(full - model.score(X, y))
+        return lambda model, _: full - model.score(X, y) <= max_loss
     labels = np.asarray(y)
-    before = np.asarray(whole.predict(X) == labels, dtype=float)
+    before = np.asarray(whole.predict(X) == labels)
+    least = upper_loss(before, before)
+    if least > max_loss:
+        warn(
+            f"compress: {len(labels)} validation rows can show a loss of at most {least:.2g}, not "
+            f"of max_loss={max_loss:g}. Give more rows or a larger max_loss.",
+            UserWarning,
+        )
 
-    def loss(model: Any, right: BoolArray | None) -> float:
-        lost = before - (model.predict(X) == labels if right is None else right)
-        return float(lost.mean() + lost.std() / np.sqrt(len(lost)))
+    def good(model: Any, right: BoolArray | None) -> bool:
+        after = np.asarray(model.predict(X) == labels) if right is None else right
+        return upper_loss(before, after) <= max(max_loss, least)
 
-    return loss
+    return good
+
+
+def upper_loss(before: BoolArray, after: BoolArray) -> float:
+    """Upper end of a one-sided interval for the accuracy lost between two models.
+
+    Only rows that one model alone has right count; half a row is added to each of the four
+    kinds, so that none lost is not taken for certainty [AgrestiMin2005]_.
+
+    >>> import numpy as np
+    >>> right = np.ones(1000, dtype=bool)
+    >>> round(upper_loss(right, right), 5)
+    0.00128
+    """
+    lost, gained = (0.5 + np.sum(a & ~b) for a, b in ((before, after), (after, before)))
+    n, net = len(before) + 2, lost - gained
+    spread = np.sqrt(lost + gained - net**2 / n)
+    return float((net + CONFIDENT * spread) / n)
 
 
 def _smallest_good(

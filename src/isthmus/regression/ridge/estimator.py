@@ -27,7 +27,7 @@ from isthmus.regression.kernel_weights import (
 )
 from isthmus.regression.outputs import check_counts, check_outputs
 from isthmus.regression.ridge.by_landmarks import LandmarkFit, RowsInMemory, fit_by_landmarks
-from isthmus.regression.ridge.exact import RidgeSearch, fit_exactly, training_system
+from isthmus.regression.ridge.exact import RidgeSearch, fine_objects, fit_exactly, training_system
 from isthmus.regression.ridge.in_blocks import fit_in_blocks
 from isthmus.regression.ridge.landmarks import LandmarkSmoother
 from isthmus.regression.ridge.search import AUTO, KERNELS, explore_widths, is_auto
@@ -93,8 +93,8 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
     alpha_ : float
         The penalty chosen.
     loo_error_ : float or None
-        Its mean squared error on rows left out (None where nothing was to be chosen). For inputs
-        in single precision it counts what rounding errors of the kernel add to a prediction.
+        Its mean squared error on rows left out (None where nothing was to be chosen). Landmarks in
+        single precision add their rounding errors to it.
     dual_coef_ : ndarray of shape (n_objects, n_outputs) or (n_objects,)
     intercept_ : ndarray of shape (n_outputs,) or float
     objects_ : the training objects, or the landmarks; of these without those that the others span
@@ -102,9 +102,8 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
 
     Notes
     -----
-    Systems are solved in double precision whatever the inputs are: penalties that predict well are
-    often smaller than what single precision can tell from zero. Predictions have the precision of
-    the inputs, and so have coefficients but for a linear kernel.
+    Systems are solved in double precision. Predictions have the type of the inputs; objects whose
+    kernel values, in single precision, would add a hundredth to the error are kept as doubles.
 
     With landmarks, ``smooth`` and ``weights`` need the training objects, which the model keeps
     besides (a reference, not a copy). ``model.with_expansion(model.expansion_)`` has forgotten them
@@ -246,10 +245,11 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
         counts = check_counts(self, sample_weight, len(Y))
         Y = self._begin(Y)
         self._single = is_single(X)
-        search = self._search(kernels, alphas, selection, single=self._single)
-        if self.n_landmarks is None or self.n_landmarks >= len(Y):
+        exact = self.n_landmarks is None or self.n_landmarks >= len(Y)
+        search = self._search(kernels, alphas, selection, single=self._single and not exact)
+        if self.n_landmarks is None or exact:
             kernel, *function, alpha, error = fit_exactly(search, X, Y, counts)
-            self._keep(kernel, kernel.reference(X), *function)
+            self._keep(kernel, fine_objects(kernel, X, Y, function[0], error), *function)
             self.alpha_, self.loo_error_ = float(alpha), error
         else:
             rng = check_random_state(self.random_state)

@@ -8,7 +8,7 @@ import numpy as np
 
 from isthmus._memory import fits_memory, require_memory
 from isthmus.kernels.base import Kernel
-from isthmus.kernels.definiteness import checked_gram
+from isthmus.kernels.definiteness import checked_gram, spread
 from isthmus.kernels.landmarks import free_origin, is_single
 from isthmus.kernels.objects import n_objects, take
 from isthmus.regression.kernel_weights import RidgeSystem, ridge_system
@@ -16,6 +16,10 @@ from isthmus.regression.ridge.left_out import left_out_errors
 from isthmus.regression.ridge.matrix_free import matrix_free_system
 from isthmus.regression.selection import Choice, Explore, Selection
 from isthmus.typing import Array, IntArray, Objects
+
+# Share of the left-out error that rounding may add to it, and what counts as an error, in units of
+# the outputs, where none was measured.
+HURTS, UNSEEN = 0.01, 1e-4
 
 
 @dataclass(frozen=True)
@@ -166,3 +170,20 @@ def own_gram(kernel: Kernel, X: Any, owner: Any, origin: Array | None = None) ->
     if kernel.pairwise:
         return kernel.gram(X, kernel.reference(X)).copy()
     return np.asarray(checked_gram(kernel, X, X, owner), dtype=np.float64)
+
+
+def fine_objects(kernel: Kernel, X: Any, Y: Array, C: Array, error: float | None) -> Objects:
+    r"""The objects of a prediction, as doubles where kernel values in single precision would hurt.
+
+    Rounding errors add :math:`\epsilon^2\|c\|^2` times the mean square of the kernel to a squared
+    error: on rows without noise, whose coefficients are large, more than there is without them.
+    """
+    objects = kernel.reference(X)
+    if not is_single(objects) or kernel.pairwise or "explicit" in kernel.provides:
+        return objects
+    some = take(objects, spread(n_objects(objects)))
+    square = float(np.mean(np.square(kernel.gram(some, some), dtype=np.float64)))
+    added = float(np.finfo(np.float32).eps) ** 2 * square * float(np.sum(C * C)) / C.shape[1]
+    if error is None:
+        error = UNSEEN**2 * float(np.mean(np.var(Y, axis=0)))
+    return objects.astype(np.float64) if added > HURTS * error else objects

@@ -8,7 +8,7 @@ grows with the number of training pairs, and fitting is a sum over their rows.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cache, cached_property, partial, reduce
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -26,6 +26,7 @@ from isthmus.structured.twin.formulas import (
     RowCriterion,
     added_divergence,
     centred_border,
+    distance_from_mean,
     hsic_criterion,
     hsic_table,
     inverse_added_divergence,
@@ -46,6 +47,8 @@ class TwinQuery(NamedTuple):
     start: Array | None  # kernel ridge regression, where outputs are vectors
     input_variance: Array  # η: what the training inputs leave unknown of the new ones
     to_nats: Callable[[Array], Array]  # values of the criterion in their final unit
+    # Of rows g and g_yy of answers: how far these are from the mean of the input process.
+    mismatch: Callable[[Array, Array], Array] | None = None
 
 
 # Quadratic forms of trial outputs that are the same for all queries.
@@ -97,20 +100,29 @@ class ExactBridge:
         u = linalg.cho_solve(self.factor, k_x.T, check_finite=False).T
         eta = np.maximum(k_xx - np.einsum("ij,ij->i", k_x, u), x_noise)
         start = ridge_start(u, self.outputs) if y_kernel.vectors else None
+
+        @cache
+        def uGu() -> Array:
+            total = np.zeros(len(u))
+            for rows in block_slices(u.shape[1], u.shape[1]):
+                block = y_kernel.gram(take(self.outputs, rows), self.outputs)
+                total += np.einsum("ij,ij->i", u[:, rows], product(u, block.T))
+            return total
+
+        def mismatch(g: Array, g_yy: Array) -> Array:
+            return distance_from_mean(g, g_yy, u, uGu())
+
         if self.kind == "inverse_kl":
             judges = shared_inverse_kl(self.Q, self.M, product(k_x, self.Q), k_xx, y_noise)
             return TwinQuery(
-                *judges, start, eta, lambda values: inverse_added_divergence(values, eta)
+                *judges, start, eta, partial(inverse_added_divergence, eta=eta), mismatch
             )
 
         def to_nats(values: Array) -> Array:
-            uGu = y_noise * np.einsum("ij,ij->i", u, u)
-            for rows in block_slices(u.shape[1], u.shape[1]):
-                block = y_kernel.gram(take(self.outputs, rows), self.outputs)
-                uGu += np.einsum("ij,ij->i", u[:, rows], product(u, block.T))
-            return added_divergence(values, uGu, eta)
+            with_noise = uGu() + y_noise * np.einsum("ij,ij->i", u, u)
+            return added_divergence(values, with_noise, eta)
 
-        return TwinQuery(*shared_kl(self.Q, u, eta, y_noise), start, eta, to_nats)
+        return TwinQuery(*shared_kl(self.Q, u, eta, y_noise), start, eta, to_nats, mismatch)
 
 
 def ridge_start(u: Array, Y: Array) -> Array:
@@ -207,6 +219,8 @@ class LandmarkBridge:
     x_rest: Array  # η = k_xx - ψ' x_rest ψ
     Q: Array
     M: Array  # of the inverse criterion; G for u'Gu of the other
+    image: Array  # from ψ(x) to where the input process puts the output, in landmark features
+    y_root: Array  # φ(y) = y_root' g(Z_y, y)
     ridge: Array | None  # start from ψ(x), less the mean output
     mean: Array | None  # of the outputs, where these are vectors
     tried_forms: ClassVar[Forms] = None  # landmarks are few
@@ -220,16 +234,22 @@ class LandmarkBridge:
         if self.ridge is not None and self.mean is not None:
             start = self.mean + psi @ self.ridge
         linear = product(psi, self.A)
+
+        def mismatch(g: Array, g_yy: Array) -> Array:
+            mean = product(psi, self.image)
+            squares = np.einsum("ij,ij->i", mean, mean)
+            return distance_from_mean(product(g, self.y_root), g_yy, mean, squares)
+
         if self.kind == "inverse_kl":
             judges = shared_inverse_kl(self.Q, self.M, linear, k_xx, y_noise)
             return TwinQuery(
-                *judges, start, eta, lambda values: inverse_added_divergence(values, eta)
+                *judges, start, eta, partial(inverse_added_divergence, eta=eta), mismatch
             )
 
         def to_nats(values: Array) -> Array:
             return added_divergence(values, np.einsum("ij,ij->i", product(psi, self.M), psi), eta)
 
-        return TwinQuery(*shared_kl(self.Q, linear, eta, y_noise), start, eta, to_nats)
+        return TwinQuery(*shared_kl(self.Q, linear, eta, y_noise), start, eta, to_nats, mismatch)
 
 
 class PairMoments(NamedTuple):
@@ -275,16 +295,16 @@ def landmark_bridge(
     x_rest = np.eye(p) - x_noise * Pi
     Q = y_root @ (np.eye(s) - y_noise * Si) @ y_root.T
     ridge = None if T is None else Pi @ T
+    PC = Pi @ C
     if kind == "inverse_kl":
         # G⁻¹g = Φ(S+ν)⁻¹φ(y)
         A = C @ Si @ y_root.T
         M = y_root @ Si @ (C.T @ C + x_noise * S) @ Si @ y_root.T
     else:
         # u = Ψ(P+ν)⁻¹ψ(x), and u'(ΦΦ' + νI)u
-        PC = Pi @ C
         A = PC @ y_root.T
         M = PC @ PC.T + y_noise * (Pi - x_noise * Pi @ Pi)
-    return LandmarkBridge(sides, kind, Zx, Zy, x_root, A, x_rest, Q, M, ridge, mean)
+    return LandmarkBridge(sides, kind, Zx, Zy, x_root, A, x_rest, Q, M, PC, y_root, ridge, mean)
 
 
 def shared_kl(Q: Array, u: Array, eta: Array, floor: float) -> tuple[RowCriterion, CriterionTable]:

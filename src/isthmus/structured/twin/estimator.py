@@ -24,6 +24,7 @@ from isthmus.blocks.slices import block_slices
 from isthmus.kernels.objects import check_collection, n_objects, take
 from isthmus.linalg.threads import threads_for
 from isthmus.regression.selection import CRITERIA as CRITERIA_OF_CHOICE
+from isthmus.structured.twin.bridge import TwinQuery
 from isthmus.structured.twin.choice import (
     as_twin_search,
     as_twin_selection,
@@ -48,6 +49,7 @@ class TwinPrediction(NamedTuple):
     input_variance: Array
     converged: BoolArray
     on_border: BoolArray
+    uncertainty: Array
 
 
 TwinPrediction.__module__ = "isthmus.structured"
@@ -233,17 +235,23 @@ class TwinGaussianProcess(MultiOutputMixin, RegressorMixin, Estimator):
         return self._predict_blocks(X, details=False).outputs
 
     def predict_details(self, X: Any) -> TwinPrediction:
-        """Return predictions with what is known about each.
+        r"""Return predictions with what is known about each.
 
         Returns
         -------
         TwinPrediction
-            ``outputs``; ``criterion``, smaller where input and output agree better: under
-            ``"kl"`` the divergence in nats that the pair adds, never negative, under
-            ``"inverse_kl"`` the same in the opposite direction, under ``"hsic"``
-            minus the dependence it adds; ``input_variance``, the part of the input's kernel
-            value that the training inputs do not explain, large for unusual inputs; ``converged``;
-            ``on_border``, whether the prediction lies on the border of the box it is kept in.
+            ``outputs``; ``uncertainty``, **by which predictions are ranked**: the squared
+            distance from the truth, in the space of the output kernel, that the input process
+            expects, ``input_variance`` plus
+            :math:`\|\psi(y)-\sum_iu_i\psi(y_i)\|^2` (NaN under ``"hsic"``, which has no such
+            process); ``input_variance``, the part of the input's kernel value that the training
+            inputs do not explain, large for unusual inputs; ``criterion``, what was minimised:
+            under ``"kl"`` the divergence in nats that the pair adds, never negative, under
+            ``"inverse_kl"`` the same in the opposite direction, under ``"hsic"`` minus the
+            dependence it adds. It compares outputs of one input. Divergences are relative to
+            the variance of the input, so that it is small far from the data, where everything
+            is possible: it does not rank inputs. ``converged``; ``on_border``, whether the
+            prediction lies on the border of the box it is kept in.
         """
         return self._predict_blocks(X, details=True)
 
@@ -253,7 +261,7 @@ class TwinGaussianProcess(MultiOutputMixin, RegressorMixin, Estimator):
         n, n_reference = n_objects(X), n_objects(self._bridge_.outputs)
         search = as_twin_search(self)
         box = self._box if self.candidates is None else None
-        parts, values, variances = [], [], []
+        parts, values, variances, distances = [], [], [], []
         size = max(1, QUERY_BYTES // (64 * n_reference))
         for rows in block_slices(n, n_reference, block_size=size):
             with threads_for(2.0 * (rows.stop - rows.start) * n_reference**2):
@@ -265,6 +273,7 @@ class TwinGaussianProcess(MultiOutputMixin, RegressorMixin, Estimator):
             if details:
                 values.append(query.to_nats(found.values))
                 variances.append(query.input_variance)
+                distances.append(self._distances(query, found.outputs))
         outputs = np.concatenate([found.outputs for found in parts])
         converged = np.concatenate([found.converged for found in parts])
         border: Any = np.zeros(n, dtype=bool)
@@ -282,10 +291,23 @@ class TwinGaussianProcess(MultiOutputMixin, RegressorMixin, Estimator):
         if self._flat and outputs.ndim == 2:
             outputs = outputs[:, 0]
         if not details:
-            values = variances = [np.full(n, np.nan)]
+            values = variances = distances = [np.full(n, np.nan)]
+        variance = np.concatenate(variances)
         return TwinPrediction(
-            outputs, np.concatenate(values), np.concatenate(variances), converged, border
+            outputs,
+            np.concatenate(values),
+            variance,
+            converged,
+            border,
+            variance + np.concatenate(distances),
         )
+
+    def _distances(self, query: TwinQuery, outputs: Any) -> Array:
+        """Squared distances of answers from the mean of the input process."""
+        if query.mismatch is None:
+            return np.full(len(outputs), np.nan)
+        kernel = self.y_kernel_
+        return query.mismatch(kernel.gram(outputs, self._bridge_.outputs), kernel.diag(outputs))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R² of the predictions; for outputs that are not vectors, the share that is right."""

@@ -113,6 +113,14 @@ def inverse_added_divergence(values: Array, eta: Array) -> Array:
     return np.asarray(np.maximum(0.5 * (values - 1 - np.log(eta)), 0))
 
 
+def distance_from_mean(g: Array, g_yy: Array, u: Array, uGu: Array) -> Array:
+    r"""Squared distance, among outputs, from where kernel ridge regression puts the image.
+
+    :math:`\|\psi(y)-\sum_iu_i\psi(y_i)\|^2=g_{yy}-2u^\top g+u^\top Gu`, noise left out.
+    """
+    return np.asarray(np.maximum(g_yy - 2 * np.einsum("ij,ij->i", u, g) + uGu, 0))
+
+
 # The same criteria of the same trial outputs for all queries: g is (C, m), the result (B, C).
 
 

@@ -20,6 +20,7 @@ from isthmus.structured.twin.formulas import (
     CriterionValues,
     added_divergence,
     centred_border,
+    distance_from_mean,
     inverse_added_divergence,
     inverse_kl_criterion,
     inverse_kl_table,
@@ -56,6 +57,7 @@ class NeighborBridge:
             return self._hsic(near, k_x, k_xx, n)
         k_xx = k_xx + x_noise
         linear, eta, uGu = np.empty_like(k_x), np.empty_like(k_xx), np.empty_like(k_xx)
+        weights, squares = np.empty_like(k_x), np.empty_like(k_xx)
         inverses: list[Array] = []
         others: list[Array] = []
         start = np.empty((len(near), self.outputs.shape[1])) if y_kernel.vectors else None
@@ -70,7 +72,8 @@ class NeighborBridge:
                 others.append(Q @ K @ Q)
             u = linalg.cho_solve(positive_factor(K, "inputs"), k_x[i], check_finite=False)
             eta[i] = max(k_xx[i] - k_x[i] @ u, x_noise)
-            uGu[i] = u @ (G @ u) + y_noise * (u @ u)
+            weights[i], squares[i] = u, u @ (G @ u)
+            uGu[i] = squares[i] + y_noise * (u @ u)
             linear[i] = Q @ k_x[i] if self.kind == "inverse_kl" else u
             if start is not None:
                 start[i] = ridge_start(u, local_y)
@@ -102,7 +105,12 @@ class NeighborBridge:
         to_nats = partial(added_divergence, uGu=uGu, eta=eta)
         if self.kind == "inverse_kl":
             to_nats = partial(inverse_added_divergence, eta=eta)
-        return TwinQuery(judge, table, start, eta, to_nats)
+
+        def mismatch(g_all: Array, g_yy: Array) -> Array:
+            g = np.take_along_axis(g_all, near, axis=1)
+            return distance_from_mean(g, g_yy, weights, squares)
+
+        return TwinQuery(judge, table, start, eta, to_nats, mismatch)
 
     def _hsic(self, near: IntArray, k_x: Array, k_xx: Array, n: int) -> TwinQuery:
         kernel = self.sides.x_kernel
