@@ -161,6 +161,19 @@ def _gain_row(variant, errors, unit, ending):
     )
 
 
+def winner_row(errors, digits):
+    """Which method has the least error; published is a twin process with a learned kernel."""
+    best = min(shown_errors(errors), key=errors.get)
+    twin, plain = best.startswith(tuple(NAMES.values())), best.endswith("no map")
+    return Row(
+        "smallest MAE",
+        "a twin process with learned kernels",
+        f"{best} ({errors[best]:.{digits}f}; {RIDGE} {errors[RIDGE]:.{digits}f})",
+        "not a twin process" if not twin else "a twin process" + ", of one plain width" * plain,
+        twin and not plain,
+    )
+
+
 def summary_rows(variants, errors, summarised):
     """The gains of the document's summary beside those of its own table and ours."""
     for variant, printed in zip(variants, summarised, strict=False):

@@ -7,10 +7,9 @@ from sklearn.neighbors import KNeighborsRegressor
 from isthmus.datasets import load_poser
 from isthmus.plotting import error_bars
 from isthmus.regression import Selection
-from isthmus_experiments import Covers, Outcome, Picture, Row, experiment
+from isthmus_experiments import Covers, Outcome, Picture, experiment
 from isthmus_experiments.experiments._kernel_ridge import kernel_ridge
 from isthmus_experiments.experiments._twin import (
-    NAMES,
     NARROW_POWERS,
     RIDGE,
     Variant,
@@ -19,6 +18,7 @@ from isthmus_experiments.experiments._twin import (
     shown_errors,
     summary_rows,
     table_rows,
+    winner_row,
 )
 from isthmus_experiments.measure import mae
 
@@ -81,7 +81,7 @@ def poser(settings, seed, progress):
     errors = errors_of(found, truth, mae)
     return Outcome(
         [
-            _winner(errors),
+            winner_row(errors, 3),
             *table_rows(variants, errors, "MAE", comparable=False),
             *summary_rows(variants, errors, SUMMARY),
         ],
@@ -91,15 +91,4 @@ def poser(settings, seed, progress):
             "figure about 60 units tall, and not the 54 angles themselves, so sizes of errors "
             "are not comparable. 57 degrees as a mean error would be no prediction at all.",
         ],
-    )
-
-
-def _winner(errors):
-    best = min(shown_errors(errors), key=errors.get)
-    return Row(
-        "smallest MAE",
-        "a twin process with learned kernels",
-        f"{best} ({errors[best]:.3f}; {RIDGE} {errors[RIDGE]:.3f})",
-        "a twin process" if best.startswith(tuple(NAMES.values())) else "not a twin process",
-        best.startswith(tuple(NAMES.values())),
     )
