@@ -1,12 +1,12 @@
 """Gaps of a picture filled by cosine waves, small coefficients removed again and again."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from scipy.fft import dct
 from scipy.ndimage import correlate
 
+from isthmus.linalg.scratch import scratch
 from isthmus.linalg.threads import threads_for
 from isthmus.typing import Array, BoolArray
 
@@ -86,6 +86,8 @@ def shrink_patches(
     less the more waves it keeps. The mean of a patch is always kept. With pixels ``wanted``,
     patches without any may be left out, and other pixels come back as they are.
     """
+    from isthmus.sparse.shrinkage_loops import add_patches, fill_patches
+
     stride = max(1, size // 2)
     offset = shift % stride, shift // stride % stride
     # Mirrored at its borders, the picture is covered by whole patches wherever they begin.
@@ -101,22 +103,30 @@ def shrink_patches(
     n_columns = (wide.shape[1] - offset[1] - size) // stride + 1
     cosines = dct(np.eye(size), axis=0, norm="ortho")
     waves = np.kron(cosines, cosines)
-    for top in range(0, n_rows, STRIP):
-        rows = slice(top, min(top + STRIP, n_rows) + -(-size // stride) - 1)
-        shape = (min(STRIP, n_rows - top), n_columns)
-        patches = _patches(planes[:, :, rows], size, shape)
-        some = slice(None) if gaps is None else _touched(gaps[rows], -(-size // stride), shape)
-        restored, weights = _without_weak_waves(patches, waves, threshold, some)
-        _add_patches(total[:, :, rows], restored.reshape(size, size, *shape))
-        step = 1 if size % stride else stride
-        each = np.broadcast_to(weights.reshape(shape), (-(-size // step),) * 2 + shape)
-        _add_patches(weight[:, :, rows], each)
+    step = 1 if size % stride else stride
+    with scratch(2, size * size * min(STRIP, n_rows) * n_columns) as memory:
+        for top in range(0, n_rows, STRIP):
+            shape = (min(STRIP, n_rows - top), n_columns)
+            patches, room = memory[:, : size * size * shape[0] * n_columns]
+            squares, columns = patches.reshape(size, size, *shape), patches.reshape(size**2, -1)
+            fill_patches(planes, top, squares)
+            some = slice(None)
+            if gaps is not None:
+                some = _touched(gaps[top:], -(-size // stride), shape)
+            weights = _remove_weak_waves(
+                columns, waves, threshold, some, room.reshape(columns.shape)
+            )
+            add_patches(total, top, squares)
+            tiles = np.empty((-(-size // step),) * 2 + shape)
+            tiles[:] = weights.reshape(shape)
+            add_patches(weight, top, tiles)
     found = wide.copy()
     part = found[offset[0] :, offset[1] :]
     mean = np.divide(total, weight, out=planes, where=weight > 0)
-    part[:] = mean.transpose(2, 0, 3, 1).reshape(mean.shape[2] * stride, -1)[
-        : len(part), : part.shape[1]
-    ]
+    for i in range(stride):
+        for j in range(stride):
+            pixels = part[i::stride, j::stride]
+            pixels[:] = mean[i, j, : len(pixels), : pixels.shape[1]]
     return found[size:-size, size:-size]
 
 
@@ -124,33 +134,12 @@ def _planes(image: Array, stride: int, offset: tuple[int, int]) -> Array:
     """Every ``stride``-th pixel along either side, a plane for each place where they begin."""
     image = image[offset[0] :, offset[1] :]
     height, width = (-(-n // stride) for n in image.shape)
-    spare = [(0, height * stride - len(image)), (0, width * stride - image.shape[1])]
-    tiles = np.pad(image, spare).reshape(height, stride, width, stride)
-    return np.ascontiguousarray(tiles.transpose(1, 3, 0, 2))
-
-
-def _pixels(planes: Array, size: int, shape: tuple[int, int]) -> Iterator[tuple[int, int, Array]]:
-    """A pixel of all patches at a time: where it is in them, and a view of its values."""
-    stride = len(planes)
-    for i in range(size):
-        rows = slice(i // stride, i // stride + shape[0])
-        for j in range(size):
-            columns = slice(j // stride, j // stride + shape[1])
-            yield i, j, planes[i % stride, j % stride, rows, columns]
-
-
-def _patches(planes: Array, size: int, shape: tuple[int, int]) -> Array:
-    """Patches as columns."""
-    patches = np.empty((size, size, *shape), dtype=planes.dtype)
-    for i, j, values in _pixels(planes, size, shape):
-        patches[i, j] = values
-    return patches.reshape(size * size, -1)
-
-
-def _add_patches(planes: Array, patches: Array) -> None:
-    """Add patches where they lie, in place."""
-    for i, j, values in _pixels(planes, len(patches), patches.shape[2:]):
-        values += patches[i, j]
+    planes = np.zeros((stride, stride, height, width), dtype=image.dtype)
+    for i in range(stride):
+        for j in range(stride):
+            pixels = image[i::stride, j::stride]
+            planes[i, j, : len(pixels), : pixels.shape[1]] = pixels
+    return planes
 
 
 def _touched(gaps: BoolArray, across: int, shape: tuple[int, int]) -> Any:
@@ -162,20 +151,23 @@ def _touched(gaps: BoolArray, across: int, shape: tuple[int, int]) -> Any:
     return some.ravel() if some.mean() < 0.7 else slice(None)
 
 
-def _without_weak_waves(
-    patches: Array, waves: Array, threshold: float, some: Any
-) -> tuple[Array, Array]:
-    """Weighted patches and their weights; zeros for those that are left out."""
-    codes = waves @ patches[:, some]
-    kept = np.abs(codes) > threshold
-    kept[0] = True
-    codes *= kept
-    weights = np.zeros(patches.shape[1])
-    weights[some] = 1.0 / np.add.reduce(kept, axis=0, dtype=np.int32)
-    codes *= weights[some]
-    restored = waves.T @ codes
+def _remove_weak_waves(
+    patches: Array, waves: Array, threshold: float, some: Any, room: Array
+) -> Array:
+    """Make ``patches``, as columns, weighted ones in place; zeros for those that are left out.
+
+    Returns the weights. ``room`` is memory for coefficients.
+    """
+    from isthmus.sparse.shrinkage_loops import keep_strong
+
     if isinstance(some, slice):
-        return restored, weights
-    every = np.zeros_like(patches)
-    every[:, some] = restored
-    return every, weights
+        weights = np.empty(patches.shape[1])
+        keep_strong(np.matmul(waves, patches, out=room), threshold, weights)
+        np.matmul(waves.T, room, out=patches)
+        return weights
+    codes = waves @ patches[:, some]
+    weights, part = np.zeros(patches.shape[1]), np.empty(codes.shape[1])
+    keep_strong(codes, threshold, part)
+    patches[:] = 0.0
+    patches[:, some], weights[some] = waves.T @ codes, part
+    return weights
