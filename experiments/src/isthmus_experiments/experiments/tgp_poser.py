@@ -18,6 +18,7 @@ from isthmus_experiments.experiments._twin import (
     shown_errors,
     summary_rows,
     table_rows,
+    wider_rows,
     winner_row,
 )
 from isthmus_experiments.measure import mae
@@ -79,11 +80,14 @@ def poser(settings, seed, progress):
         **predictions(variants, X, Y, new, progress, cv=in_one_piece),
     }
     errors = errors_of(found, truth, mae)
+    powers = [v for v in variants if v.basis == "monomial"] if len(variants) > 1 else ()
+    wide = wider_rows(powers, X, Y, new, lambda Z: mae(truth, Z), cv=in_one_piece)
     return Outcome(
         [
             winner_row(errors, 3),
             *table_rows(variants, errors, "MAE", comparable=False),
             *summary_rows(variants, errors, SUMMARY),
+            *wide,
         ],
         [Picture("errors", "MAE, units.", lambda: error_bars({"MAE": shown_errors(errors)}))],
         [
