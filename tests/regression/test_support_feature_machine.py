@@ -21,6 +21,7 @@ from isthmus.regression.support_features.formulas import (
     priced_step,
     rescaled_programs,
 )
+from isthmus.regression.support_features.refit import squared_hinge_plane
 
 PLAIN = {"standardize": False, "fit_intercept": False, "refit": False}
 PROGRAM = {"formulation": "mean", "costs": None, "fit_intercept": False}
@@ -296,3 +297,20 @@ def test_few_features_at_a_time_end_where_all_of_them_do(formulation, slack):
     assert_allclose(xi.sum(), other.sum(), atol=1e-8)
     least = (1.0 if formulation == "margin" else 0.0) - (xi if slack else 0.0)
     assert (y * (X @ w + b) >= least - 1e-8).all()
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("C", [0.01, 1.0, 1e4])
+def test_refit_is_the_linear_machine_of_scikit_learn(intercept, C):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4)) + 0.5
+    y = np.sign(X[:, 0] - X[:, 1] + 0.7 * rng.normal(size=60))
+    weight = rng.uniform(0.5, 2, size=60)
+    theirs = LinearSVC(
+        C=C, dual=False, fit_intercept=intercept, intercept_scaling=100.0, tol=1e-12, max_iter=10**6
+    ).fit(X, y, sample_weight=weight)
+    w, b, v = squared_hinge_plane(X, y, C * weight, fit_intercept=intercept)
+    assert_allclose(w, theirs.coef_[0], rtol=1e-5, atol=1e-7)
+    assert_allclose(b, np.ravel(theirs.intercept_)[0], rtol=1e-5, atol=1e-6)
+    again, _, _ = squared_hinge_plane(X, y, C * weight, fit_intercept=intercept, start=v + 1.0)
+    assert_allclose(again, w, rtol=1e-6, atol=1e-9)

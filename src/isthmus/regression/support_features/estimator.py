@@ -1,6 +1,5 @@
 """Support feature machine: a linear classifier that uses as few features as possible."""
 
-import warnings
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -8,7 +7,6 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
-from sklearn.svm import LinearSVC
 from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -38,6 +36,7 @@ from isthmus.regression.support_features.formulas import (
     rescaled_programs,
     separating_plane,
 )
+from isthmus.regression.support_features.refit import squared_hinge_plane
 from isthmus.typing import Array, BoolArray, IntArray
 
 # What an error costs in the refit, raised while classes that can be separated are not.
@@ -77,7 +76,8 @@ class SupportFeatureMachine(ClassifierMixin, SelectorMixin, Estimator):
         Factors of ``C``. scikit-learn's machines have None, by which a small class may be given up
         for a feature less.
     refit : bool, default=True
-        Fit :class:`sklearn.svm.LinearSVC` on the features found, which mostly predicts better.
+        Fit the machine of :class:`sklearn.svm.LinearSVC` to the features found, which mostly
+        predicts better.
     n_init : int, default=1
         Starts; the first has all features equal, others are drawn at random. The fewest features
         win, then the largest margin.
@@ -194,7 +194,7 @@ class SupportFeatureMachine(ClassifierMixin, SelectorMixin, Estimator):
                 w, b = found.w / unit[usable], found.b
                 live = np.flatnonzero(w)
                 if self.refit and len(live):
-                    w, b = self._refit_weights(Z, signs, costs, live)
+                    w, b = self._refit_weights(Z, signs, costs, live, found)
                     w /= unit[usable]
                 coef[row, usable], intercept[row] = w, b - w @ center[usable]
                 n_iter = max(n_iter, found.n_programs)
@@ -254,38 +254,33 @@ class SupportFeatureMachine(ClassifierMixin, SelectorMixin, Estimator):
     def _costs(self, y: Array, classes: Any, labels: Any) -> Array:
         """Factor of each row's slack; classes are balanced within each of the hyperplanes."""
         if isinstance(self.class_weight, str):
-            signs = np.array([-1.0, 1.0])
-            weights = compute_class_weight(self.class_weight, classes=signs, y=y)
-            return weights[(y > 0).astype(int)]
+            share = np.mean(y > 0)  # both classes weigh half
+            return np.where(y > 0, 0.5 / share, 0.5 / (1.0 - share))
         names = classes[labels]
         return compute_class_weight(self.class_weight, classes=classes, y=names)[labels]
 
     def _refit_weights(
-        self, X: Array, y: Array, costs: Array, live: IntArray
+        self, X: Array, y: Array, costs: Array, live: IntArray, found: Separation
     ) -> tuple[Array, float]:
         """The linear machine on the features found, as soft as the rows allow.
 
         Where the features separate the classes, so does it: errors are made dearer until none is
         left, and one more program finds a margin where that does not help.
         """
-        exact = separating_plane(X[:, live], y, fit_intercept=bool(self.fit_intercept))
-        separated = exact is not None
-        for C in REFIT_COSTS if separated else REFIT_COSTS[:1]:
-            machine = LinearSVC(
-                C=C,
-                dual=False,
-                fit_intercept=bool(self.fit_intercept),
-                # The constant is penalised like a weight: in large units hardly at all.
-                intercept_scaling=100.0,
-                max_iter=10_000,
-            )
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)  # judged by its errors
-                machine.fit(X[:, live], y, sample_weight=costs)
-            w = np.zeros(X.shape[1])
-            w[live], b = machine.coef_[0], float(np.ravel(machine.intercept_)[0])
-            if not separated or margin(X, y, w, b) > 0:
+        few, w, v = X[:, live], np.zeros(X.shape[1]), None
+        intercept = bool(self.fit_intercept)
+        separated = margin(X, y, found.w, found.b) > 0
+        exact: tuple[Array, float] | None = None
+        for C in REFIT_COSTS:
+            w[live], b, v = squared_hinge_plane(few, y, C * costs, fit_intercept=intercept, start=v)
+            if margin(X, y, w, b) > 0:
                 return w, b
+            if not separated:
+                exact = separating_plane(few, y, fit_intercept=intercept)
+                if exact is None:  # nor will higher costs separate them
+                    return w, b
+                separated = True
+        exact = exact or separating_plane(few, y, fit_intercept=intercept)
         w[live], b = exact  # type: ignore[misc]
         return w, b
 

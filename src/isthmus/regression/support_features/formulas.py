@@ -120,7 +120,9 @@ def _linear_program(
         A_eq[0, :n], A_eq[0, n : 2 * n] = difference, -difference
         b_eq = [1.0]
     b_ub = np.full(m, -1.0 if formulation == "margin" else 0.0)
-    found: Any = linprog(cost, A_ub, b_ub, A_eq, b_eq, bounds, method="highs")
+    # A full table has nothing to be simplified first.
+    options = {"presolve": costs is not None}
+    found: Any = linprog(cost, A_ub, b_ub, A_eq, b_eq, bounds, method="highs", options=options)
     if found.status == 2:
         raise NotSeparable(found.message)
     if found.status != 0:
