@@ -45,12 +45,13 @@ def tasks() -> list[Task]:
         (
             "KernelPCA, all axes",
             lambda X, Y: KernelPCA().fit(X),
-            "the Gram matrix and its eigenvectors, which the eigensolver writes beside it",
+            "the Gram matrix and its eigenvectors: LAPACK's syevr writes them beside it, syevd in "
+            "its place but with two more of work space",
         ),
         (
             "KernelRidgeCV",
             lambda X, Y: KernelRidgeCV(Gaussian()).fit(X, Y),
-            "the Gram matrix; of the 2000 rows that choose, it and its eigenvectors",
+            "the Gram matrix; that of the 2000 rows that choose is turned in place",
         ),
         (
             "KernelRidgeCV, one penalty",
@@ -60,13 +61,14 @@ def tasks() -> list[Task]:
         (
             "GaussianProcess",
             lambda X, Y: GaussianProcess(max_iter=5).fit(X, Y[:, 0]),
-            "the Gram matrix, which the gradient needs, and the inverse of the covariance",
+            "the covariance, factored and inverted in place; kernel values again in blocks",
         ),
         ("DependencyEstimator", lambda X, Y: DependencyEstimator().fit(X, Y), "as KernelRidgeCV"),
         (
             "TwinGaussianProcess",
             lambda X, Y: TwinGaussianProcess().fit(X, Y),
-            "of the inputs and of the outputs, one each: predictions need both",
+            "of the inputs and of the outputs, one each: predictions need both, and products with "
+            "the latter read it by rows, so that it cannot be half a matrix",
         ),
         (
             "UnsupervisedKernelRegression",

@@ -649,6 +649,22 @@ def test_a_search_of_hours_is_announced():
     announce_cost(GaussianProcess(), 20_000, Committee(8))
 
 
+def test_kernel_values_in_blocks_are_those_of_one_matrix(monkeypatch, rng):
+    from isthmus.regression.gaussian_process import training
+    from isthmus.regression.gaussian_process.search import ProcessParameters
+
+    X, Y = rng.normal(size=(60, 3)), rng.normal(size=(60, 2))
+    found = ProcessParameters(Gaussian(0.3), 0.1, None)
+    for members in ([slice(None)], [slice(0, 30), slice(30, 60)]):
+        parts = [training.rows_at(found.kernel, X[m], Y[m], None, None) for m in members]
+        whole = training.exact_criterion("likelihood", parts)(found)
+        monkeypatch.setattr(training, "ROWS_IN_BLOCKS", 10)
+        blocks = training.exact_criterion("likelihood", parts)(found)
+        monkeypatch.undo()
+        for one, other in zip(whole, blocks, strict=True):
+            assert_allclose(one, other, rtol=1e-9)
+
+
 def test_a_search_on_some_rows_is_conditioned_on_all():
     rng = np.random.default_rng(0)
     X = rng.uniform(-3, 3, size=(400, 1))

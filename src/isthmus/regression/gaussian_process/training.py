@@ -53,6 +53,9 @@ FEWEST_ROWS = 250
 MOST_COARSE_ROWS = 1000
 # Rows of the search through inducing objects that comes before the one on all rows.
 MIDDLE_ROWS = 2000
+# Rows from which kernel values of vectors are computed again, block by block, for the gradient: a
+# second matrix would weigh more than they do.
+ROWS_IN_BLOCKS, BLOCK_ROWS = 2000, 128
 
 
 class ProcessFit(NamedTuple):
@@ -79,9 +82,29 @@ class TrainingRows(NamedTuple):
     gram: Array | None
     noise: Noise = 1.0  # variance of the noise of each row, as a multiple of the common one
 
+    def in_blocks(self, kernel: Kernel) -> bool:
+        """Whether no Gram matrix is kept beside the one that is factored."""
+        return self.gram is None and bool(kernel.vectors) and len(self.Y) >= ROWS_IN_BLOCKS
+
     def covariance(self, kernel: Kernel) -> Array:
         """Gram matrix that the caller may overwrite."""
-        return np.array(self.given(kernel))
+        if not self.in_blocks(kernel):
+            return np.array(self.given(kernel))
+        A = np.empty((len(self.Y), len(self.Y)))
+        for rows, K in kernel.blocks(self.objects, self.reference, block_size=BLOCK_ROWS):
+            A[rows] = K
+        return A
+
+    def slope(self, kernel: Kernel, W: Array, K: Array | None) -> Array:
+        """Derivatives by the parameters of the kernel; ``W`` is symmetric, by the Gram matrix."""
+        X = self.objects
+        if K is not None:
+            return kernel.parameter_gradient(X, X, W, K)
+        W = W if W.flags.c_contiguous else W.T
+        total = np.zeros(len(kernel.log_parameters()))
+        for rows, values in kernel.blocks(X, X, block_size=BLOCK_ROWS):
+            total += kernel.parameter_gradient(take(X, rows), X, W[rows], values)
+        return total
 
     def given(self, kernel: Kernel) -> Array:
         """Gram matrix, to read: a kernel of Gram matrices, or a function, may hand out its own."""
@@ -116,17 +139,21 @@ def exact_criterion(name: str, members: Sequence[TrainingRows]) -> Criterion:
 
     def criterion(found: ProcessParameters) -> Evaluation:
         learning = members[0].gram is None and len(found.kernel.log_parameters()) > 0
-        kept = [rows.given(found.kernel) for rows in members]
-        grams = [np.array(K) for K in kept]
-        if not learning:
-            kept.clear()
+        kept: list[Array | None] = [None] * len(members)
+        if members[0].in_blocks(found.kernel):
+            grams = [rows.covariance(found.kernel) for rows in members]
+        else:
+            given = [rows.given(found.kernel) for rows in members]
+            grams = [np.array(K) for K in given]
+            kept = [*given] if learning else kept
+            del given
         alphas = [found.alpha * rows.noise for rows in members]
         by_kernel = np.zeros(len(found.kernel.log_parameters()))
         with threads_for(len(grams[0]) ** 3 / 3):
             score = function(grams, targets, alphas, found.variances)
             if learning:
                 for rows, W, K in zip(members, score.weights, kept, strict=True):
-                    by_kernel += found.kernel.parameter_gradient(rows.objects, rows.objects, W, K)
+                    by_kernel += rows.slope(found.kernel, W, K)
         return Evaluation(score.value, by_kernel, score.by_noise, score.by_amplitude)
 
     return criterion
