@@ -102,7 +102,7 @@ def _as(rows: np.ndarray, dtype: type) -> np.ndarray:
     return rows.astype(dtype)
 
 
-def _missed(answer: Any, truth: np.ndarray) -> float:
+def missed(answer: Any, truth: np.ndarray) -> float:
     """Root of the mean squared error, in units of the spread of the truth."""
     spread = float(np.sqrt(np.mean((truth - truth.mean(axis=0)) ** 2)))
     off = np.asarray(answer, dtype=np.float64).reshape(truth.shape) - truth
@@ -119,13 +119,20 @@ def _prediction(model: Any, rows: Rows, dtype: type) -> Any:
     several = not model.__sklearn_tags__().target_tags.single_output
     Y, truth = (rows.Y, rows.Y_new) if several else (rows.Y[:, 0], rows.Y_new[:, 0])
     answer = np.asarray(_fit(model, rows, dtype, Y).predict(_as(rows.new, dtype)))
-    return answer, lambda: _missed(answer, truth)
+    return answer, lambda: missed(answer, truth)
+
+
+def classes(Y: np.ndarray) -> np.ndarray:
+    """Two of them, by the first output."""
+    return (Y[:, 0] > 0.5).astype(int)
+
+
+def error_of_labels(model: Any, X: np.ndarray, new: np.ndarray, rows: Rows) -> float:
+    """The share of new rows whose class is missed."""
+    return float(np.mean(model.fit(X, classes(rows.Y)).predict(new) != classes(rows.Y_new)))
 
 
 def _labels(model: Any, rows: Rows, dtype: type) -> Any:
-    def classes(Y: np.ndarray) -> np.ndarray:
-        return (Y[:, 0] > 0.5).astype(int)
-
     fitted = _fit(model, rows, dtype, classes(rows.Y))
     answer = np.asarray(fitted.predict(_as(rows.new, dtype)))
     truth = classes(rows.Y_new) if is_classifier(model) else np.ones(len(answer), dtype=int)
@@ -138,20 +145,21 @@ def _reconstruction(model: Any, rows: Rows, dtype: type) -> Any:
     truth = rows.new.astype(np.float64)
     if answer.shape != truth.shape:
         return answer, lambda: float("nan")
-    return answer, lambda: _missed(answer, truth)
+    return answer, lambda: missed(answer, truth)
 
 
 def _features(model: Any, rows: Rows, dtype: type) -> Any:
     fitted = _fit(model, rows, dtype, rows.Y[:, 0])
     known, answer = (np.asarray(fitted.transform(_as(part, dtype))) for part in rows[:2])
+    return answer, lambda: error_of_features(known, answer, rows)
 
-    def error() -> float:
-        A, B = (np.column_stack([np.ones(len(F)), F.reshape(len(F), -1)]) for F in (known, answer))
-        if len(A) != len(rows.Y):  # windows of several rows
-            return float("nan")
-        return _missed(B @ np.linalg.lstsq(A, rows.Y, rcond=1e-6)[0], rows.Y_new)
 
-    return answer, error
+def error_of_features(known: np.ndarray, answer: np.ndarray, rows: Rows) -> float:
+    """Of a line from features to outputs, on new rows."""
+    A, B = (np.column_stack([np.ones(len(F)), F.reshape(len(F), -1)]) for F in (known, answer))
+    if len(A) != len(rows.Y):  # windows of several rows
+        return float("nan")
+    return missed(B @ np.linalg.lstsq(A, rows.Y, rcond=1e-6)[0], rows.Y_new)
 
 
 def _scores(model: Any, rows: Rows, dtype: type) -> Any:
@@ -166,4 +174,4 @@ def _preimages(model: Any, rows: Rows, dtype: type) -> Any:
     linear = "Analytic" in type(model).__name__  # it has no other
     features = KernelPCA(kernel="linear" if linear else Gaussian(0.5)).fit(X)
     answer = np.asarray(model.fit(X, features).solve(features.transform(new)))
-    return answer, lambda: _missed(answer, rows.new.astype(np.float64))
+    return answer, lambda: missed(answer, rows.new.astype(np.float64))

@@ -18,6 +18,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from benchmarks._precision_cases import Case, cases
+from benchmarks._precision_controls import controls
 from benchmarks._precision_speed import paths
 from benchmarks._report import machine
 
@@ -26,14 +27,11 @@ REPEAT = 2
 REPEAT_LARGE = 6
 WHY = (
     "- Kernel values in single precision have errors of 1e-7 of the largest. `KernelPCA` leaves "
-    "out axes whose variance is below them, and pre-images (`AnalyticPreimage`, "
-    "`FixedPointPreimage`, `GradientPreimage`, `NeighborPreimage`), which are given its "
-    "coordinates here, miss what lay along these axes: a thousandth of the spread. Rows as "
-    "float64 are the remedy.",
+    "out axes whose variance is below them, and pre-images, which are given its coordinates here, "
+    "miss what lay along these axes. Rows as float64 are the remedy; few components need none.",
+    "- Of `ManifoldClassifier` rounding decides a row or two that lie between the classes.",
     "- Predictions of `KernelRidgeCV`, and of `DependencyEstimator` with it, add up such values "
-    "with large coefficients on rows without noise. `loo_error_` counts it, and the penalty is "
-    "chosen with it; a linear kernel has weights in double precision.",
-    "- `ManifoldClassifier` errs on 8 of 60 rows instead of 7.",
+    "with large coefficients where there is no noise. There the objects are kept as doubles.",
 )
 
 
@@ -114,6 +112,12 @@ def page(outcomes: Sequence[Outcome], quick: Sequence[Outcome]) -> str:
         "",
         *WHY,
         "",
+        "## Controls",
+        "",
+        "The same with one thing changed, which shows whether it is the reason.",
+        "",
+        *table_of_controls(),
+        "",
         "## Larger problems",
         "",
         "A ratio well above one tells that time goes into products of float32. All others compute "
@@ -141,6 +145,13 @@ def table(outcomes: Sequence[Outcome]) -> list[str]:
         cells += [one.kind, *("–" if np.isnan(e) else f"{e:.3g}" for e in one.errors)]
         lines.append(_line([*cells, f"{one.apart:.1g}", one.dtype]))
     return lines
+
+
+def table_of_controls() -> list[str]:
+    """What was changed for each estimator that single precision makes worse."""
+    lines = [_line(["estimator", "control", "error, 64", "error, 32", "error of the control"])]
+    lines.append(_line(["---", "---", "---:", "---:", "---:"]))
+    return [*lines, *(_line([one.name, one.changed, *one.errors]) for one in controls())]
 
 
 def verdict(outcomes: Sequence[Outcome]) -> str:
@@ -171,7 +182,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for case in asked(options.only):
                 found.append(measured(case, repeat))
                 print("\n".join(table(found[-1:])[2:]), file=sys.stderr, flush=True)
-    text = page(*outcomes)
+    with threadpool_limits(limits=1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        text = page(*outcomes)
     print(text)
     if not options.only:
         PAGE.write_text(text, encoding="utf-8")
