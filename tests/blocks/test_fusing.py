@@ -22,7 +22,7 @@ def first_entry(shared, index, before, block):
 def graph(n, n_threads, *, state="x", leaf=first_entry, X=None):
     X = da.arange(n, chunks=1) if X is None else X
     chunks = ChunkTasks([(node,) for node in row_chunks(X, "test")[0]])
-    numbers = ((index,) for index in range(n))
+    numbers = [(index,) for index in range(n)]
     return chunks.reduction(
         leaf, _run_merge, numbers, shared=Held(state), merging=Held(both), n_threads=n_threads
     )

@@ -188,7 +188,7 @@ def reduce_blocks(
         return chunks.reduction(
             _run_leaf,
             _run_merge,
-            enumerate(starts),
+            list(enumerate(starts)),
             shared=Held((leaf, state)),
             merging=Held(merge),
             tail=tail,

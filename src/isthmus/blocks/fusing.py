@@ -7,6 +7,7 @@ from itertools import count
 from typing import Any
 from uuid import uuid4
 
+from isthmus.blocks.keeping import memory_kept
 from isthmus.blocks.tree import levels, portions
 
 Keys = tuple[Any, ...]
@@ -23,19 +24,25 @@ class Several:
 
 @dataclass(frozen=True)
 class Portion:
-    """The tasks of neighbouring blocks, of which one worker does one after the other.
+    """What one worker does with neighbouring blocks, one after the other.
 
     A task of Dask costs about a millisecond of the scheduler and one of the worker, which others
     wait for where there are no more processors than workers.
     """
 
-    tasks: tuple[Any, ...]
+    leaf: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    readers: bytes  # tasks that make the blocks, the same in each pass: pickled once
     needed: Keys
     merge: Callable[..., Any] | None
 
-    def __call__(self, merging: Any, *values: Any) -> Any:
+    def __call__(self, shared: Any, merging: Any, *values: Any) -> Any:
         known = dict(zip(self.needed, values, strict=True))
-        found = tuple(task(known) for task in self.tasks)
+        with memory_kept():
+            found = tuple(
+                self.leaf(shared, *given, None, *reader(known))
+                for given, reader in zip(self.arguments, _loaded(self.readers), strict=True)
+            )
         return Several(found) if self.merge is None else self.merge(merging, *found)
 
 
@@ -66,6 +73,7 @@ class ChunkTasks:
         for index, keys in enumerate(self.keys):
             for key in keys:
                 users.setdefault(key, set()).add(("block", index))
+        self._known: dict[tuple[int, int], tuple[bytes, Keys] | None] = {}
         self.own = [self._own(index, users) for index in range(len(self.keys))]
         apart = set(self.tasks).difference(*self.own)
         self._shared = {k: self.tasks[k] for k in apart if isinstance(self.tasks[k], DataNode)}
@@ -85,11 +93,32 @@ class ChunkTasks:
     def _small(self) -> dict[Any, Any]:
         return _sent_along(self._shared, len(self.keys))
 
+    def _readers(self, part: slice) -> tuple[bytes, Keys] | None:
+        """Tasks that make the blocks of a portion, pickled, and the keys that all of them need.
+
+        None for a single block, and where blocks need different things of others.
+        """
+        from dask._task_spec import Task, TaskRef
+
+        if part.stop - part.start == 1:
+            return None
+        if (part.start, part.stop) not in self._known:
+            readers = []
+            for index in range(part.start, part.stop):
+                made = Task(("block", index), _side_by_side, *map(TaskRef, self.keys[index]))
+                parts = [*(self.tasks[key] for key in self.own[index]), made]
+                readers.append(_with_small(self._small, parts, made.key))
+            needed = readers[0].dependencies
+            alike = all(reader.dependencies == needed for reader in readers)
+            found = (_dumped(readers), tuple(needed)) if alike else None
+            self._known[part.start, part.stop] = found
+        return self._known[part.start, part.stop]
+
     def reduction(
         self,
         leaf: Callable[..., Any],
         merge: Callable[..., Any],
-        arguments: Iterable[tuple[Any, ...]],
+        arguments: Sequence[tuple[Any, ...]],
         *,
         shared: Any,
         merging: Any,
@@ -123,29 +152,57 @@ class ChunkTasks:
             return key
 
         before: Any = None
-        leaves = []
-        for index, (keys, given) in enumerate(zip(self.keys, arguments, strict=True)):
-            key, parts = (f"fold-{name}", index), [TaskRef(k) for k in keys]
-            task = Task(key, leaf, TaskRef(state), *given, before, *parts)
-            graph.put(task, set() if tail is not None else self.own[index])
-            leaves.append(key)
-            if tail is not None:
-                function, chained = tail
-                key = (f"fold-tail-{name}", index)
-                graph.put(Task(key, function, before if chained else None, *parts))
-                before = TaskRef(key)
+
+        def leaves(part: slice, merge: Any) -> list[Any]:
+            nonlocal before
+            readers = self._readers(part) if n_threads and tail is None else None
+            keys = [(f"fold-{name}", index) for index in range(part.start, part.stop)]
+            if readers is not None:
+                portion = Portion(leaf, tuple(arguments[part]), *readers, merge)
+                graph.put(Task(keys[0], portion, *map(TaskRef, (state, joining, *readers[1]))))
+                graph.sizes[keys[0]] = len(keys)
+                return keys[:1]
+            for key in keys:
+                given = (TaskRef(state), *arguments[key[1]])
+                before = self._put_single(graph, key, leaf, given, before, tail)
+                graph.sizes[key] = 1
+            return keys
+
         groups = []
-        for first, *others in portions(len(leaves), n_threads):
+        for first, *others in portions(len(self.keys), n_threads):
             # Those that begin a group of the tree are merged at once: nothing comes before them.
-            group = [*graph.put_together(leaves[first], joining, merge)]
+            group = leaves(first, merge)
             for part in others:
-                group += graph.put_together(leaves[part], joining, None)
+                group += leaves(part, None)
             groups.append(join(group))
         root = levels(groups, join)
         tasks, priority = _needed(graph, [root]), Priority(graph.sizes)
         layer = MaterializedLayer(tasks, annotations={"priority": priority})
         node: Any = Delayed
         return node(root, HighLevelGraph({name: layer}, {name: set()}), layer=name)
+
+    def _put_single(
+        self,
+        graph: "_Graph",
+        key: tuple[str, int],
+        leaf: Callable[..., Any],
+        given: Sequence[Any],
+        before: Any,
+        tail: tuple[Callable[..., Any], bool] | None,
+    ) -> Any:
+        """Add the task of one block; returns a reference to what the next one needs of it."""
+        from dask._task_spec import Task, TaskRef
+
+        name, index = key
+        parts = [TaskRef(k) for k in self.keys[index]]
+        task = Task(key, leaf, *given, before, *parts)
+        graph.put(task, set() if tail is not None else self.own[index])
+        if tail is None:
+            return None
+        function, chained = tail
+        last = (f"{name}-tail", index)
+        graph.put(Task(last, function, before if chained else None, *parts))
+        return TaskRef(last)
 
 
 @dataclass(frozen=True)
@@ -172,30 +229,20 @@ class _Graph(dict[Any, Any]):
 
     def put(self, task: Any, own: Iterable[Any] = ()) -> None:
         """Add a task, which does what the ``own`` tasks do too."""
-        from dask._task_spec import Task
-
         parts = [*(self.pop(key) for key in own), task]
-        needed = set().union(*(part.dependencies for part in parts))
-        data = (self._small[key] for key in needed if key in self._small)
-        self[task.key] = Task.fuse(*data, *parts, key=task.key)
+        self[task.key] = _with_small(self._small, parts, task.key)
 
-    def put_together(
-        self, group: Sequence[Any], joining: Any, merge: Callable[..., Any] | None
-    ) -> Sequence[Any]:
-        """Make one of the tasks of a group if all need the same; returns the keys that stay."""
-        from dask._task_spec import Task, TaskRef
 
-        self.sizes.update(dict.fromkeys(group, 1))
-        tasks = tuple(self[key] for key in group)
-        needed = tasks[0].dependencies
-        if len(group) == 1 or any(task.dependencies != needed for task in tasks):
-            return group
-        for key in group:
-            del self[key]
-        self.sizes[group[0]] = len(group)
-        portion = Portion(tasks, tuple(needed), merge)
-        self.put(Task(group[0], portion, TaskRef(joining), *map(TaskRef, needed)))
-        return group[:1]
+def _with_small(small: Mapping[Any, Any], parts: Sequence[Any], key: Any) -> Any:
+    """One task of several, with those of the small ones that they need."""
+    from dask._task_spec import Task
+
+    needed = set().union(*(part.dependencies for part in parts))
+    return Task.fuse(*(small[k] for k in needed if k in small), *parts, key=key)
+
+
+def _side_by_side(*parts: Any) -> tuple[Any, ...]:
+    return parts
 
 
 def _sent_along(data: Mapping[Any, Any], n_tasks: int) -> dict[Any, Any]:
@@ -205,26 +252,36 @@ def _sent_along(data: Mapping[Any, Any], n_tasks: int) -> dict[Any, Any]:
     are, the scheduler would pickle them for each task, which takes 3 ms where there is a closure.
     """
     from dask._task_spec import Task
-    from distributed.protocol import pickle
 
-    dump: Any = pickle.dumps
     most = min(SENT_ALONG, IN_ALL // n_tasks)
     small = {}
     for key, node in data.items():
         arrays: list[Any] = []
-        told = dump(node.value, buffer_callback=arrays.append)
+        told = _dumped(node.value, buffer_callback=arrays.append)
         if len(told) + sum(array.raw().nbytes for array in arrays) <= most:
-            small[key] = Task(key, _unpacked, dump(node.value) if arrays else told)
+            small[key] = Task(key, _unpacked, _dumped(node.value) if arrays else told)
     return small
+
+
+def _dumped(value: Any, **options: Any) -> bytes:
+    from distributed.protocol import pickle
+
+    dump: Any = pickle.dumps
+    told: bytes = dump(value, **options)
+    return told
+
+
+def _loaded(data: bytes) -> Any:
+    from distributed.protocol import pickle
+
+    load: Any = pickle.loads
+    return load(data)
 
 
 @lru_cache(maxsize=16)
 def _unpacked(data: bytes) -> Any:
     """What was sent along, once for all tasks of a worker that need it."""
-    from distributed.protocol import pickle
-
-    load: Any = pickle.loads
-    return load(data)
+    return _loaded(data)
 
 
 def _needed(tasks: Mapping[Any, Any], keys: Iterable[Any]) -> dict[Any, Any]:
