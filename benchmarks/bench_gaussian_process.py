@@ -178,7 +178,7 @@ def predict(n):
 
 @benchmark(
     "gp-inducing",
-    work="A process through 200 inducing objects, its parameters learned on 2000 rows (default)",
+    work="A process through 200 inducing objects, its parameters learned on 1000 rows (default)",
     peer="an exact process on 1000 of the rows",
     cases=(5_000, 20_000, 80_000),
     quick=(1_000, 2_000, 4_000),

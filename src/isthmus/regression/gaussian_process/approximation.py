@@ -53,7 +53,7 @@ class Inducing(Approximation):
         is the likelihood where m = n. False is the deterministic training conditional (``"dtc"``):
         the same predictions, with parameters of largest likelihood of the low-rank model, which
         is no bound.
-    n_search : int or None, default=2000
+    n_search : int or None, default=1000
         Rows on which the parameters are searched, where there are more; the process is then
         conditioned on all. A few numbers are known well enough from some rows: the time is that
         of an exact process on 1000, and what the search on all rows takes off the error besides
@@ -73,7 +73,7 @@ class Inducing(Approximation):
 
     n_inducing: int = 256
     bound: bool = True
-    n_search: int | None = 2000
+    n_search: int | None = 1000
 
 
 @dataclass
@@ -107,7 +107,7 @@ def as_approximation(value: Any, owner: Any) -> Approximation:
     """The piece of a name, None for no approximation, or the piece itself, checked.
 
     >>> as_approximation("dtc", "GaussianProcess")
-    Inducing(n_inducing=256, bound=False, n_search=2000)
+    Inducing(n_inducing=256, bound=False, n_search=1000)
     """
     if value is None:
         return Exact()
