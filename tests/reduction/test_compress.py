@@ -177,7 +177,7 @@ def test_a_pipeline_is_compressed_in_its_last_step(moons):
     assert small.n_points_ == 15
     assert small.score(X, y) > model.score(X, y) - 0.03
     assert isinstance(model[-1], SVC)
-    chosen = compress(model, X=X, y=y)
+    chosen = compress(model, X=X, y=y, max_loss=0.006)
     assert chosen.score(X, y) >= model.score(X, y) - 0.005
 
 
@@ -349,15 +349,15 @@ def test_the_accuracy_lost_is_bounded_from_above():
         kind = rng.choice(3, size=1000, p=[0.02, 0.03, 0.95])  # gained, lost, the same
         before, after = kind != 0, kind != 1
         below += upper_loss(before, after) < true
-    assert 0.06 < below / 400 < 0.14  # one in ten
-    same = np.ones(255, dtype=bool)
+    assert 0.02 < below / 400 < 0.08  # one in twenty
+    same = np.ones(327, dtype=bool)
     assert upper_loss(same, same) <= 0.005 < upper_loss(same[:-1], same[:-1])
 
 
 def test_few_validation_rows_are_told_what_they_can_show(moons):
     X, y = moons
     full = SVC(C=1.0).fit(X[:200], y[:200])
-    with pytest.warns(UserWarning, match="100 validation rows can show a loss of at most 0.013"):
+    with pytest.warns(UserWarning, match="100 validation rows can show a loss of at most 0.016"):
         small = compress(full, X=X[200:300], y=y[200:300])
     assert small.n_points_ < len(full.support_)
     assert small.score(X[200:300], y[200:300]) >= full.score(X[200:300], y[200:300])

@@ -25,7 +25,7 @@ from isthmus.reduction.sklearn_machines import as_machine
 from isthmus.reduction.thresholds import set_thresholds
 from isthmus.typing import BoolArray
 
-CONFIDENT = 1.2816  # standard errors above which a tenth of a normal distribution lies
+CONFIDENT = 1.6449  # standard errors above which a twentieth of a normal distribution lies
 _EXACT = 1e-9  # share of the squared length below which chosen points need not move
 
 
@@ -69,12 +69,13 @@ def compress(
         thresholds of a support vector classifier are chosen again where rows left out of the
         choice say that it helps, and are judged on such rows.
     max_loss : float, default=0.005
-        For a classifier, a bound for *new* rows of the same kind, with confidence 0.9: what is
-        compared is the upper end of a one-sided interval for the difference of the two
-        accuracies, from the rows that only one of the two models has right [AgrestiMin2005]_.
-        One compression in ten may lose more, and so may rows of another kind. With few
-        validation rows (below 255 for 0.005) even a model that loses none of them cannot show so
-        little: there it must lose no more rows than it gains, and a warning says what that shows.
+        For a classifier, a bound for *new* rows of the same kind: what is compared is the upper
+        end of a one-sided 95 % interval for the difference of the two accuracies, from the rows
+        that only one of the two models has right [AgrestiMin2005]_. The smallest of many models
+        looks better on these rows than it is, so that rather one compression in ten loses more
+        (``python -m benchmarks --only compress-promise``); rows of another kind may lose more too.
+        With few validation rows (below 327 for 0.005) even a model that loses none of them cannot
+        show so little: there it must lose no more rows than it gains, and a warning says so.
         For other models, the difference of their scores on ``X``, as measured.
     select : {"least_squares", "matching"}, default="least_squares"
     points : {"auto", "kept", "moved"}, default="auto"
@@ -286,7 +287,7 @@ def upper_loss(before: BoolArray, after: BoolArray) -> float:
     >>> import numpy as np
     >>> right = np.ones(1000, dtype=bool)
     >>> round(upper_loss(right, right), 5)
-    0.00128
+    0.00164
     """
     lost, gained = (0.5 + np.sum(a & ~b) for a, b in ((before, after), (after, before)))
     n, net = len(before) + 2, lost - gained
