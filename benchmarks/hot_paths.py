@@ -8,12 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-PRODUCT, EXP, ROOT, FRESH, COPY, STEPS = (
+PRODUCT, EXP, ROOT, FRESH, COPY, GATHER, STEPS = (
     "product, double (flop)",
     "exp",
     "sqrt",
     "fresh memory (bytes)",
     "copy (bytes)",
+    "gathered numbers, compiled",
     "dependent steps, compiled",
 )
 PATHS: list[Callable[[], HotPath]] = []
@@ -184,10 +185,10 @@ def permutations():
     X, Y = _normal(n, 5), _normal(n, 2, seed=1)
     return HotPath(
         f"HSIC test, {n} rows, {times} permutations",
-        "2n² flop for each",
-        {PRODUCT: 2.0 * n * n * times, EXP: n * n},
+        "n²/2 entries gathered and multiplied for each",
+        {GATHER: n * n / 2 * times, EXP: n * n},
         lambda: independence_test(X, Y, n_permutations=times, random_state=0),
-        "two thirds gather permuted entries, bound by the cache; a tenth draws permutations",
+        "two thirds gather permuted entries; a tenth draws permutations",
     )
 
 

@@ -44,10 +44,14 @@ def shift_and_sum(tile, row_offsets, column_offsets, row_sums, column_sums):
 
 
 @njit(nogil=True, fastmath=SUMS)
-def _gathered_dot(k, row, permutation):
+def _gathered_dot(k, row, permutation, gathered):
+    # First one load after the other, then a product in registers: instructions that gather are
+    # slower than both.
+    for j in range(k.shape[0]):
+        gathered[j] = row[permutation[j]]
     total = 0.0
     for j in range(k.shape[0]):
-        total += k[j] * row[permutation[j]]
+        total += k[j] * gathered[j]
     return total
 
 
@@ -58,11 +62,13 @@ def add_permuted_products(K, start, L, permutations, out):
     ``K`` holds rows ``start``, ``start + 1``, ... of a symmetric matrix, columns from ``start`` on.
     A row of ``K`` meets all permutations while it is in the cache.
     """
+    gathered = np.empty(K.shape[1])
     for i in range(K.shape[0]):
         k = K[i, i + 1 :]
         for b in range(permutations.shape[0]):
             row = L[permutations[b, start + i]]
-            out[b] += 2.0 * _gathered_dot(k, row, permutations[b, start + i + 1 :])
+            rest = permutations[b, start + i + 1 :]
+            out[b] += 2.0 * _gathered_dot(k, row, rest, gathered)
 
 
 @njit(nogil=True, fastmath=SUMS)
