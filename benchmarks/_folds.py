@@ -158,8 +158,8 @@ FAMILIES = {
     _kernels: {
         "KernelPCA, landmarks": 10**7,
         "KernelRidgeCV, landmarks": 10**7,
-        "DependencyEstimator, landmarks": 10**6,
-        "GaussianProcess, inducing": 10**6,
+        "DependencyEstimator, landmarks": 10**7,
+        "GaussianProcess, inducing": 10**7,
     },
     _measures: {"hsic, Nystroem": 10**7, "coco, Nystroem": 10**7, "mmd, Nystroem": 10**7},
     _sweeps: {
@@ -170,8 +170,8 @@ FAMILIES = {
     },
     _cores: {
         "MinimumEnclosingBall": 10**7,
-        "CoreVectorClassifier": 10**6,
-        "CoreVectorRegressor": 10**6,
+        "CoreVectorClassifier": 10**7,
+        "CoreVectorRegressor": 10**7,
         "CoreVectorOutlierDetector": 10**7,
     },
 }
