@@ -12,9 +12,11 @@ from isthmus.dependence import (
     dependence_matrix,
     distance_correlation,
     independence_test,
+    mmd,
     partial_distance_correlation,
     two_sample_test,
 )
+from isthmus.kernels import Gaussian
 
 N_PERMUTATIONS = 100
 
@@ -256,3 +258,50 @@ def mmd_test(n):
         return test.test(X[:half], Z, reps=N_PERMUTATIONS, auto=False, workers=1)[1]
 
     return Contest(ours, peer, lambda p: {"p-value": p})
+
+
+@benchmark(
+    "dcor-affine",
+    work="Distance correlation in units of the covariances, 5 against 3 columns",
+    peer="dcor distance_correlation_af_inv",
+    cases=(500, 1_000, 2_000),
+    quick=(200,),
+    goal="twice as fast",
+)
+def affine(n):
+    _attempt(_dcor)
+    X, Y = _tables(n, 5, 3)
+    return Contest(
+        lambda: distance_correlation(X, Y, affine_invariant=True),
+        lambda: float(_dcor().distance_correlation_af_inv(X, Y)),
+        None,
+        _difference,
+    )
+
+
+@benchmark(
+    "mmd-blocks",
+    work="Mean discrepancy of two samples of n rows of 5 columns",
+    peer="the exact one of ours (all pairs)",
+    cases=("10 000 rows, blocks of 2", "10 000 rows, blocks of 100", "1 000 000 rows, blocks of 2"),
+    quick=("1 000 rows, blocks of 2",),
+    unit="size",
+    goal="linear in rows: a million in seconds",
+)
+def mmd_blocks(case):
+    rows, _, blocks = case.partition(" rows, blocks of ")
+    n, size = int(rows.replace(" ", "")), int(blocks)
+    rng = np.random.default_rng(0)
+    X, Z = rng.normal(size=(n, 5)), rng.normal(size=(n, 5)) + 0.2
+    kernel = Gaussian(0.1)
+
+    def peer():
+        if n > 10_000:
+            raise Unavailable(f"{n**2 * 2:.0e} pairs")
+        return mmd(X, Z, kernel=kernel, unbiased=True, squared=True)
+
+    return Contest(
+        lambda: mmd(X, Z, kernel=kernel, block_size=size, squared=True),
+        peer,
+        lambda value: {"square": float(value)},
+    )

@@ -121,3 +121,59 @@ def rows(n):
 
     # Likelihoods are not compared: after few steps they depend on the rows of the start.
     return Contest(fit, formula)
+
+
+@benchmark(
+    "gtm-landscape",
+    work="A property of n rows as a landscape over a map of 16 x 16 nodes",
+    peer="ugtm.projection and ugtm.landscape",
+    cases=(1000, 3000, 10_000),
+    quick=(300,),
+    goal="the same share of the property explained, faster",
+)
+def landscape(n):
+    X, y = make_s_curve(n, noise=0.1, random_state=0)
+    model, theirs = ours(X[:300]), peer(X[:300])
+
+    def their_landscape():
+        import ugtm
+
+        found = ugtm.projection(theirs, X)
+        return found, ugtm.landscape(found, y[:, None])
+
+    def quality(made):
+        if isinstance(made, tuple):
+            told = np.asarray(made[0].matR) @ np.asarray(made[1]).ravel()
+        else:
+            told = made.predict(X)
+        return {"explained": float(1 - np.mean((told - y) ** 2) / y.var())}
+
+    return Contest(lambda: model.landscape(X, y), their_landscape, quality)
+
+
+@benchmark(
+    "gtm-magnification",
+    work="How much the map stretches at n places",
+    peer="differences of our own map",
+    cases=(1000, 10_000, 100_000),
+    quick=(300,),
+    goal="the same, by the Jacobian",
+)
+def magnification(n):
+    X, _ = make_s_curve(300, noise=0.1, random_state=0)
+    model = ours(X)
+    Z = np.random.default_rng(0).uniform(-0.9, 0.9, size=(n, 2))
+
+    def differences():
+        steps = 1e-5 * np.eye(2)
+        slopes = [model.inverse_transform(Z + s) - model.inverse_transform(Z - s) for s in steps]
+        a, b = (slope / 2e-5 for slope in slopes)
+        aa, bb, ab = np.sum(a * a, axis=1), np.sum(b * b, axis=1), np.sum(a * b, axis=1)
+        return np.sqrt(aa * bb - ab**2)
+
+    return Contest(
+        lambda: model.magnification(Z),
+        differences,
+        None,
+        lambda a, b: np.abs(a / b - 1).max(),
+    )

@@ -2,13 +2,17 @@
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.cluster import KMeans
 from sklearn.kernel_approximation import Nystroem as NystroemFeatures
 from sklearn.linear_model import Ridge
+from sklearn.metrics import pairwise_distances_argmin_min
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 from benchmarks._harness import Contest, benchmark
 from isthmus.dependence import Nystroem, hsic
+from isthmus.kernels import Gaussian
+from isthmus.manifold.quantizers.gas import neural_gas
 from isthmus.regression import KernelRidgeCV
 
 N_LANDMARKS = 300
@@ -97,4 +101,58 @@ def dependence(n):
         lambda: hsic(X, y),
         lambda value: {"hsic": float(value)},
         lambda a, b: abs(a / b - 1),
+    )
+
+
+@benchmark(
+    "landmarks-hsic-rows",
+    work="HSIC of low rank, 100 landmarks on both sides",
+    peer="scikit-learn's Nystroem features in blocks of 10 000 rows, and their cross-covariance",
+    cases=(10_000, 100_000, 1_000_000),
+    quick=(2_000,),
+    goal="10^6 rows in seconds",
+)
+def dependence_rows(n):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 3))
+    Y = (X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=n))[:, None]
+    kernel = Gaussian(0.2)
+
+    def ours():
+        return hsic(X, Y, x_kernel=kernel, y_kernel=kernel, approximation=Nystroem(100))
+
+    def peer():
+        maps = [NystroemFeatures(gamma=0.2, n_components=100, random_state=0) for _ in range(2)]
+        for features, table in zip(maps, (X, Y), strict=True):
+            features.fit(table[:10_000])
+        products, sums = np.zeros((100, 100)), np.zeros((2, 100))
+        for low in range(0, n, 10_000):
+            A, B = (m.transform(t[low : low + 10_000]) for m, t in zip(maps, (X, Y), strict=True))
+            products += A.T @ B
+            sums += A.sum(axis=0), B.sum(axis=0)
+        return np.sum((products / n - np.outer(*sums / n)) ** 2)
+
+    return Contest(ours, peer, lambda value: {"hsic": float(value)})
+
+
+@benchmark(
+    "landmarks-gas",
+    work="100 centres of a neural gas, of rows in ten clouds far from each other, 5 columns",
+    peer="sklearn KMeans with one start, by its rule for starts",
+    cases=(1_000, 3_000, 10_000),
+    quick=(500,),
+    goal="as near to the rows from any start; sorting all centres for each row is dearer",
+)
+def gas(n):
+    rng = np.random.default_rng(0)
+    X = 10 * rng.normal(size=(10, 5))[rng.integers(0, 10, n)] + rng.normal(size=(n, 5))
+
+    def quality(centres):
+        away = pairwise_distances_argmin_min(X, centres, metric="sqeuclidean")[1]
+        return {"squared distance": float(away.mean())}
+
+    return Contest(
+        lambda: neural_gas(X, 100, np.random.default_rng(0)),
+        lambda: KMeans(100, n_init=1, random_state=0).fit(X).cluster_centers_,
+        quality,
     )

@@ -203,3 +203,28 @@ def kronecker(size):
 
     model = SmoothPSOM((n,) * 3, smoothness=lam)
     return Contest(lambda: model.fit_nodes(noisy).weights_, dense, quality)
+
+
+@benchmark(
+    "psom-codebook",
+    work="New rows of a wavy sheet on the manifold through the units of a map of n x n",
+    peer="the nearest unit, which is what a self-organising map answers",
+    cases=(5, 10, 20),
+    quick=(5,),
+    unit="units per axis",
+    goal="a fraction of the error",
+)
+def codebook(n):
+    u, v = np.meshgrid(*[np.linspace(-1, 1, n)] * 2, indexing="ij")
+    units = np.stack([u, v, np.sin(3 * u) * v], axis=-1)
+    a, b = np.random.default_rng(0).uniform(-1, 1, size=(2, 2000))
+    X = np.column_stack([a, b, np.sin(3 * a) * b])
+
+    def nearest():
+        flat = units.reshape(-1, 3)
+        return flat[((X[:, None] - flat) ** 2).sum(axis=2).argmin(axis=1)]
+
+    def quality(found):
+        return {"error": float(np.sqrt(np.mean(np.sum((found - X) ** 2, axis=1))))}
+
+    return Contest(lambda: PSOM.from_codebook(units).reconstruct(X), nearest, quality)

@@ -153,19 +153,34 @@ def _model(name):
     limits = np.tile([-np.pi, np.pi], (robot.n, 1))  # where the model has none: a full turn
     own = np.array([link.qlim if link.qlim is not None else (0, 0) for link in robot.links])
     limits = np.where((own[:, :1] < own[:, 1:]), own, limits)
-    table = [[link.alpha, link.a, link.d, link.offset] for link in robot.links]
-    chain = KinematicChain(table, "modified" if robot.mdh else "standard", limits=limits)
-    kind = rtb.RevoluteMDH if robot.mdh else rtb.RevoluteDH
+    slides = [link.isprismatic for link in robot.links]
+    table = [
+        [link.alpha, link.a, link.offset, link.theta]
+        if link.isprismatic
+        else [link.alpha, link.a, link.d, link.offset]
+        for link in robot.links
+    ]
+    chain = KinematicChain(
+        table,
+        "modified" if robot.mdh else "standard",
+        joints="".join("P" if slide else "R" for slide in slides),
+        limits=limits,
+    )
+    turns, moves = (
+        (rtb.RevoluteMDH, rtb.PrismaticMDH) if robot.mdh else (rtb.RevoluteDH, rtb.PrismaticDH)
+    )
     links = [
-        kind(alpha=twist, a=length, d=offset, offset=angle, qlim=list(pair))
-        for (twist, length, offset, angle), pair in zip(table, limits, strict=True)
+        moves(alpha=twist, a=length, offset=offset, theta=angle, qlim=list(pair))
+        if slide
+        else turns(alpha=twist, a=length, d=offset, offset=angle, qlim=list(pair))
+        for (twist, length, offset, angle), pair, slide in zip(table, limits, slides, strict=True)
     ]
     return chain, rtb.DHRobot(links).ets()
 
 
-# All its arms of six joints and more that only turn.
+# All its arms of six joints and more; one joint of the Stanford slides, and two of the P8.
 MODELS = ("Ball", "Baxter", "Coil", "Hyper", "Hyper3d", "IRB140", "Jaco", "KR5", "LWR4", "Mico",
-          "Panda", "Puma560", "Sawyer", "UR10", "UR3", "UR5")  # fmt: skip
+          "Panda", "Puma560", "Sawyer", "UR10", "UR3", "UR5", "Stanford", "P8")  # fmt: skip
 
 
 def _reached(chain, poses):
@@ -220,3 +235,26 @@ def models_start(name):
 )
 def models(name):
     return _model_contest(name, 31, 100)
+
+
+@benchmark(
+    "kinematics-slides",
+    work="Poses and Jacobians, in the frame of the tool, of an arm with a joint that slides",
+    peer="roboticstoolbox fkine and jacobe, one posture a call (as its arms are used)",
+    cases=(100, 1_000, 10_000),
+    quick=(100,),
+    unit="postures",
+    goal="the same, faster",
+)
+def slides(n):
+    chain, robot = _model("Stanford")
+    Q = np.random.default_rng(0).uniform(chain.lower, chain.upper, (n, chain.n_joints))
+
+    def ours():
+        return np.concatenate([chain.forward(Q)[:, :3], chain.jacobian(Q, frame="tool")[:, :3]], 2)
+
+    def peer():
+        found = [(robot.fkine(q).A[:3], robot.jacobe(q)) for q in Q]
+        return np.array([np.concatenate([T, J[:3]], axis=1) for T, J in found])
+
+    return Contest(ours, peer, None, _difference)

@@ -1,10 +1,16 @@
-"""Dynamic time warping and alignment kernels, against aeon, tslearn and dtaidistance."""
+"""Elastic distances and alignment kernels, against aeon, tslearn and dtaidistance."""
 
 import numpy as np
 
 from benchmarks._harness import Contest, Unavailable, benchmark
 from isthmus.kernels import GlobalAlignment
-from isthmus.series import dtw_matrix, nearest_series
+from isthmus.series import (
+    alignment_matrix,
+    dtw_matrix,
+    elastic_matrix,
+    nearest_series,
+    sliding_window_check,
+)
 
 LENGTH = 200
 
@@ -177,3 +183,89 @@ def _alignment_contest(X):
         return gram(X, sigma=1 / np.sqrt(2 * kernel.gamma), n_jobs=_jobs())
 
     return Contest(lambda: kernel(X), peer, None, _difference)
+
+
+# Ours and aeon's words for one distance with the same prices.
+ELASTIC = {
+    "lcss": ({"width": 1.0}, {"epsilon": 1.0}),
+    "edr": ({"width": 1.0}, {"epsilon": 1.0}),
+    "msm": ({"cost": 1.0}, {"c": 1.0}),
+    "twe": ({"cost": 1.0, "stiffness": 0.001}, {"lmbda": 1.0, "nu": 0.001}),
+    "soft_dtw": ({"smoothness": 1.0}, {"gamma": 1.0}),
+}
+
+
+@benchmark(
+    "elastic-aeon",
+    work=f"All distances of 60 random walks of {LENGTH} steps, by name",
+    peer="aeon's pairwise distance of that name; its edr and erp have other sums at the borders",
+    cases=(*ELASTIC, "erp"),
+    quick=("msm", "erp"),
+    unit="distance",
+    goal="the same distances, faster",
+)
+def elastic(name):
+    X = _walks(60)
+    our_prices, their_prices = ELASTIC.get(name, ({}, {}))
+
+    def ours():
+        if name == "erp":
+            return alignment_matrix(X)
+        return elastic_matrix(X, distance=name, **our_prices)
+
+    def peer():
+        pairwise = _import("aeon.distances", f"{name}_pairwise_distance")
+        return pairwise(X, n_jobs=_threads(), **their_prices)
+
+    # Its smooth warping of a series with itself is set to zero.
+    upper = np.triu_indices(len(X), 1)
+    same = None if name in ("edr", "erp") else lambda a, b: _difference(a[upper], b[upper])
+    return Contest(ours, peer, None, same)
+
+
+@benchmark(
+    "soft-dtw-tslearn",
+    work=f"Smooth minima over all warps of n random walks of {LENGTH} steps",
+    peer="tslearn cdist_soft_dtw",
+    cases=(10, 20, 40),
+    quick=(5, 10, 20),
+    goal="the same values, faster",
+)
+def soft_dtw(n):
+    X = _walks(n)
+
+    def peer():
+        return _import("tslearn.metrics", "cdist_soft_dtw")(X, gamma=1.0)
+
+    return Contest(lambda: elastic_matrix(X, distance="soft_dtw"), peer, None, _difference)
+
+
+@benchmark(
+    "window-check",
+    work="Whether clusters of windows of 32 steps tell a signal of n steps from noise, 2 x 5 runs",
+    peer="those runs of sklearn KMeans alone, on standardised windows",
+    cases=(1000, 3000, 10_000),
+    quick=(500,),
+    goal="as cheap as the clusters it judges",
+)
+def window_check(n):
+    from numpy.lib.stride_tricks import sliding_window_view
+    from sklearn.cluster import KMeans
+    from sklearn.preprocessing import scale
+
+    noise, signal = np.random.default_rng(0).normal(size=(2, n))
+    signal += 5 * np.sin(np.arange(n) / 7)
+
+    def ours():
+        return sliding_window_check(signal, noise, length=32, random_state=0)
+
+    def peer():
+        for x in (signal, noise):
+            windows = scale(sliding_window_view(x, 32), axis=1)
+            for seed in range(5):
+                KMeans(3, init="random", n_init=1, random_state=seed).fit(windows)
+
+    def quality(found):
+        return {} if found is None else {"ratio of distances": found.ratio}
+
+    return Contest(ours, peer, quality)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from isthmus.series import dtw, elastic_matrix
+from isthmus.series import alignment_matrix, dtw, elastic_matrix
 
 METRICS = ("msm", "twe")
 NAMES = (*METRICS, "lcss", "edr", "soft_dtw")
@@ -125,6 +125,18 @@ def test_matrix_is_that_of_the_plain_recursion(name, channels):
     assert_allclose(
         elastic_matrix(X, distance=name, **given), elastic_matrix(X, X, distance=name, **given)
     )
+
+
+@pytest.mark.parametrize("name", [*NAMES, "erp"])
+def test_pairs_side_by_side_are_those_alone(name):
+    X = some_series(5, n=13)  # more pairs than lanes, of unequal lengths
+
+    def matrix(A, B):
+        return alignment_matrix(A, B) if name == "erp" else elastic_matrix(A, B, **given)
+
+    given = {"distance": name, **CASES[name][1]} if name != "erp" else {}
+    alone = [[matrix([x], [z])[0, 0] for z in X] for x in X]
+    assert_allclose(matrix(X, X), alone, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", METRICS)

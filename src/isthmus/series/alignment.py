@@ -8,7 +8,7 @@ import numpy as np
 from isthmus._checks import check_float
 from isthmus.series.bands import NO_WINDOW, check_feasible, window_code
 from isthmus.series.collection import Packed, pack_both
-from isthmus.series.pairs import pair_matrix
+from isthmus.series.pairs import n_lanes, pair_matrix
 from isthmus.series.symbols import SymbolCodes
 from isthmus.typing import Array, IntArray, Objects
 
@@ -156,11 +156,17 @@ def _matrix(
     window: tuple[int, float] = (NO_WINDOW, 0.0),
 ) -> Array:
     from isthmus.series.alignment_loops import pair_values
+    from isthmus.series.elastic_loops import gap_pairs
 
     reference = np.zeros(1) if level is None else level
+    longest = int(max(left.lengths.max(), right.lengths.max()))
 
     def compute(first: IntArray, second: IntArray) -> Array:
         out = np.empty(len(first))
+        if level is not None and window[0] == NO_WINDOW:  # many pairs side by side
+            lanes = n_lanes(len(first))
+            gap_pairs(left.parts, right.parts, first, second, level, longest, lanes, out)
+            return out
         pair_values(kind, left.parts, right.parts, first, second, reference, costs, window, out)
         return out
 

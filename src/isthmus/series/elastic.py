@@ -6,7 +6,7 @@ import numpy as np
 
 from isthmus._checks import check_choice, check_float
 from isthmus.series.collection import Packed, pack_both
-from isthmus.series.pairs import pair_matrix
+from isthmus.series.pairs import n_lanes, pair_matrix
 from isthmus.typing import Array, IntArray, Objects
 
 DISTANCES = ("lcss", "edr", "msm", "twe", "soft_dtw")
@@ -89,9 +89,12 @@ def elastic_matrix(
         "soft_dtw": (loops.soft_pairs, float(smoothness), 0.0),
     }[distance]
 
+    longest = int(max(left.lengths.max(), right.lengths.max()))
+
     def compute(first: IntArray, second: IntArray) -> Array:
         out = np.empty(len(first))
-        fill(left.parts, right.parts, first, second, a, b, out)
+        lanes = n_lanes(len(first))
+        fill(left.parts, right.parts, first, second, a, b, longest, lanes, out)
         return out
 
     z_lengths = None if left is right else right.lengths

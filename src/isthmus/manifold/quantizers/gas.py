@@ -3,6 +3,8 @@ r"""Neural gas: centres that learn by their rank among all, in batches [Martinet
 import numpy as np
 
 from isthmus.blocks.slices import block_slices
+from isthmus.linalg.products import product
+from isthmus.linalg.threads import threads_for
 from isthmus.smoothers.kernel_rows import squared_distances
 from isthmus.typing import Array
 
@@ -24,8 +26,10 @@ def neural_gas(Y: Array, n_centres: int, rng: np.random.Generator, *, n_steps: i
     rows = (Y - centre) / spread
     C = rows[rng.choice(len(rows), n_centres, replace=False)]
     first = max(n_centres / 2, 2 * LAST_RANGE)
-    for step in range(n_steps):
-        C = gas_step(rows, C, first * (LAST_RANGE / first) ** (step / max(n_steps - 1, 1)))
+    reaches = first * (LAST_RANGE / first) ** np.linspace(0.0, 1.0, n_steps)
+    with threads_for(0):  # most of the time is spent on sorting, beside small products
+        for reach in reaches:
+            C = gas_step(rows, C, reach)
     return np.asarray(C * spread + centre)
 
 
@@ -38,7 +42,7 @@ def gas_step(Y: Array, C: Array, reach: float) -> Array:
         h = np.empty(order.shape)
         np.put_along_axis(h, order, by_rank[None], axis=1)
         weights += h.sum(axis=0)
-        sums += h.T @ Y[rows]
+        sums += product(h.T, Y[rows])
     # A centre that is nearest to no row stays where it is, once the others no longer draw it.
     served = weights > np.finfo(float).tiny
     moved = sums / np.where(served, weights, 1.0)[:, None]
