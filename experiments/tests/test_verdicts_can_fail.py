@@ -26,7 +26,7 @@ def ways():
     yield lambda x: not x if isinstance(x, bool) else 0 if isinstance(x, int) else 3 * x
     yield lambda x: not x if isinstance(x, bool) else x + 5
     yield lambda x: -x if isinstance(x, float) else x
-    yield from range(8)
+    yield from range(24)
 
 
 def spoil(values, way):
