@@ -61,6 +61,8 @@ class HiddenMarkovModel:
 
     __module__ = "isthmus.series"
 
+    log_likelihoods_: list[float]
+
     def __init__(
         self,
         n_states: int = 3,

@@ -49,17 +49,15 @@ class NeighborBridge:
         x_kernel, y_kernel, x_noise, y_noise = self.sides
         k_all = x_kernel.gram(X, self.inputs)
         k_xx = x_kernel.diag(X)
-        n = k_all.shape[1]
-        M = min(self.n_neighbors, n)
+        n, M = k_all.shape[1], min(self.n_neighbors, k_all.shape[1])
         near = np.sort(np.argpartition(-k_all, M - 1, axis=1)[:, :M], axis=1)
         k_x = np.take_along_axis(k_all, near, axis=1)
         if self.kind == "hsic":
             return self._hsic(near, k_x, k_xx, n)
         k_xx = k_xx + x_noise
-        linear, eta, uGu = np.empty_like(k_x), np.empty_like(k_xx), np.empty_like(k_xx)
-        weights, squares = np.empty_like(k_x), np.empty_like(k_xx)
-        inverses: list[Array] = []
-        others: list[Array] = []
+        linear, weights = np.empty_like(k_x), np.empty_like(k_x)
+        eta, uGu, squares = (np.empty_like(k_xx) for _ in range(3))
+        inverses, others = list[Array](), list[Array]()
         start = np.empty((len(near), self.outputs.shape[1])) if y_kernel.vectors else None
         for i, rows in enumerate(near):
             local_x, local_y = take(self.inputs, rows), take(self.outputs, rows)
@@ -105,12 +103,8 @@ class NeighborBridge:
         to_nats = partial(added_divergence, uGu=uGu, eta=eta)
         if self.kind == "inverse_kl":
             to_nats = partial(inverse_added_divergence, eta=eta)
-
-        def mismatch(g_all: Array, g_yy: Array) -> Array:
-            g = np.take_along_axis(g_all, near, axis=1)
-            return distance_from_mean(g, g_yy, weights, squares)
-
-        return TwinQuery(judge, table, start, eta, to_nats, mismatch)
+        far = partial(_mismatch, near, u=weights, uGu=squares)
+        return TwinQuery(judge, table, start, eta, to_nats, far)
 
     def _hsic(self, near: IntArray, k_x: Array, k_xx: Array, n: int) -> TwinQuery:
         kernel = self.sides.x_kernel
@@ -122,6 +116,10 @@ class NeighborBridge:
         np.put_along_axis(k_all, near, k_x, axis=1)
         Y = self.outputs if self.sides.y_kernel.vectors else None
         return hsic_query(b_all, c, k_all, k_xx, Y)
+
+
+def _mismatch(near: IntArray, g_all: Array, g_yy: Array, *, u: Array, uGu: Array) -> Array:
+    return distance_from_mean(np.take_along_axis(g_all, near, axis=1), g_yy, u, uGu)
 
 
 def _scatter(found: CriterionValues, near: IntArray, n: int) -> CriterionValues:
