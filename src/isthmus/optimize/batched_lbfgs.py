@@ -74,7 +74,7 @@ def minimize_rows(
     """
     low, high = (-np.inf, np.inf) if bounds is None else bounds
     tol = max(tol, 100 * float(np.finfo(Z.dtype).eps))  # single precision gets no further
-    n, d = Z.shape
+    n = len(Z)
     x = np.clip(Z, low, high)
     rows: IntArray = np.arange(n)
     f, g = fun(x, rows)
@@ -83,13 +83,11 @@ def minimize_rows(
     optimality = start.copy()
     reference = np.maximum(start, float(start.max(initial=0.0)) if scale is None else scale)
     converged = start <= tol * reference
-    # The memory grows with the steps, the latest first.
-    S, Y = np.zeros((0, n, d), dtype=x.dtype), np.zeros((0, n, d), dtype=x.dtype)
-    rho = np.zeros((0, n), dtype=x.dtype)
     # Rows still at work; all state below is kept for them alone.
     rows = np.flatnonzero(~converged)
     x, f, g = x[rows], f[rows], g[rows]
-    S, Y, rho = S[:, rows], Y[:, rows], rho[:, rows]
+    # The memory grows with the steps, the latest first.
+    S, Y, rho = (np.zeros((0, *shape), x.dtype) for shape in (x.shape, x.shape, x.shape[:1]))
     n_iter = 0
     line = ProgressLine("minimise", verbose=verbose)
     for n_iter in range(1, max_iter + 1):

@@ -85,6 +85,14 @@ def _jets(x, W, nodes, weights, D, counts, ell, slope, jets):
 
 
 @njit(nogil=True)
+def _weighted_square(target, w):
+    total = 0.0
+    for c in range(len(target)):
+        total += w[c] * target[c] * target[c]
+    return total
+
+
+@njit(nogil=True)
 def _error(jets, lane, target, w):
     total = 0.0
     for c in range(len(target)):
@@ -168,10 +176,7 @@ def search_rows(x, targets, W, w, nodes, weights, D, counts, low, high, settings
                 active += 1
                 trial[:, lane] = x[i]
                 n_steps[lane], mu[lane], error[i], converged[i] = 0, damping, np.inf, False
-                target, weight, size = targets[i], w[min(i, len(w) - 1)], 0.0
-                for c in range(len(target)):
-                    size += weight[c] * target[c] * target[c]
-                floor[lane] = EPS * size + TINY
+                floor[lane] = EPS * _weighted_square(targets[i], w[min(i, len(w) - 1)]) + TINY
         if active == 0:
             return most
         _jets(trial, W, nodes, weights, D, counts, ell, slope, jets)
