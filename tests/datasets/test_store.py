@@ -3,6 +3,7 @@ import hashlib
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn.utils import Bunch
 
 from isthmus.datasets import (
     ChecksumMismatch,
@@ -103,3 +104,15 @@ def test_olivetti_without_folder_and_network_says_so_in_one_message(monkeypatch)
     monkeypatch.setattr("sklearn.datasets.fetch_olivetti_faces", no_network)
     with pytest.raises(DataNotAvailable, match=r"download failed \(network is unreachable\)"):
         real.load_olivetti()
+
+
+def test_olivetti_without_folder_comes_from_scikit_learn(monkeypatch):
+    def fetched(**options):
+        assert options == {"n_retries": 1}
+        return Bunch(data=np.full((4, 4096), 0.5), target=np.arange(4))
+
+    monkeypatch.delenv("ISTHMUS_DATA", raising=False)
+    monkeypatch.setattr("sklearn.datasets.fetch_olivetti_faces", fetched)
+    faces = real.load_olivetti()
+    assert faces.images.shape == (4, 64, 64)
+    assert_array_equal(faces.subject, range(4))
