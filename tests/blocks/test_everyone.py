@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
+from sklearn.base import clone
 
 from isthmus.coreset import (
     CoreVectorClassifier,
@@ -180,3 +181,27 @@ def test_lists_that_are_no_rows_of_numbers_are_refused():
             model.fit(lambda: iter([csr_array(np.eye(3))]), np.ones(3))
     with pytest.raises(ValueError, match=r"reads the rows several times \(core sets first"):
         CoreVectorClassifier().fit(iter(blocks_of(X)), OUTPUTS["labels"])
+
+
+@pytest.mark.parametrize(
+    ("model", "outputs"),
+    [
+        (ReducedRankRegression(2, alpha=1.0), "two"),
+        (KernelRidgeCV(**SOME), "one"),
+        (GaussianProcess(approximation=Inducing(20), **SEED), "one"),
+        (CoreVectorRegressor(**KERNEL), "one"),
+        (CoreVectorClassifier(**KERNEL), "labels"),
+    ],
+    ids=lambda value: type(value).__name__ if not isinstance(value, str) else value,
+)
+def test_blocks_may_be_pairs_of_rows_and_outputs(model, outputs):
+    Y = OUTPUTS[outputs]
+
+    def pairs():
+        return zip(blocks_of(X), blocks_of(Y), strict=True)
+
+    found = clone(model).fit(pairs).predict(X)
+    expected = clone(model).fit(lambda: iter(blocks_of(X)), Y).predict(X)
+    assert_allclose(found, expected, rtol=1e-10)
+    with pytest.raises(ValueError, match="requires y to be passed, but the target y is None"):
+        clone(model).fit(lambda: iter(blocks_of(X)))

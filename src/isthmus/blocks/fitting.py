@@ -114,3 +114,17 @@ def open_fit(
         ones = example * 0 + 1 if hasattr(example, "iloc") else np.ones(example.shape)
         validate_data(owner, ones, dtype=None, reset=True)
     return rows
+
+
+def require_outputs(owner: Any, rows: Rows) -> None:
+    """Refuse rows that come neither with outputs nor as pairs of rows and outputs."""
+    if len(rows.checks) < 2:
+        raise ValueError(f"{name_of(owner)} requires y to be passed, but the target y is None.")
+
+
+def plain_arrays(X: Any, y: Any) -> tuple[Any, Any] | None:
+    """Memory maps as arrays, whose pages come and go; None if one is read in another way."""
+    if not all(isinstance(part, np.memmap) for part in (X, y) if in_blocks(part)):
+        return None
+    X, y = (np.asarray(part) if in_blocks(part) else part for part in (X, y))
+    return X, y

@@ -100,7 +100,8 @@ class CoreMachine(Estimator):
         open_fit(self, X, objects=objects).require_passes(
             "core sets first, then their certificate over all rows"
         )
-        rows = open_rows(self, X, *labels, raw=raw, numbers=("y",) if objects else ("X", "y"))
+        given = [part for part in labels if part is not None]  # else rows come with them
+        rows = open_rows(self, X, *given, raw=raw, numbers=("y",) if objects else ("X", "y"))
         drawn = DrawnRows(rows, np.arange(1), kernel=kernel)
         return rows, drawn.resolve(kernel)
 

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from isthmus._checks import check_length
 from isthmus._parameters import Constraint, choice, instance, none
-from isthmus.blocks.containers import in_blocks
+from isthmus.blocks.fitting import plain_arrays, require_outputs
 from isthmus.coreset.base import COST, CoreMachine, kernel_columns
 from isthmus.coreset.in_blocks import CoreSets, accuracy, fit_core_sets, take_over
 from isthmus.coreset.problems import KernelProblem
@@ -158,11 +158,13 @@ class CoreVectorClassifier(ClassifierMixin, CoreMachine):
         self.n_core_ = np.array([found.n_core for found, _ in machines])
         return self
 
-    def _fit_blocks(self, X: Any, y: Any) -> "CoreVectorClassifier":
+    def _fit_blocks(self, X: Any, y: Any = None) -> "CoreVectorClassifier":
         """The same from objects that are read block by block; all of them certify it."""
-        if all(isinstance(part, np.memmap) for part in (X, y) if in_blocks(part)):
-            return self.fit(np.asarray(X), np.asarray(y))
+        arrays = plain_arrays(X, y)
+        if arrays is not None:
+            return self.fit(*arrays)
         rows, kernel = self._open_blocks(X, y)
+        require_outputs(self, rows)
         rows = rows.mapped(_with_labels)
         classes, counts = rows.fold(_label_counts, _add_counts)
         self._check_labels(classes, len(classes))

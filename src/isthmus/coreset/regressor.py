@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from isthmus._checks import check_length, name_of
 from isthmus._parameters import Constraint, boolean, none, real
-from isthmus.blocks.containers import in_blocks
+from isthmus.blocks.fitting import plain_arrays, require_outputs
 from isthmus.blocks.moments import Moments, map_block, merge
 from isthmus.blocks.rows import Rows
 from isthmus.coreset.base import COST, CoreMachine, kernel_columns, single_expansion
@@ -164,10 +164,11 @@ class CoreVectorRegressor(RegressorMixin, CoreMachine):
         peak = float(np.abs(y - y.mean()).max()) or 1.0  # so that no square overflows or vanishes
         return center, peak * float(((y - y.mean()) / peak).std()) or 1.0
 
-    def _fit_blocks(self, X: Any, y: Any) -> "CoreVectorRegressor":
+    def _fit_blocks(self, X: Any, y: Any = None) -> "CoreVectorRegressor":
         """The same from objects that are read block by block; all of them certify it."""
-        if all(isinstance(part, np.memmap) for part in (X, y) if in_blocks(part)):
-            return self.fit(np.asarray(X), np.asarray(y))
+        arrays = plain_arrays(X, y)
+        if arrays is not None:
+            return self.fit(*arrays)
         rows, kernel = self._open_blocks(X, y, raw=())
         require_targets(self, rows)
         moments = rows.fold(_target_moments, merge)
@@ -227,8 +228,7 @@ def _slack(machine: UnitTargets) -> Array:
 
 def require_targets(owner: Any, rows: Rows) -> None:
     """Refuse rows without targets, or with several for each."""
-    if len(rows.checks) < 2:
-        raise ValueError(f"{name_of(owner)} requires y to be passed, but the target y is None.")
+    require_outputs(owner, rows)
     if (rows.checks[1].width or 1) > 1:
         raise ValueError(
             f"{name_of(owner)} takes one target for each row: expected blocks of one column in y. "

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isthmus._checks import shortened
-from isthmus.blocks.containers import in_blocks, is_dask
+from isthmus.blocks.containers import is_dask
 from isthmus.blocks.drawing import draw_rows
-from isthmus.blocks.fitting import open_fit, refuse_blocks
+from isthmus.blocks.fitting import open_fit, plain_arrays, refuse_blocks
 from isthmus.blocks.rows import open_rows
 from isthmus.regression.ridge.estimator import DEFAULT_ALPHAS, KernelRidgeCV
 from isthmus.structured.slots import input_arrows, is_passthrough, output_features, output_preimage
@@ -34,8 +34,9 @@ class FitsBlocks:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
-        if all(isinstance(part, np.memmap) for part in (X, y) if in_blocks(part)):
-            return model.fit(*(np.asarray(p) if in_blocks(p) else p for p in (X, y)), **told)
+        arrays = plain_arrays(X, y)
+        if arrays is not None:
+            return model.fit(*arrays, **told)
         if any(value is not None for value in told.values()):
             refuse_blocks(self, "with " + ", ".join(sorted(told)) + " it needs all rows at once")
         if model.loss is not None:

@@ -21,8 +21,7 @@ from isthmus._parameters import (
 )
 from isthmus._progress import ProgressLine
 from isthmus._warnings import warn
-from isthmus.blocks.containers import in_blocks
-from isthmus.blocks.fitting import open_fit, refuse_blocks
+from isthmus.blocks.fitting import open_fit, plain_arrays, refuse_blocks, require_outputs
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.expansion import Expansion
 from isthmus.kernels.objects import n_objects
@@ -272,10 +271,11 @@ class GaussianProcess(ProcessUpdates, FittedProcess):
             )
         return self._finish(fit, mean, approximation, flat=flat)
 
-    def _fit_blocks(self, X: Any, y: Any, row_noise: Any = None) -> Self:
+    def _fit_blocks(self, X: Any, y: Any = None, row_noise: Any = None) -> Self:
         """The same from rows that are read block by block, through inducing objects."""
-        if all(isinstance(part, np.memmap) for part in (X, y) if in_blocks(part)):
-            return self.fit(np.asarray(X), np.asarray(y), row_noise)
+        arrays = plain_arrays(X, y)
+        if arrays is not None:
+            return self.fit(*arrays, row_noise)
         approximation = self._check_parameters()
         kernel = check_piece(self.kernel, "kernel", self, as_kernel)
         if not approximation.low_rank or kernel.pairwise:
@@ -288,6 +288,7 @@ class GaussianProcess(ProcessUpdates, FittedProcess):
             self._check_row_noise(row_noise, 0, approximation)
         random = check_seed(self.random_state, "random_state", self)
         rows = open_fit(self, X, y, objects=not kernel.vectors)
+        require_outputs(self, rows)
         with ProgressLine(type(self).__name__, verbose=self.verbose) as line:
             fit, mean = fit_in_blocks(
                 self,

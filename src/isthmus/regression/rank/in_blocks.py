@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from isthmus._checks import name_of
 from isthmus.blocks.drawing import draw_rows, fold_and_draw
 from isthmus.blocks.moments import Moments, merge
 from isthmus.blocks.rows import Rows
@@ -92,12 +91,6 @@ def matrices(drawn: tuple[Array, ...]) -> tuple[Array, Array, Array | None]:
     X, Y, *weights = drawn
     Y = np.asarray(Y, dtype=np.float64).reshape(len(Y), -1)
     return X, Y, np.asarray(weights[0], dtype=np.float64) if weights else None
-
-
-def require_outputs(owner: Any, rows: Rows) -> None:
-    """Refuse rows without outputs."""
-    if len(rows.checks) < 2:
-        raise ValueError(f"{name_of(owner)} requires y to be passed, but the target y is None.")
 
 
 def choose_by_folds(

@@ -11,7 +11,7 @@ from isthmus._checks import check_floats
 from isthmus._memory import require_memory
 from isthmus._parameters import Constraint, boolean, choice, integer, none, real, several
 from isthmus.blocks.drawing import draw_rows
-from isthmus.blocks.fitting import open_fit, refuse_blocks
+from isthmus.blocks.fitting import open_fit, refuse_blocks, require_outputs
 from isthmus.blocks.moments import Moments, merge
 from isthmus.blocks.rows import Rows
 from isthmus.linalg.threads import threads_for
@@ -31,7 +31,6 @@ from isthmus.regression.rank.in_blocks import (
     choose_by_folds,
     matrices,
     moments_and_rows,
-    require_outputs,
 )
 from isthmus.regression.rank.reduced_rank_formulas import (
     BLOCK_ROWS,
@@ -185,7 +184,7 @@ class ReducedRankRegression(RankLimitedRegressor):
         means = np.broadcast_to(X_mean, d), y_mean
         return self._take(found, rank, scatter, moments.count, means, (lift, centred))
 
-    def _fit_blocks(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def _fit_blocks(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """The same, of rows that come in blocks."""
         rows = open_fit(self, X, y, sample_weight)
         require_outputs(self, rows)

@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from isthmus._checks import LARGEST, check_float, check_scale, refusal
 from isthmus._estimator import Estimator
 from isthmus._parameters import Constraint, boolean, none, numbers, real
-from isthmus.blocks.fitting import open_fit
+from isthmus.blocks.fitting import open_fit, require_outputs
 from isthmus.blocks.moments import Moments, merge
 from isthmus.regression.outputs import check_outputs
-from isthmus.regression.rank.in_blocks import block_moments, require_outputs
+from isthmus.regression.rank.in_blocks import block_moments
 from isthmus.regression.rank.reduced_rank_formulas import (
     Scatter,
     about_origin,
@@ -173,7 +173,7 @@ class BayesianLinearRegression(MultiOutputMixin, RegressorMixin, Estimator):
         self._update(joint_moments(X, Y), flat)
         return self
 
-    def _fit_blocks(self, X: Any, y: Any) -> Self:
+    def _fit_blocks(self, X: Any, y: Any = None) -> Self:
         """The same, of rows that come in blocks."""
         rows = open_fit(self, X, y)
         require_outputs(self, rows)

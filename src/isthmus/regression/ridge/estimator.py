@@ -11,9 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from isthmus._checks import check_floats, check_piece, check_scale
 from isthmus._estimator import Estimator
 from isthmus._parameters import Constraint, boolean, choice, integer, none, real, seed, several
-from isthmus.blocks.containers import in_blocks
 from isthmus.blocks.drawing import take_rows
-from isthmus.blocks.fitting import open_fit, refuse_blocks
+from isthmus.blocks.fitting import open_fit, plain_arrays, refuse_blocks, require_outputs
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.expansion import Expansion
 from isthmus.kernels.landmarks import draw_landmarks, is_single
@@ -261,11 +260,12 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
         self._counts = counts
         return self
 
-    def _fit_blocks(self, X: Any, y: Any, sample_weight: Any = None) -> "KernelRidgeCV":
+    def _fit_blocks(self, X: Any, y: Any = None, sample_weight: Any = None) -> "KernelRidgeCV":
         """The same from rows that are read block by block."""
-        if all(isinstance(part, np.memmap) for part in (X, y) if in_blocks(part)):
+        arrays = plain_arrays(X, y)
+        if arrays is not None:
             # An array whose pages come and go: landmarks read it in blocks anyway.
-            return self.fit(np.asarray(X), np.asarray(y), sample_weight)
+            return self.fit(*arrays, sample_weight)
         if self.n_landmarks is None:
             refuse_blocks(
                 self, "without landmarks it needs all rows at once", instead="With n_landmarks it"
@@ -274,6 +274,7 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
         if kernels[0].pairwise:
             refuse_blocks(self, "rows of a Gram matrix have as many columns as there are rows")
         rows = open_fit(self, X, y, sample_weight, objects=not kernels[0].vectors)
+        require_outputs(self, rows)
         if rows.count() <= int(self.n_landmarks or 0):
             return self.fit(*take_rows(rows, np.arange(rows.count())))
         single = rows.checks[0].dtype == "float32"

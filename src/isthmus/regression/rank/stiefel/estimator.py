@@ -22,7 +22,7 @@ from isthmus._parameters import (
 from isthmus._progress import ProgressLine
 from isthmus._warnings import warn
 from isthmus.blocks.drawing import draw_rows
-from isthmus.blocks.fitting import open_fit, refuse_blocks
+from isthmus.blocks.fitting import open_fit, refuse_blocks, require_outputs
 from isthmus.blocks.rows import Rows
 from isthmus.losses.base import Loss
 from isthmus.losses.resolve import as_loss
@@ -30,7 +30,6 @@ from isthmus.optimize.riemannian import FixedRank, FixedRankResult
 from isthmus.regression.capabilities import named_or
 from isthmus.regression.rank.base import RankLimitedRegressor
 from isthmus.regression.rank.choice import observed_penalty
-from isthmus.regression.rank.in_blocks import require_outputs
 from isthmus.regression.rank.reduced_rank import (
     A_PENALTY,
     A_RANK,
@@ -227,7 +226,7 @@ class StiefelRegression(RankLimitedRegressor):
         value = loss_at_end(problem, result) if same else loss_of_map(problem, loss, result.point)
         return self._take_result(problem, result, value, dtype)
 
-    def _fit_blocks(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def _fit_blocks(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """The same, of rows that come in blocks: a closed form, or a pass for each step."""
         loss: Loss = check_piece(self.loss, "loss", self, as_loss)
         if self.solver == "published" or (isinstance(self.init, str) and self.init == "pls"):
