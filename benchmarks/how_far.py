@@ -190,7 +190,8 @@ def page(folds, sizes, task, byte, runs):
         "# How far folds go",
         "",
         f"Written on {date.today()} by `python -m benchmarks.how_far`, with the load average at "
-        f"{os.getloadavg()[0]:.1f} on {os.cpu_count()} processors.",
+        f"{os.getloadavg()[0]:.1f} on {os.cpu_count()} processors at the end; measurements that "
+        "`--kept` had from calls before may be of a busier machine, which adds to CPU seconds too.",
         "",
         f"Rows of {N_FEATURES} doubles, read from a file in blocks of {BLOCK}; what each fold "
         "makes of them is in `benchmarks/_folds.py`. CPU seconds of one thread, peak memory of the "
