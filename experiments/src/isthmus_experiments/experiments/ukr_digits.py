@@ -19,7 +19,7 @@ FLOORS = (40, 32, 24, 16, 8, 4, 2)  # least neighbours of a place, stage by stag
         Covers("004 table 5.7", 40),
     ],
     readings={
-        "left out": (
+        "": (
             "at 5 to 7 dimensions the published gains by leaving more than one out are 0.84 % at "
             "most, less than two standard errors of 2007 digits, and there ours has two of three "
             "lower errors with one left out. Not tested: the published homotopy with more left out"
