@@ -28,6 +28,12 @@ DEGREES = [(0, True), (1, True), (2, False), (2, True)]
 KERNELS = ["gaussian", "epanechnikov", "quartic", "triweight", "student"]
 
 
+@pytest.fixture(autouse=True)
+def listed(monkeypatch):
+    """Few rows take the way of many, which is the one with loops to check."""
+    monkeypatch.setattr(near_lists, "FEW", 0)
+
+
 @pytest.fixture
 def data(rng):
     """Places and rows; no pair of places is at the border of a compact kernel.
@@ -119,6 +125,17 @@ def test_pairs_within_reach_are_those_of_all_distances(q, rng):
     everything = near_lists.list_pairs(points, centres)
     assert_allclose(as_table(everything, squared.shape), squared, rtol=1e-12)
     assert near_lists.near_pairs(points, centres, 1e9) is None  # crowded
+
+
+@pytest.mark.parametrize("support", [0.3, np.inf])
+def test_few_pairs_are_picked_out_of_all(support, rng, monkeypatch):
+    points, centres = rng.normal(size=(30, 2)), rng.normal(size=(20, 2))
+    compiled = near_lists.list_pairs(points, centres, support)
+    monkeypatch.setattr(near_lists, "FEW", 2**14)
+    picked = near_lists.list_pairs(points, centres, support)
+    assert_allclose(as_table(picked, (30, 20)), as_table(compiled, (30, 20)), rtol=1e-12)
+    assert near_lists.list_pairs(points, centres, support, most=3) is None
+    assert near_lists.near_pairs(points, centres, support) is None  # all are computed
 
 
 @pytest.mark.parametrize("q", [1, 2, 3, 4])

@@ -279,6 +279,7 @@ def test_predictions_are_weights_times_outputs(kernel, degree, cross):
 
 @pytest.mark.parametrize("degree", [0, 1, 2])
 def test_near_pairs_alone_give_what_all_pairs_do(degree, monkeypatch):
+    monkeypatch.setattr("isthmus.smoothers.pairs.FEW", 0)
     model = LocalPolynomialRegression(degree, density_kernel="triweight", bandwidth=0.4).fit(X, Y)
     found = []
     for crowded in (2.0, 0.0):

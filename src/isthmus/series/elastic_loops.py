@@ -157,11 +157,13 @@ def twe_pairs(X, Z, first, second, stiffness, cost, longest, n_lanes, out):
         above, row = work[0], work[1]
         for j in range(m):
             _distances(z[j], z[j - 1] if j > 0 else zero, skip_z[j])
-            skip_z[j] += stiffness + cost
+            for b in range(n_lanes):  # an array in one go would compile error messages of texts
+                skip_z[j, b] += stiffness + cost
         for i in range(n):
             last = x[i - 1] if i > 0 else zero
             _distances(x[i], last, skip_x)
-            skip_x += stiffness + cost
+            for b in range(n_lanes):
+                skip_x[b] += stiffness + cost
             row[0] = np.inf
             for j in range(m):
                 _distances(x[i], z[j], match)
@@ -188,10 +190,12 @@ def gap_pairs(X, Z, first, second, level, longest, n_lanes, out):
         above[0] = 0.0
         for j in range(m):
             _distances(z[j], reference, skip_z[j])
-            above[j + 1] = above[j] + skip_z[j]
+            for b in range(n_lanes):
+                above[j + 1, b] = above[j, b] + skip_z[j, b]
         for i in range(n):
             _distances(x[i], reference, skip_x)
-            row[0] = above[0] + skip_x
+            for b in range(n_lanes):
+                row[0, b] = above[0, b] + skip_x[b]
             for j in range(m):
                 _distances(x[i], z[j], match)
                 _three(above[j], above[j + 1], row[j], match, skip_x, skip_z[j], row[j + 1])

@@ -202,16 +202,28 @@ def polynomial_weights(
     """Fill ``b`` with weights and ``slopes`` with their derivatives; the number of terms used."""
     used = np.empty(len(indptr) - 1, np.int64)
     room = _room(indptr, shape, Xe.shape[1])
-    fill_weights(indptr, indices, K, H, Xe, Xc, shape, b, slopes, *room, used)
+    if len(slopes):
+        fill_weights(indptr, indices, K, H, Xe, Xc, shape, b, slopes, *room, used)
+    else:  # a loop of its own: without slopes, half of the compiling
+        fill_weights_alone(indptr, indices, K, Xe, Xc, shape, b, *room, used)
     return used
+
+
+@njit(nogil=True)
+def fill_weights_alone(indptr, indices, K, Xe, Xc, shape, b, T, lines, C, used):
+    """Fill ``b`` with weights; ``used`` is the number of terms."""
+    q, largest = Xe.shape[1], len(T)
+    for j in range(len(indptr) - 1):
+        start, stop = np.int64(indptr[j]), np.int64(indptr[j + 1])
+        _design(j, start, stop, indices, Xe, Xc, largest, T)
+        used[j] = _fit(start, stop, K, q, shape, T, lines[0], C, C[largest], b, True)
 
 
 @njit(nogil=True)
 def fill_weights(indptr, indices, K, H, Xe, Xc, shape, b, slopes, T, lines, C, used):
     """Fill ``b`` with weights and ``slopes`` (q, pairs) with their derivatives by the point.
 
-    ``used`` is the number of terms. With no rows in ``slopes`` these are weights alone. With
-    a = xi'u and w = H a dx - K grad(a) the derivatives are
+    ``used`` is the number of terms. With a = xi'u and w = H a dx - K grad(a) the derivatives are
     w + K xi' C^-1 (sum b grad(xi) - sum w xi).
     """
     q, largest = Xe.shape[1], len(T)
@@ -220,9 +232,7 @@ def fill_weights(indptr, indices, K, H, Xe, Xc, shape, b, slopes, T, lines, C, u
         start, stop = np.int64(indptr[j]), np.int64(indptr[j + 1])
         count = stop - start
         _design(j, start, stop, indices, Xe, Xc, largest, T)
-        n = used[j] = _fit(start, stop, K, q, shape, T, row, C, u, b, len(slopes) == 0)
-        if len(slopes) == 0:
-            continue
+        n = used[j] = _fit(start, stop, K, q, shape, T, row, C, u, b, False)
         if n == 0:
             for m in range(q):
                 for p in range(start, stop):

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from isthmus.linalg.scratch import scratch
 from isthmus.typing import Array, IntArray
@@ -13,6 +14,8 @@ from isthmus.typing import Array, IntArray
 CROWDED = 0.5
 # A longer list must also stay below a seventh of all pairs: to use it takes 28 bytes for each.
 LONG = 2**23
+# So few pairs are all computed: that takes no compiled loops, which a first call would wait for.
+FEW = 2**14
 # Cells in a radius along each of three axes. Those of the last lie side by side in memory: fine
 # ones cost nothing and leave less to look at.
 FINENESS = (1, 1, 4)
@@ -30,7 +33,7 @@ class Pairs(NamedTuple):
 
 def near_pairs(Xe: Array, Xc: Array, support: float) -> Pairs | None:
     """All pairs whose squared distance is below ``support``; None where they are too many."""
-    if not np.isfinite(support) or not np.all(np.isfinite(Xe)):
+    if _all_at_once(Xe, Xc, support):
         return None
     return list_pairs(Xe, Xc, support, _most(len(Xe) * len(Xc)))
 
@@ -38,7 +41,7 @@ def near_pairs(Xe: Array, Xc: Array, support: float) -> Pairs | None:
 @contextmanager
 def lent_pairs(Xe: Array, Xc: Array, support: float) -> Iterator[Pairs | None]:
     """Near pairs in memory that is lent: for the body of a ``with`` statement alone."""
-    if not np.isfinite(support) or not np.all(np.isfinite(Xe)):
+    if _all_at_once(Xe, Xc, support):
         yield None
         return
     Xe, cells = np.ascontiguousarray(Xe), _cells(Xc, support)
@@ -49,6 +52,11 @@ def lent_pairs(Xe: Array, Xc: Array, support: float) -> Iterator[Pairs | None]:
     with scratch(room + (room + 1) // 2) as memory:
         space = memory[room:].view(np.int32)[:room], memory[:room]
         yield _listed(Xe, cells, *space, most)
+
+
+def _all_at_once(Xe: Array, Xc: Array, support: float) -> bool:
+    few = len(Xe) * len(Xc) < FEW
+    return few or not np.isfinite(support) or not np.all(np.isfinite(Xe))
 
 
 def _most(n_pairs: int) -> float:
@@ -62,11 +70,24 @@ def list_pairs(Xe: Array, Xc: Array, support: float = np.inf, most: float = np.i
     ``support`` these are all pairs. None where they are more than ``most``. Cost O(m n q) at
     worst, and in up to three dimensions that of a few times the pairs that are found.
     """
+    if len(Xe) * len(Xc) < FEW:
+        return _picked(Xe, Xc, support, most)
     Xe, cells = np.ascontiguousarray(Xe), _cells(Xc, support)
     room = _expected(Xe, cells)
     if room > 1.5 * most + len(Xc):  # clearly too many
         return None
     return _listed(Xe, cells, np.empty(room, np.int32), np.empty(room), most)
+
+
+def _picked(Xe: Array, Xc: Array, support: float, most: float) -> Pairs | None:
+    """The same out of all distances."""
+    squared = cdist(Xe, Xc, "sqeuclidean")
+    near = squared < support
+    if np.count_nonzero(near) > most:
+        return None
+    indptr = np.zeros(len(Xe) + 1, dtype=np.int32)
+    np.cumsum(near.sum(axis=1), out=indptr[1:])
+    return Pairs(indptr, np.nonzero(near)[1].astype(np.int32), squared[near])
 
 
 class _Cells(NamedTuple):

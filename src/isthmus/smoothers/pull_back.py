@@ -32,8 +32,9 @@ from isthmus.smoothers.local_polynomial import (
 from isthmus.smoothers.pairs import Pairs, lent_pairs
 from isthmus.typing import Array, IntArray
 
-# values (m, d) of the smoother, and which of all points they are at → slopes of the loss (m, d)
-SlopeOf: TypeAlias = Callable[[Array, slice], Array]
+# values (m, d) of the smoother, and which of all points they are at → slopes of the loss (m, d),
+# or None where values alone are wanted: gradients are then without meaning
+SlopeOf: TypeAlias = Callable[[Array, slice], Array | None]
 
 
 class Gradients(NamedTuple):
@@ -128,6 +129,8 @@ def _all_pairs(
             F = values[rows] = product(K, columns) * inverse[:, None]
             D = slope_of(F, rows)
             n_alone += int(np.count_nonzero(S <= 0))
+            if D is None:
+                continue
             D = D * inverse[:, None]
             # Q = H · d_j (y_i - f_j) / S_j, the offset being one more column of the product.
             offset = -np.einsum("ij,ij->i", D, F)[:, None]
@@ -164,6 +167,8 @@ def _near_pairs(
         values *= inverse[:, None]
         D = slope_of(values, slice(0, len(Xe)))
         by_point, by_centre = np.zeros(Xe.shape), np.zeros(Xc.shape)
+        if D is None:
+            return Gradients(by_point, by_centre, None, values, n_alone)
         add_mean_slopes(
             pairs.indptr, pairs.indices, H, inverse, D, values, outputs, Xe, Xc, by_point, by_centre
         )
@@ -206,13 +211,15 @@ def _polynomials(
             F[alone] = outputs[
                 nearest_centres(here[alone], Xc, None if left_out is None else left_out[alone])
             ]
+        values[block] = F
         D = slope_of(F, block)
+        if D is None:
+            continue
         if rows.everything:
             products = work.take("products", len(rows.K)).reshape(len(here), -1)
             M = np.matmul(D, outputs.T, out=products).ravel()
         else:
             M = pair_products(rows.indptr, rows.indices, D, outputs)
-        values[block] = F
         if slope_y is not None:
             slope_y += rows.table(b).T @ D
         by_point[block] = pull_back_loop(

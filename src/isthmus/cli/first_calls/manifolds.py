@@ -14,6 +14,14 @@ def _manifold(rng):
     return model.transform(X)
 
 
+@first_call("manifold of many rows")
+def _many_rows(rng):
+    from isthmus.manifold.ukr.estimator import UnsupervisedKernelRegression
+
+    X = rng.normal(size=(150, 3))
+    return UnsupervisedKernelRegression(1, random_state=0, max_iter=3).fit(X)
+
+
 @first_call("topographic mapping")
 def _topographic_mapping(rng):
     from isthmus.manifold.gtm.estimator import GenerativeTopographicMapping
@@ -31,7 +39,7 @@ def _local_manifold(rng):
     model = UnsupervisedKernelRegression(
         1, density_kernel="quartic", degree=1, random_state=0, max_iter=3
     )
-    return model.fit(X).transform(X)
+    return model.fit(X)
 
 
 @first_call("ranks of neighbours")

@@ -167,14 +167,16 @@ def search_rows(x, targets, W, w, nodes, weights, D, counts, low, high, settings
     n_steps = np.zeros(LANES, np.int64)
     most, begun, active = 0, 0, 0
     for lane in range(LANES):
-        trial[:, lane] = low
+        for a in range(q):
+            trial[a, lane] = low[a]
     while True:
         for lane in range(LANES):
             if row[lane] < 0 and begun < n:
                 i = row[lane] = begun
                 begun += 1
                 active += 1
-                trial[:, lane] = x[i]
+                for a in range(q):
+                    trial[a, lane] = x[i, a]
                 n_steps[lane], mu[lane], error[i], converged[i] = 0, damping, np.inf, False
                 floor[lane] = EPS * _weighted_square(targets[i], w[min(i, len(w) - 1)]) + TINY
         if active == 0:
@@ -187,7 +189,8 @@ def search_rows(x, targets, W, w, nodes, weights, D, counts, low, high, settings
             target, weight = targets[i], w[min(i, len(w) - 1)]
             found, before = _error(jets, lane, target, weight), error[i]
             if found < before or n_steps[lane] == 0:
-                x[i] = trial[:, lane]
+                for a in range(q):
+                    x[i, a] = trial[a, lane]
                 error[i] = found
                 _normal_equations(jets, lane, target, weight, N, g)
                 if n_steps[lane] > 0:

@@ -85,6 +85,17 @@ def reconstruction_error(
     )
 
 
+def reconstructed(
+    Xe: Array,
+    Xc: Array,
+    outputs: Array,
+    smoother: LocalSmoother,
+    excluded: IntArray | None = None,
+) -> Array:
+    """The reconstructions at ``Xe`` alone, as :func:`reconstruction_error` has them."""
+    return pull_back(smoother, Xe, Xc, outputs, lambda F, rows: None, excluded=excluded).values
+
+
 @dataclass(frozen=True)
 class ManifoldObjective:
     """What training minimises: called on latent places, it returns its value and gradient.
@@ -149,15 +160,10 @@ class ManifoldObjective:
         centres = X if self.outputs is None else X[len(self.targets) :]
         outputs = self.targets if self.outputs is None else self.outputs
         points, kernel = X[rows], self.smoother.kernel
-        value = reconstruction_error(
-            points,
-            centres,
-            self.targets[rows],
-            outputs,
-            self.smoother,
-            self.loss,
-            excluded=None if self.excluded is None else self.excluded[rows],
-        ).value
+        excluded = None if self.excluded is None else self.excluded[rows]
+        F = reconstructed(points, centres, outputs, self.smoother, excluded)
+        losses = self.loss.for_rows(rows).row_values(F - self.targets[rows])[0]
+        value = float(np.mean(losses))
         for name, weight in (self.penalties or {}).items():
             if name == "extension":
                 value += weight * float(np.mean(np.sum(points**2, axis=1)))
@@ -183,5 +189,4 @@ class ManifoldObjective:
 
     def _residuals(self, X: Array, excluded: IntArray | None) -> Array:
         Y = self.targets
-        found = reconstruction_error(X, X, Y, Y, self.smoother, Squared(), excluded=excluded)
-        return found.fitted - Y
+        return reconstructed(X, X, Y, self.smoother, excluded) - Y
