@@ -335,3 +335,15 @@ def test_what_nothing_reaches_is_counted_and_gets_the_mean(data):
     assert found.n_alone >= 1
     assert_allclose(found.fitted[-1], 0.0)
     assert_allclose((found.by_point + found.by_centre)[-1], 0.0)
+
+
+@pytest.mark.parametrize("degree", [0, 1])
+def test_a_quick_look_at_some_rows_takes_their_own_widths(data, degree, rng):
+    X, Y = data
+    loss = Epsilon(rng.uniform(0.1, 1.0, size=N))
+    smoother = LocalSmoother(density_kernel("quartic"), degree)
+    objective = ManifoldObjective(Y, smoother, loss, excluded=masks(Y)["loo"])
+    assert_allclose(objective.value(X, np.arange(N)), objective(X)[0], rtol=1e-12)
+    halves = np.arange(1, N, 2), np.arange(0, N, 2)
+    parts = [len(rows) * objective.value(X, rows) for rows in halves]
+    assert_allclose(sum(parts) / N, objective(X)[0], rtol=1e-12)
