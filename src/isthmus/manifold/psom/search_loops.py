@@ -123,6 +123,13 @@ def _normal_equations(jets, lane, target, w, N, g):
 
 
 @njit(nogil=True)
+def _hold(x, g, low, high, held):
+    """Mark the coordinates at a border that the descent would cross."""
+    for a in range(len(held)):
+        held[a] = (x[a] <= low[a] and g[a] > 0.0) or (x[a] >= high[a] and g[a] < 0.0)
+
+
+@njit(nogil=True)
 def _step(N, g, lane, held, mu, A, step):
     """Fill in the damped step of the free coordinates; returns the fall that it promises."""
     q, trace = len(held), 0.0
@@ -203,10 +210,7 @@ def search_rows(x, targets, W, w, nodes, weights, D, counts, low, high, settings
                 mu[lane] *= 4.0
             converged[i] |= mu[lane] > largest
             if not converged[i] and n_steps[lane] < max_iter:
-                for a in range(q):
-                    held[a] = (x[i, a] <= low[a] and g[lane, a] > 0.0) or (
-                        x[i, a] >= high[a] and g[lane, a] < 0.0
-                    )
+                _hold(x[i], g[lane], low, high, held)
                 promised[lane] = _step(N, g, lane, held, mu[lane], A, step)
                 n_steps[lane] += 1
                 converged[i] = promised[lane] <= tol * max(error[i], floor[lane])

@@ -264,7 +264,6 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
         """The same from rows that are read block by block."""
         arrays = plain_arrays(X, y)
         if arrays is not None:
-            # An array whose pages come and go: landmarks read it in blocks anyway.
             return self.fit(*arrays, sample_weight)
         if self.n_landmarks is None:
             refuse_blocks(
