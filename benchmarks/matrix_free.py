@@ -20,7 +20,7 @@ import numpy as np
 from isthmus.features import KernelPCA
 from isthmus.kernels import Gaussian
 from isthmus.regression import KernelRidgeCV
-from isthmus.regression.ridge.matrix_free import _LANDMARKS
+from isthmus.regression.ridge.matrix_free import LANDMARKS
 
 PAGE = Path(__file__).parent / "results" / "matrix_free.md"
 SIZES = (3000, 6000, 12000)
@@ -69,7 +69,7 @@ def bound(n: int) -> list[str]:
     Y = np.c_[np.sin(X[:, 0]), X[:, 1] * X[:, 2], X[:, 3]] + 0.1 * rng.normal(size=(n, 3))
     kernel = Gaussian().resolve(X)
     spectrum = np.linalg.eigvalsh(kernel(X))
-    spanned = min(_LANDMARKS, n // 4)
+    spanned = min(LANDMARKS, n // 4)
     lines = [
         "",
         f"Small penalties, {n} rows of 8 columns. The preconditioner spans {spanned} directions;",

@@ -102,7 +102,7 @@ def test_too_few_iterations_are_told(rows, monkeypatch):
 def test_it_is_taken_where_the_matrix_does_not_fit_and_needs_little(rng, monkeypatch):
     # 4200 rows have a matrix of 135 MiB; of a narrow basis a tile is most.
     monkeypatch.setattr("isthmus._memory.available_bytes", lambda: 120 * 2**20)
-    monkeypatch.setattr(matrix_free, "_LANDMARKS", 100)
+    monkeypatch.setattr(matrix_free, "LANDMARKS", 100)
     X = rng.normal(size=(4200, 2))
     peaks = []
     for model in (KernelPCA(3), KernelRidgeCV(Gaussian(), alpha=1.0)):

@@ -55,10 +55,10 @@ class Inducing(Approximation):
         is no bound.
     n_search : int or None, default=1000
         Rows on which the parameters are searched, where there are more; the process is then
-        conditioned on all. A few numbers are known well enough from some rows: the time is that
-        of an exact process on 1000, and what the search on all rows takes off the error besides
-        is small (``python -m benchmarks --only gp-inducing``). None searches on all rows too, from
-        the parameters found on 2000.
+        conditioned on all. A few numbers are known well enough from some rows: the error is much
+        the same after a search on all of them, which takes several times as long
+        (``python -m benchmarks --only gp-inducing gp-inducing-all``). None searches on all rows
+        too, from the parameters found on 2000.
     """
 
     __module__ = "isthmus.regression"

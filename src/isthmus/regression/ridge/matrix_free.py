@@ -21,7 +21,7 @@ from isthmus.regression.kernel_weights import RidgeSystem
 from isthmus.typing import Array, Objects
 
 # Rows that span the preconditioner.
-_LANDMARKS = 1000
+LANDMARKS = 1000
 _TOL, _MAX_ITER = 1e-11, 500
 
 
@@ -35,7 +35,7 @@ def matrix_free_system(
     training rows, since :math:`\|K(K+\alpha I)^{-1}\|\le1`.
     """
     n = n_objects(X)
-    m = min(_LANDMARKS, max(1, n // 4))
+    m = min(LANDMARKS, max(1, n // 4))
     require_memory(
         owner,
         8.0 * n * (m + 64),
