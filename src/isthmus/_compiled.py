@@ -16,7 +16,7 @@ import threading
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numba
 from numba.core import event
@@ -28,7 +28,9 @@ PATIENCE = 1.0  # seconds of compiling before it is worth a line
 def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """numba's ``njit`` with ``cache=True`` wherever the result can be kept.
 
-    A loop whose name begins with an underscore can be called from other loops alone.
+    A loop whose name begins with an underscore can be called from other loops alone. None has
+    threads of numba's: they spin beside those of BLAS, and do not survive a fork. A loop with
+    ``nogil=True`` is shared by :func:`isthmus.linalg.threads.rest_in_threads`.
 
     >>> @njit
     ... def twice(x):
@@ -40,52 +42,14 @@ def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
         return lambda function: njit(function, **options)
     # No loop here is called through a C pointer: the wrapper for it would only cost compile time.
     options = {"no_cfunc_wrapper": True, **options}
-    if function.__name__.startswith("_") and not options.get("parallel"):
+    if function.__name__.startswith("_"):
         # Only other loops call it: the way in from Python would take a good part of its compiling.
         options = {"no_cpython_wrapper": True, **options}
     try:
         loop = numba.njit(cache=True, **options)(function)
     except RuntimeError:  # no folder beside the source, none of the user
         loop = _njit_elsewhere(function, options)
-    if options.get("parallel"):
-        return ParallelLoop(loop, options)
     return _without_literals(loop)
-
-
-class ParallelLoop:
-    """A loop with threads, which runs without them in a fork of a process that has used them.
-
-    The threads of OpenMP do not survive a fork, and the child would be ended where it needs them.
-    """
-
-    launched: ClassVar[bool] = False  # by any loop of this process
-    orphaned: ClassVar[bool] = False  # this is a fork of a process that had launched one
-
-    def __init__(self, loop: Any, options: dict[str, Any]):
-        self._loop = loop
-        self._options = {**options, "parallel": False}
-        self._alone: Any = None
-
-    def __call__(self, *args: Any) -> Any:
-        if not ParallelLoop.orphaned:
-            ParallelLoop.launched = True
-            return self._loop(*args)
-        if self._alone is None:
-            self._alone = numba.njit(**self._options)(self._loop.py_func)
-        return self._alone(*args)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return getattr(self._loop, name)
-
-
-def _orphan() -> None:
-    ParallelLoop.orphaned = ParallelLoop.orphaned or ParallelLoop.launched
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_orphan)
 
 
 def _without_literals(loop: Any) -> Any:

@@ -1,7 +1,6 @@
 """Compiled recursions of the marginalised kernels."""
 
 import numpy as np
-from numba import prange
 
 from isthmus._compiled import njit
 
@@ -32,17 +31,15 @@ def _sequence_pair(a, b, q, c, near, D, S):
     return total / (a.shape[0] * n)
 
 
-@njit(parallel=True)
+@njit(nogil=True)
 def sequence_gram(x, x_starts, x_stop, z, z_starts, z_stop, near, rows, symmetric, K):
-    """Fill ``K`` with the kernel of sequences, which follow one another in ``x`` and ``z``.
+    """Fill rows of ``K`` with the kernel of sequences, one after another in ``x`` and ``z``.
 
-    ``rows`` is the order of rows: neighbours in it share a thread. ``near[r]`` is what two walks
-    count that start r places apart.
+    ``near[r]`` is what two walks count that start r places apart.
     """
     longest = _largest(z_starts)
-    for t in prange(rows.shape[0]):
-        i = rows[t]
-        D, S = np.empty(longest + 1), np.empty(longest + 1)
+    D, S = np.empty(longest + 1), np.empty(longest + 1)
+    for i in rows:
         a = x[x_starts[i] : x_starts[i + 1]]
         for j in range(i if symmetric else 0, K.shape[1]):
             b = z[z_starts[j] : z_starts[j + 1]]

@@ -5,21 +5,18 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy.spatial.distance import cdist
-from sklearn.metrics import pairwise_distances_argmin_min
 
 from isthmus._checks import check_float, check_int
 from isthmus._parameters import Constraint, integer, real
 from isthmus._piece import Piece
 from isthmus.blocks.slices import block_slices
+from isthmus.linalg.nearest import nearest_points
 from isthmus.manifold.domain import Domain
 from isthmus.optimize.levenberg_marquardt import LeastSquaresRows, least_squares_rows
 from isthmus.typing import Array, BoolArray, IntArray, LatentMap
 
 # Jacobians of this many doubles are held at once while points are projected.
 PROJECTION_BLOCK = 2**22
-# Numbers up to which distances are taken without scikit-learn's threads, whose start costs more.
-FEW_PAIRS = 2**17
 # A row counts as met where its distance is below this share of the spread of the starts' images.
 REACHED = 1e-6
 # Ends nearer than this, in units of the spread of the starts, are one end.
@@ -121,9 +118,7 @@ def nearest_starts(images: Array, targets: Array, weights: Array | None, n_best:
     """
     n_best = min(n_best, len(images))
     if weights is None and n_best == 1:
-        if len(targets) * images.size <= FEW_PAIRS:
-            return np.asarray(cdist(targets, images, "sqeuclidean").argmin(axis=1)[:, None])
-        return pairwise_distances_argmin_min(targets, images)[0][:, None]
+        return nearest_points(targets, images)[1]
     center = images.mean(axis=0)  # keeps the expanded square from cancelling
     shifted = images - center
     squares = shifted**2

@@ -4,7 +4,6 @@ from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
-from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
@@ -13,7 +12,8 @@ from isthmus._estimator import Estimator
 from isthmus.blocks.slices import block_slices
 from isthmus.kernels.objects import check_list, looks_like_table, n_objects, take
 from isthmus.kernels.points import squared_distances
-from isthmus.typing import Array, Objects, provides, require
+from isthmus.linalg.nearest import nearest_points
+from isthmus.typing import Array, IntArray, Objects, provides, require
 
 # Memory for one block of queries.
 QUERY_BYTES = 64 * 2**20
@@ -137,10 +137,9 @@ class BasePreimage(Estimator, ABC):
         r""":math:`\|\varphi(z_i)-\Psi_i\|^2` of each pair, shape (n,)."""
         return squared_distances(self.feature_map_, objects, coordinates)
 
-    def nearest(self, coordinates: Array, n_neighbors: int) -> tuple[Array, Array]:
+    def nearest(self, coordinates: Array, n_neighbors: int) -> tuple[Array, IntArray]:
         """Distances and indices of the objects nearest in coordinates, nearest first."""
-        search = NearestNeighbors(n_neighbors=n_neighbors, algorithm="brute")
-        return search.fit(self.coordinates_).kneighbors(coordinates)
+        return nearest_points(coordinates, self.coordinates_, n_neighbors)
 
     def _check_queries(self, coordinates: Array) -> Array:
         coordinates = check_array(

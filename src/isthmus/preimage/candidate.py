@@ -4,11 +4,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.metrics import pairwise_distances_argmin
 
 from isthmus._parameters import Constraint, choice, having, none
 from isthmus.kernels.objects import object_array, take
 from isthmus.kernels.points import residual_norms
+from isthmus.linalg.nearest import nearest_points
 from isthmus.preimage.base import BasePreimage
 from isthmus.typing import Array, Objects, provides
 
@@ -69,7 +69,7 @@ class CandidatePreimage(BasePreimage):
     def _solve(self, coordinates: Array, start: Objects = None) -> Objects:
         if self.criterion == "full":
             coordinates = np.column_stack([coordinates, np.zeros(len(coordinates))])
-        chosen = take(self.candidates_, pairwise_distances_argmin(coordinates, self._points))
+        chosen = take(self.candidates_, nearest_points(coordinates, self._points)[1][:, 0])
         if issparse(chosen):  # rows of numbers, as other tables give
             return chosen.toarray()
         is_table = isinstance(chosen, np.ndarray) or hasattr(chosen, "iloc")

@@ -1,7 +1,6 @@
 """The marginalised kernel of labelled graphs."""
 
 from collections.abc import Hashable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -12,10 +11,8 @@ from isthmus.kernels.base import Kernel
 from isthmus.kernels.graphs.labelled import LabelledGraph, as_graphs
 from isthmus.kernels.objects import check_list
 from isthmus.kernels.sequences.marginalized import balanced_rows, row_blocks
-from isthmus.series.pairs import n_threads
+from isthmus.linalg.threads import rest_in_threads
 from isthmus.typing import Array, IntArray, Objects
-
-WORTH_THREADS = 1e6  # operations of a Gram matrix that a second thread is begun for
 
 
 @dataclass
@@ -92,8 +89,8 @@ class MarginalizedGraph(Kernel):
         settings = (self.stop**2, gradients, self.tol, self._max_iter())
         # A sweep costs some operations per pair of nodes, and a hundred sweeps are many.
         cost = 300.0 * np.mean([graph.n_nodes for graph in X]) * sum(g.n_nodes for g in Z)
-        for rows in row_blocks(balanced_rows(len(X)), float(cost)):
-            fill_gram(x, z, settings, rows, UPPER if symmetric else ALL, K, cost * len(rows))
+        parts = row_blocks(balanced_rows(len(X)), float(cost))
+        fill_gram(x, z, settings, parts, UPPER if symmetric else ALL, K)
         return K
 
     def diag(self, X: Objects) -> Array:
@@ -105,7 +102,7 @@ class MarginalizedGraph(Kernel):
         diagonal = np.empty((len(X), 1))
         packed = pack_graphs(X, self.stop, gradients, ({}, {}))
         settings = (self.stop**2, gradients, self.tol, self._max_iter())
-        fill_gram(packed, packed, settings, np.arange(len(X)), OWN, diagonal)
+        fill_gram(packed, packed, settings, [np.arange(len(X))], OWN, diagonal)
         return diagonal[:, 0]
 
     def _gradients(self, X: list[LabelledGraph]) -> bool:
@@ -127,12 +124,11 @@ def fill_gram(
     x: tuple[Any, ...],
     z: tuple[Any, ...],
     settings: Any,
-    rows: IntArray,
+    parts: list[IntArray],
     part: int,
     K: Array,
-    cost: float = 0.0,
 ) -> None:
-    """Fill rows of a Gram matrix of packed graphs, in threads if its ``cost`` is worth them."""
+    """Fill rows of a Gram matrix of packed graphs, part by part, in threads if that is long."""
     from isthmus.kernels.walk_loops import graph_gram
 
     cells = int(np.diff(x[0]).max(initial=0) * np.diff(z[0]).max(initial=0))
@@ -140,13 +136,7 @@ def fill_gram(
     def fill(some: IntArray) -> None:
         graph_gram(x, z, *settings, some, part, np.empty((6, cells)), K)
 
-    threads = n_threads(None) if cost > WORTH_THREADS else 1
-    if threads == 1:
-        fill(rows)
-        return
-    with ThreadPoolExecutor(threads) as pool:
-        for _ in pool.map(fill, np.array_split(rows, threads)):
-            pass
+    rest_in_threads(fill, parts)
 
 
 def pack_graphs(

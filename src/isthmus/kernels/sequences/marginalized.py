@@ -1,6 +1,6 @@
 """The marginalised kernel of sequences."""
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -9,10 +9,12 @@ import numpy as np
 from isthmus._parameters import Constraint, check_parameters, choice, condition, none, real
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.objects import check_list
+from isthmus.linalg.threads import rest_in_threads
 from isthmus.typing import Array, IntArray, Objects
 
 # Some tenths of a second.
 OPERATIONS_PER_CALL = 2e8
+PARTS = 8  # of a Gram matrix at least, to be shared by threads
 
 
 def _is_alphabet(value: Any) -> bool:
@@ -109,10 +111,11 @@ class MarginalizedSequence(Kernel):
         stops = [self._stops(s) for s in starts]
         x, z = ((flat[side], starts[side], stops[side]) for side in (0, -1))
         near = self._near(starts)
-        for rows in row_blocks(
-            balanced_rows(len(K)), float(np.diff(starts[0]).mean() * len(flat[-1]))
-        ):
-            sequence_gram(*x, *z, near, rows, symmetric, K)
+        cost = float(np.diff(starts[0]).mean() * len(flat[-1]))
+        rest_in_threads(
+            lambda rows: sequence_gram(*x, *z, near, rows, symmetric, K),
+            row_blocks(balanced_rows(len(K)), cost),
+        )
         return K
 
     def diag(self, X: Objects) -> Array:
@@ -188,14 +191,13 @@ def balanced_rows(n: int) -> IntArray:
     return np.ascontiguousarray(ends[:n])
 
 
-def row_blocks(rows: IntArray, cost: float) -> Iterator[IntArray]:
-    """Rows of a Gram matrix in parts that take well below a second, each of ``cost`` operations.
+def row_blocks(rows: IntArray, cost: float) -> list[IntArray]:
+    """Rows of a Gram matrix, each of ``cost`` operations, in parts well below a second.
 
     Compiled code cannot be interrupted; between two parts a program can.
     """
-    size = max(1, int(OPERATIONS_PER_CALL / max(cost, 1.0)))
-    for start in range(0, len(rows), size):
-        yield rows[start : start + size]
+    size = max(1, min(int(OPERATIONS_PER_CALL / max(cost, 1.0)), -(-len(rows) // PARTS)))
+    return [rows[start : start + size] for start in range(0, len(rows), size)]
 
 
 def encode(collections: list[Objects]) -> tuple[list[IntArray], list[IntArray]]:

@@ -4,8 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from isthmus.blocks.slices import block_slices
 from isthmus.kernels.base import Kernel
+from isthmus.linalg.threads import rest_in_threads
 from isthmus.typing import Array
+
+PARTS = 8  # of the rows, to be shared by threads
 
 
 @dataclass
@@ -37,7 +41,9 @@ class HistogramIntersection(Kernel):
         from isthmus.kernels.vectors.histogram_loops import intersections
 
         K = np.empty((len(X), len(Z)), dtype=np.result_type(X, Z))
-        intersections(np.ascontiguousarray(X), np.ascontiguousarray(Z.T), K)
+        X, columns = np.ascontiguousarray(X), np.ascontiguousarray(Z.T)
+        rows = list(block_slices(len(X), Z.size, block_size=-(-len(X) // PARTS)))
+        rest_in_threads(lambda some: intersections(X[some], columns, K[some]), rows)
         return K
 
     def diag(self, X: Array) -> Array:

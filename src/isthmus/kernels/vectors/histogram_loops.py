@@ -1,14 +1,12 @@
 """Sums of minima, which are no matrix product: a compiled loop."""
 
-from numba import prange
-
 from isthmus._compiled import njit
 
 
-@njit(parallel=True)
+@njit(nogil=True)
 def intersections(X, Z_columns, K):
     """Fill ``K`` with the intersections of rows of ``X`` and columns of ``Z_columns``."""
-    for i in prange(X.shape[0]):
+    for i in range(X.shape[0]):
         row = K[i]
         row[:] = 0
         for c in range(X.shape[1]):

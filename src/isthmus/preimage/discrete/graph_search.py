@@ -141,7 +141,7 @@ def _squared_norms(tables: Tables, stop: float) -> Array:
     flat = (np.arange(n + 1) * m, arcs, labels.ravel(), np.sqrt(degree).ravel())
     packed = (*flat, *ends, name[order], weight[order])
     squared = np.empty((n, 1))
-    fill_gram(packed, packed, (stop**2, True, 1e-8, 1000), np.arange(n), OWN, squared)
+    fill_gram(packed, packed, (stop**2, True, 1e-8, 1000), [np.arange(n)], OWN, squared)
     return squared[:, 0]
 
 

@@ -10,7 +10,7 @@ from isthmus._checks import check_int
 from isthmus._parameters import Constraint, choice, integer
 from isthmus.kernels.points import squared_norms
 from isthmus.preimage.base import BasePreimage
-from isthmus.typing import Array, Objects, provides
+from isthmus.typing import Array, IntArray, Objects, provides
 
 # How far beyond its neighbours, along each axis of their cloud, a pre-image may lie.
 WIDEST = 10.0
@@ -111,7 +111,7 @@ class NeighborPreimage(BasePreimage):
         found = mean[:, 0] + np.einsum("nk,nkd->nd", weights, Xc)
         return found.astype(dtype, copy=False)
 
-    def _input_distances(self, coordinates: Array, distances: Array, near: Array) -> Array:
+    def _input_distances(self, coordinates: Array, distances: Array, near: IntArray) -> Array:
         if self.distance_ == "isotonic":
             squared = self._relation.predict((distances**2).ravel())
             return squared.reshape(distances.shape)

@@ -1,0 +1,25 @@
+"""The nearest points are the same by plain distances and by scikit-learn's search."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from isthmus.linalg import nearest
+from isthmus.linalg.nearest import nearest_points
+
+
+@pytest.mark.parametrize("n_neighbors", [1, 3, 20])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_both_ways_find_the_same(monkeypatch, n_neighbors, dtype):
+    rng = np.random.default_rng(0)
+    queries, points = (rng.normal(size=(n, 4)).astype(dtype) for n in (30, 20))
+    plain = nearest_points(queries, points, n_neighbors)
+    monkeypatch.setattr(nearest, "FEW_OPERATIONS", 0)
+    searched = nearest_points(queries, points, n_neighbors)
+    assert_array_equal(plain[1], searched[1])
+    assert_allclose(plain[0], searched[0], rtol=1e-5)
+
+
+def test_of_equal_points_the_first_is_taken():
+    points = np.array([[2.0], [1.0], [1.0], [1.0]])
+    assert_array_equal(nearest_points(np.zeros((1, 1)), points, 3)[1], [[1, 2, 3]])
