@@ -46,7 +46,8 @@ def sca(X, y, d, rng, n_steps=8):
             near = (squares < 2 * found.width**2) * outputs * found.weights
             spread = _scatter_of_differences(X, U, near)
             D = near.sum() / d * np.eye(X.shape[1]) - spread / (2 * found.width**2)
-            B = np.linalg.eigh(D)[1][:, ::-1][:, :d]
+            p = len(D)
+            B = linalg.eigh(D, subset_by_index=(p - d, p - 1))[1][:, ::-1]
     return best[1]
 
 
@@ -99,7 +100,7 @@ def information(X, U, outputs, width, penalty):
         a = linalg.solve(H + penalty * np.eye(len(h)), h, assume_a="pos")
         # ½ h'(H + λ)^-1 h has the slope a'dh - ½ a'dH a
         W = (outputs * a / n - K @ (np.outer(a, a) * second) / n**2) * K
-        return h @ a / 2 - 0.5, -_scatter_of_differences(X, U, W) @ B / width**2
+        return h @ a / 2 - 0.5, -_scatter_times(X, U, W, B) / width**2
 
     return value_and_gradient
 
@@ -142,6 +143,13 @@ def _scatter_of_differences(X, U, W):
     """Σ_il W_il (x_i - u_l)(x_i - u_l)'."""
     cross = X.T @ W @ U
     return (X.T * W.sum(axis=1)) @ X - cross - cross.T + (U.T * W.sum(axis=0)) @ U
+
+
+def _scatter_times(X, U, W, B):
+    """The same matrix times B, which has few columns: nothing of p x p is made."""
+    XB, UB = X @ B, U @ B
+    own = X.T @ (W.sum(axis=1)[:, None] * XB - W @ UB)
+    return own + U.T @ (W.sum(axis=0)[:, None] * UB - W.T @ XB)
 
 
 def _problem(X, y, rng):
