@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 
 from isthmus.sparse import SparseDictionary, feature_sign_search
+from isthmus.sparse.dictionary import moments as moments_file
 from isthmus.sparse.dictionary.lagrange_dual import (
     dual_dictionary,
     dual_value,
@@ -16,6 +17,7 @@ from isthmus.sparse.dictionary.lagrange_dual import (
 from isthmus.sparse.dictionary.moments import (
     DictionaryState,
     dual_atoms,
+    enough_signals,
     replace_unused,
     swept_atoms,
 )
@@ -151,6 +153,36 @@ def test_one_block_of_a_stream_is_one_sweep(rng):
     block = SparseDictionary(alpha=0.1, init=D).partial_fit(X)
     assert_allclose(block.moments_.gram, sweep.moments_.gram)
     assert_allclose(block.components_, sweep.components_, atol=1e-3)
+
+
+def test_old_sums_are_kept_until_atoms_are_used_as_often_as_they_have_entries(rng):
+    X, D = planted(rng, n=400)
+    stream, kept = SparseDictionary(alpha=0.1, init=D, forgetting_power=50.0), 0.0
+    for start in range(0, 400, 20):
+        block = X[start : start + 20]
+        enough = enough_signals(
+            feature_sign_search(block, stream.components_ if start else D, alpha=0.1), X.shape[1]
+        )
+        stream.partial_fit(block)
+        share = (start / (start + 20)) ** 50
+        kept = max(share * kept + 20, min(kept + 20, enough))
+        assert_allclose(stream.moments_.count, kept)
+    assert 20 < kept < 400
+
+
+@pytest.mark.parametrize("n", [320, 640])
+def test_few_batches_keep_more_than_the_power_says_and_end_lower(rng, monkeypatch, n):
+    """Forgetting as much as a long stream may would leave sums that determine no atom."""
+    X, _ = planted(rng, n=2000, d=32, k=64)
+
+    def cost():
+        model = SparseDictionary(64, alpha=0.1, batch_size=64, max_iter=1, random_state=0)
+        codes = model.fit(X[:n]).transform(X)
+        return 0.5 * np.sum((X - codes @ model.components_) ** 2) + 0.1 * np.abs(codes).sum()
+
+    ours = cost()
+    monkeypatch.setattr(moments_file, "enough_signals", lambda *_: 0.0)
+    assert ours < cost()
 
 
 def test_sweeps_over_atoms_are_the_formula_and_end_where_the_dual_does(rng):

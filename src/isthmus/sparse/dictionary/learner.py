@@ -39,8 +39,8 @@ class SparseDictionary(MomentDictionary):
     Two convex problems in turn, each solved exactly: codes by feature-sign search, atoms by the
     Lagrange dual [Lee2007]_. The objective falls with every sweep. With ``batch_size`` and in
     :meth:`partial_fit` only the sums :math:`C^\top C` and :math:`C^\top X` are kept, as in
-    [Mairal2010]_; the atoms fit those of the first block exactly, and go on from there by
-    coordinate descent.
+    [Mairal2010]_, and the atoms go on by coordinate descent; those of a first block that is large
+    enough to determine them are fitted exactly.
 
     Parameters
     ----------
@@ -64,7 +64,8 @@ class SparseDictionary(MomentDictionary):
         over all signals, which is the published way, and never lets the objective rise.
     forgetting_power : float, default=20.0
         Mini-batches and streams: what was seen when the stream had n of its N signals counts
-        :math:`(n/N)^p` with this power p, since it was coded with a worse dictionary. 0 forgets
+        :math:`(n/N)^p` with this power p, since it was coded with a worse dictionary, or more
+        while what is left uses an atom less often than it has entries, on the average. 0 forgets
         nothing.
     init : array of shape (n_atoms, n_features) or None, default=None
         Atoms to start from; None draws signals.

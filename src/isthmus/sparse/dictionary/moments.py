@@ -32,17 +32,20 @@ _UNUSED = 1e-10
 # Gap of the dual for the first block of a stream, whose sums are rough anyhow.
 _ROUGH = 1e-5
 # Sweeps over the atoms after each further block: atoms that fit the sums of a few blocks exactly
-# are worse for the next ones, and after many blocks three sweeps are as good as the dual.
-_SWEEPS = 3
+# are worse for the next ones, and after many blocks three sweeps are as good as the dual. Sums over
+# fewer uses of an atom than it has entries do not determine it: one sweep stays nearer to the
+# former atoms.
+_SWEEPS, _FEW_SWEEPS = 3, 1
 
 
 class DictionaryState(NamedTuple):
-    """A dictionary that is being learned."""
+    """A dictionary that is being learned; ``enough`` signals would determine its atoms."""
 
     D: Array
     multipliers: Array | None
     moments: CodeMoments | None
     seen: int
+    enough: float = 0.0
 
 
 class MomentDictionary(CodesMixin, Estimator, ABC):
@@ -91,9 +94,13 @@ class MomentDictionary(CodesMixin, Estimator, ABC):
     ) -> DictionaryState:
         """Atoms that fit the sums best, or better where they are rough."""
         assert state.moments is not None
-        if rough and state.seen > block.count:
+        if not rough:
+            return dual_atoms(state, tol=1e-9)
+        if state.moments.count < state.enough:
+            return swept_atoms(state, _FEW_SWEEPS)
+        if state.seen > block.count:
             return swept_atoms(state, _SWEEPS)
-        return dual_atoms(state, tol=_ROUGH if rough else 1e-9)
+        return dual_atoms(state, tol=_ROUGH)
 
     def _replace_unused(self, state: DictionaryState, X: Array, codes: Array) -> DictionaryState:
         """New atoms in the place of those that no code uses."""
@@ -178,12 +185,14 @@ class MomentDictionary(CodesMixin, Estimator, ABC):
         codes = self._codes(X, state.D, None, rough=True)
         block = map_codes(X, codes)
         cost = (fit_error(block, state.D) + float(self._penalties(codes).sum())) / len(X)
-        seen = state.seen + len(X)
+        seen, enough = state.seen + len(X), enough_signals(codes, X.shape[1])
         moments = block
         if state.moments is not None:
             share = (state.seen / seen) ** self.forgetting_power
-            moments = merge_codes(state.moments, block, keep=share)
-        state = self._atom_step(state._replace(moments=moments, seen=seen), block, rough=True)
+            wanted = (enough - block.count) / max(state.moments.count, 1e-300)
+            moments = merge_codes(state.moments, block, keep=min(1.0, max(share, wanted)))
+        state = state._replace(moments=moments, seen=seen, enough=enough)
+        state = self._atom_step(state, block, rough=True)
         return self._replace_unused(state, X, codes), cost
 
     def _keep(self, state: DictionaryState, history: list[float], n_iter: int) -> Self:
@@ -218,9 +227,19 @@ class MomentDictionary(CodesMixin, Estimator, ABC):
         return self._codes(X, self.components_, None, rough=False).astype(dtype, copy=False)
 
 
+def enough_signals(codes: Array, n_features: int) -> float:
+    """How many signals use an atom as often as it has entries, on the average over the atoms.
+
+    >>> import numpy as np
+    >>> enough_signals(np.array([[0.0, 1.0], [2.0, 0.0]]), 10)
+    20.0
+    """
+    return n_features * codes.size / max(1, int(np.count_nonzero(codes)))
+
+
 def dual_atoms(state: DictionaryState, *, tol: float) -> DictionaryState:
     """Atoms that fit the sums of ``state`` best; those not in use stay as they are."""
-    D, multipliers, moments, _ = state
+    D, multipliers, moments = state.D, state.multipliers, state.moments
     assert moments is not None
     used = _in_use(moments)
     if not used.any():

@@ -71,7 +71,7 @@ class SparseNet(MomentDictionary):
         None sweeps over all signals at once.
     forgetting_power : float, default=100.0
         What was seen when the stream had n of its N signals counts :math:`(n/N)^p`
-        with this power p.
+        with this power p, as in :class:`SparseDictionary`.
     init : array of shape (n_atoms, n_features) or None, default=None
         Atoms to start from; None draws signals.
     random_state : int, RandomState or None
