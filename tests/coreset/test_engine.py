@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from isthmus.coreset import (
@@ -158,6 +159,38 @@ def test_rounds_that_are_solved_less_exactly_end_as_accurately(rng, monkeypatch)
     assert len(machine.support_) > 100
     assert 0 <= gap <= 1e-3 * loose
     assert loose == pytest.approx(exact, abs=gap + machine.gap_[0])
+
+
+@pytest.mark.parametrize("megabytes", [200.0, 0.05, 0.005])  # for all rows, for some, for none
+@pytest.mark.parametrize("most", [None, 9])
+@pytest.mark.parametrize("kernel", ["linear", Gaussian(0.5), Delta()])
+@pytest.mark.filterwarnings("ignore:The core set has reached")
+def test_a_compiled_growth_takes_in_the_same_points(cloud, monkeypatch, kernel, most, megabytes):
+    objects = ["abcdefgh"[k % 8] for k in range(400)] if isinstance(kernel, Delta) else cloud
+    solver = CoreSetSolver(search="exact", max_core=most, cache_size=megabytes)
+    ball = MinimumEnclosingBall(epsilon=1e-3, kernel=kernel, solver=solver, random_state=0)
+    fast = clone(ball).fit(objects)
+    monkeypatch.setattr(engine, "KernelProblem", type(None))
+    slow = ball.fit(objects)
+    assert fast.n_core_ == slow.n_core_
+    np.testing.assert_array_equal(fast.core_indices_, slow.core_indices_)
+    np.testing.assert_allclose(fast.radii_, slow.radii_, rtol=1e-8)
+    np.testing.assert_allclose(fast.dual_coef_, slow.dual_coef_, atol=1e-6)
+    assert fast.gap_ == pytest.approx(slow.gap_, abs=1e-8)
+
+
+def test_a_compiled_growth_of_a_machine_with_signs_and_shifts(rng, monkeypatch):
+    X = rng.normal(size=(300, 3))
+    y = np.where(X[:, 0] + rng.normal(size=300) > 0, 1, -1)
+    solver = CoreSetSolver(epsilon=1e-2, batch_size=1)
+    machine = CoreVectorClassifier(Gaussian(0.5), C=1.0, solver=solver, random_state=0)
+    fast = clone(machine).fit(X, y)
+    monkeypatch.setattr(engine, "KernelProblem", type(None))
+    slow = machine.fit(X, y)
+    assert len(fast.support_) > engine.SMALL  # where rounds are solved less exactly
+    assert max(fast.gap_[0], slow.gap_[0]) <= 1e-2 * slow.objective_[0]
+    assert fast.objective_[0] == pytest.approx(slow.objective_[0], abs=fast.gap_[0] + slow.gap_[0])
+    np.testing.assert_allclose(fast.decision_function(X), slow.decision_function(X), atol=0.05)
 
 
 @pytest.mark.parametrize("shift", [0.0, 1e8])

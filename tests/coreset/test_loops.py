@@ -11,9 +11,9 @@ from isthmus.kernels import Gaussian
 
 def _slow_descent(M, alpha, G, tol, max_iter):
     """One pair at a time, as it is written down."""
-    n = len(alpha)
+    n, gap = len(alpha), 0.0
     for step in range(max_iter):
-        i = int(G[:n].argmin())
+        i = int(np.flatnonzero(G.min() + 1e-10 * gap >= G)[0])
         holders = np.flatnonzero(alpha > 0)
         gap = G[holders].max() - G[i]
         gains = np.zeros(n)
@@ -22,7 +22,7 @@ def _slow_descent(M, alpha, G, tol, max_iter):
             curvature = max(M[i, i] + M[k, k] - 2 * M[i, k], 1e-300)
             length = min(alpha[k], 0.5 * fall / curvature)
             gains[k] = length * fall - length**2 * curvature
-        j = int(gains.argmax())
+        j = int(np.flatnonzero(gains >= (1 - 1e-10) * gains.max())[0])
         if gap <= tol or gains[j] <= 0:
             return max(gap, 0.0), step
         curvature = max(M[i, i] + M[j, j] - 2 * M[i, j], 1e-300)

@@ -14,7 +14,7 @@ from isthmus._warnings import warn
 from isthmus.blocks.fitting import open_fit, refuse_blocks
 from isthmus.blocks.rows import Rows, open_rows
 from isthmus.coreset.columns import KernelColumns
-from isthmus.coreset.program import ROUNDING, CoreProblem, CoreSolution
+from isthmus.coreset.program import ROUNDING, CoreProblem, CoreSolution, is_proven
 from isthmus.coreset.solver import BallVectorSolver, CoreSetSolver, as_core_solver
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.definiteness import check_sample
@@ -136,7 +136,7 @@ def kernel_columns(
     kernel: Kernel, X: Objects, solver: CoreSetSolver | BallVectorSolver, owner: Any
 ) -> KernelColumns:
     """Kernels of the objects, kept in the memory that the solver allows."""
-    if not kernel.pairwise:
+    if not (kernel.pairwise or is_proven(kernel)):
         check_sample(kernel, X, owner)
     return KernelColumns(kernel, X, solver.cache_size)
 

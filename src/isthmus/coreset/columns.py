@@ -75,6 +75,10 @@ class KernelColumns:
         """The sums at all objects, computed block by block and not kept."""
         return self._computed(self.objects, used, weights)
 
+    def at_watched(self, objects: IntArray) -> Array:
+        """Kernels of some objects with those that are watched, (n, n_watched), not kept."""
+        return self._columns(objects)
+
     def block(self, rows: IntArray, columns: IntArray) -> Array:
         """Kernels of some objects with others."""
         return self.gram(take(self.objects, rows), columns)

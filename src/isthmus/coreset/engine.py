@@ -5,6 +5,8 @@ import numpy as np
 from isthmus._progress import ProgressLine
 from isthmus.blocks.sampling import sample_rows
 from isthmus.blocks.slices import block_slices
+from isthmus.coreset.growth import Grown, grow_singly
+from isthmus.coreset.problems import KernelProblem
 from isthmus.coreset.program import CoreProblem, CoreSolution, negative_share
 from isthmus.coreset.simplex import minimize_from
 from isthmus.typing import Array, IntArray
@@ -51,7 +53,10 @@ def solve_core(
     """
     core = _Core(problem, np.unique(start), epsilon, stop)
     pool = _Pool(problem, _first_pool(problem, search, max_core, rng))
+    everything = len(pool.points) == len(problem)
     radii: list[float] = []
+    if batch_size == 1 and everything and isinstance(problem, KernelProblem):
+        radii = core.grow(problem, max_core, progress)
     while True:
         full = max_core is not None and len(core.points) >= max_core
         core.solve(exactly=full)
@@ -68,7 +73,7 @@ def solve_core(
             )
         if full or not np.any(violations > core.wanted):
             # The pool is satisfied: see whether all points are.
-            everywhere = violations if len(pool.points) == len(problem) else core.violations(None)
+            everywhere = violations if everything else core.violations(None)
             satisfied = not np.any(everywhere > core.wanted)
             if full or satisfied:
                 break
@@ -154,6 +159,7 @@ class _Core:
         self.linear = 0.0
         self.tolerance = np.inf  # gap at which the whole program counts as solved
         self.exact, self._worst = False, 0.0
+        self._grown: Grown | None = None  # what a compiled loop has left
 
     @property
     def M(self) -> Array:
@@ -202,6 +208,11 @@ class _Core:
         self.exact = exactly or len(v) < SMALL or inner >= 0.1 * self._worst
         inner = inner if self.exact else 0.1 * self._worst
         self.alpha, _ = minimize_from(self._M, v, self.alpha, tol=max(inner, 1e-15))
+        self._evaluate()
+
+    def _evaluate(self) -> None:
+        """Both parts of the objective, its gradient, and the gap that may be left."""
+        v = self.problem.v[self.points]
         values = self.M @ self.alpha
         self.quadratic, self.linear = float(self.alpha @ values), float(v @ self.alpha)
         self.gradient = 2 * values + v
@@ -212,26 +223,59 @@ class _Core:
             else epsilon * abs(self.quadratic)
         )
 
+    def grow(
+        self, problem: KernelProblem, max_core: int | None, progress: ProgressLine | None
+    ) -> list[float]:
+        """Let the worst of all points join one by one; the radius before the last, and so on."""
+
+        def tell(size: int, worst: float) -> None:
+            if progress is not None:
+                progress.update(core=size, objective=self.objective, gap=max(worst, 0.0))
+
+        self.solve(exactly=False)
+        by_radius = 2 * self._epsilon + self._epsilon**2
+        shares = (by_radius, 0.0) if self._stop == "radius" else (0.0, self._epsilon)
+        grown = grow_singly(
+            problem,
+            Grown(self.points, self.alpha, self._M, [], np.empty(0)),
+            terms=(self._eta, *shares),
+            max_core=max_core,
+            small=SMALL,
+            tell=tell,
+        )
+        if grown is None:
+            return []
+        self.points, self.alpha, self._M = grown.points, grown.alpha.copy(), grown.M
+        self._inside[self.points] = True
+        self._grown = grown
+        self._evaluate()
+        return grown.radii[:-1]
+
     def own_gap(self) -> float:
         """What the points of the core set themselves leave to gain."""
         return max(float(2 * self.quadratic + self.linear - self.gradient.min()), 0.0)
 
     def violations(self, pool: _Pool | None) -> Array:
         """How far points of the pool, or all, are outside the ball; core points never are."""
+        points = np.arange(len(self.problem)) if pool is None else pool.points
+        values = self._values(pool, points)
+        found = 2 * self.quadratic + self.linear - 2 * values - self.problem.v[points]
+        found[self._inside[points]] = -np.inf
+        self._worst = float(found.max(initial=0.0))
+        return found
+
+    def _values(self, pool: _Pool | None, points: IntArray) -> Array:
+        """Inner products of points with the centre."""
+        if self._grown is not None and np.array_equal(self._grown.alpha, self.alpha):
+            return self._grown.values
         problem, columns = self.problem, self.problem.columns
         used = self.alpha > 0
         objects, coefficients = problem.expansion(self.points[used], self.alpha[used])
         if pool is None:
-            points: IntArray = np.arange(len(problem))
             sums = columns.sums_at_all(objects, coefficients)[problem.objects_of(points)]
         else:
-            points = pool.points
             sums = columns.sums(objects, coefficients)[pool.at]
-        values = problem.values(points, sums, coefficients)
-        found = 2 * self.quadratic + self.linear - 2 * values - problem.v[points]
-        found[self._inside[points]] = -np.inf
-        self._worst = float(found.max(initial=0.0))
-        return found
+        return problem.values(points, sums, coefficients)
 
     def solution(self, gap: float, radii: list[float], shortfall: str | None) -> CoreSolution:
         keep = self.alpha > 0

@@ -50,6 +50,18 @@ class KernelProblem:
         K *= self.signs[rows, None]
         return K
 
+    def rows(self, points: IntArray) -> Array:
+        """Rows of M without what is on its diagonal alone, where all objects are watched."""
+        K = self.columns.at_watched(points % self.columns.n)
+        if self.bias:
+            K += self.bias
+        if len(self) > self.columns.n:
+            K = np.tile(K, len(self) // self.columns.n)
+        if self.signs.min() < 0:
+            K *= self.signs
+            K *= self.signs[points, None]
+        return K
+
     def shift(self, rows: IntArray) -> Array:
         """What is on the diagonal alone."""
         return self.shifts[rows]

@@ -4,6 +4,8 @@ import numpy as np
 
 from isthmus._compiled import njit
 
+TIE = 1e-10  # what counts as equal, as a share of the gap or of what is gained
+
 
 @njit
 def descend(M, alpha, G, tol, max_iter):
@@ -22,13 +24,16 @@ def descend(M, alpha, G, tol, max_iter):
     gap = np.inf
     for iteration in range(max_iter):
         low = _least(G)
-        i = _first(G, low)
+        # Two points that have just shared weight are equal but for rounding: then the first, so
+        # that the path does not depend on the units of the data.
+        i = _first(G, low + TIE * gap) if iteration else _first(G, low)
+        low = G[i]
         _price(M[i, :n], diagonal, diagonal[i], alpha, G, low, change, slopes)
         gap = -_least(slopes) - low
         best = _least(change)
         if gap <= tol or best >= 0.0:
             return max(gap, 0.0), iteration
-        j = _first(change, best)
+        j = _first(change, (1.0 - TIE) * best)
         curvature = max(diagonal[i] + diagonal[j] - 2.0 * M[i, j], 1e-300)
         step = min(alpha[j], 0.5 * (G[j] - G[i]) / curvature)
         alpha[i] += step
@@ -79,8 +84,8 @@ def _least(x):
 
 @njit
 def _first(x, value):
-    """Where an entry is found first."""
+    """Where an entry that is as small is found first."""
     for k in range(x.size):
-        if x[k] == value:
+        if x[k] <= value:
             return k
     return 0

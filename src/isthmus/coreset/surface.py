@@ -96,8 +96,9 @@ class ImplicitSurface(Estimator):
                 solver=self.solver,
                 random_state=self.random_state,
             ).fit(Z, left)
-            left = left - layer.predict(Z)
             layers.append(layer)
+            if len(layers) < len(widths):
+                left = left - layer.predict(Z)
         self.layers_, self.center_, self.extent_ = layers, center, extent
         return self
 
