@@ -314,7 +314,9 @@ def test_without_a_power_the_regression_inside_is_plain_kernel_ridge(rng):
 
 def test_columns_without_any_tie_count_alike(rng):
     X = np.array([[1.0, -1.0], [-1.0, 1.0], [1.0, 1.0], [-1.0, -1.0]])
-    assert_allclose(column_weights(X, np.ones(4)), 1.0)
+    weights, tied = column_weights(X, np.ones(4))
+    assert_allclose(weights, 1.0)
+    assert not tied.any()
 
 
 def test_labels_count_as_equal_or_different():

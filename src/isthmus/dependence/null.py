@@ -1,5 +1,7 @@
 """Distributions under independence, without permutations."""
 
+from typing import Any
+
 import numpy as np
 from scipy import stats
 
@@ -62,12 +64,13 @@ def t_pvalue(correlation: float, n: int) -> float:
     return float(stats.t.sf(t, v - 1))
 
 
-def chi2_pvalue(correlation: float, n: int) -> float:
+def chi2_pvalue(correlation: Any, n: int) -> Any:
     r"""Bound on the probability of a larger :math:`R`: :math:`nR+1` against chi-square [Shen2022]_.
 
-    One degree of freedom. Conservative for p-values below about 0.05.
+    One degree of freedom. Conservative for p-values below about 0.05. Of an array, all at once.
     """
-    return float(stats.chi2.sf(n * correlation + 1, 1))
+    found = stats.chi2.sf(n * np.asarray(correlation) + 1, 1)
+    return float(found) if found.ndim == 0 else found
 
 
 def permutation_pvalue(values: Array) -> float:

@@ -84,11 +84,12 @@ class DistanceCorrelationReduction(
         and learned otherwise.
     regressor : multi-output regressor, "stacked" or None, default=None
         Predicts the outputs (analytic) or the coordinates (learned). None is kernel ridge on
-        columns scaled by a power of their distance correlation with what is predicted; the power,
-        the kernel and the penalty are chosen by leave-one-out, and landmarks are used beyond 4000
-        rows. ``"stacked"`` mixes it with kernel ridge in other metrics and with randomised trees,
-        weighted by left-out predictions of the training rows: several times slower, and the
-        right setting where predictions are made from the coordinates.
+        columns scaled by a power of their distance correlation with what is predicted, those
+        without any left out if that helps; columns, power, kernel and penalty are chosen by
+        leave-one-out, and landmarks used beyond 4000 rows. ``"stacked"`` mixes it with kernel
+        ridge in other metrics and with randomised trees, weighted by left-out predictions of the
+        training rows: several times slower, and the right setting where predictions are made from
+        the coordinates.
     crossfit : int or None, default=None
         With a number of folds, :meth:`fit_transform` predicts each row with its fold left out, so
         that a model trained on its result meets coordinates as uncertain as those that

@@ -96,8 +96,7 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
         single precision add their rounding errors to it.
     dual_coef_ : ndarray of shape (n_objects, n_outputs) or (n_objects,)
     intercept_ : ndarray of shape (n_outputs,) or float
-    objects_ : the training objects, or the landmarks; of these without those that the others span
-        but for rounding errors
+    objects_ : the training objects, or the landmarks but for those that the others span
 
     Notes
     -----
@@ -251,8 +250,7 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
             self._keep(kernel, fine_objects(kernel, X, Y, function[0], error), *function)
             self.alpha_, self.loo_error_ = float(alpha), error
         else:
-            rng = check_random_state(self.random_state)
-            landmarks = draw_landmarks(len(Y), self.n_landmarks, rng)
+            landmarks = self._draw_landmarks(len(Y))
             rows = RowsInMemory(landmarks, X, Y.astype(np.float64, copy=False), counts)
             found = fit_by_landmarks(search, rows, self.n_landmarks)
             self._keep_landmarks(found, single=self._single)
@@ -287,6 +285,9 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
         self._trained = False
         return self
 
+    def _draw_landmarks(self, n_rows: int) -> Any:
+        return draw_landmarks(n_rows, self.n_landmarks or 0, check_random_state(self.random_state))
+
     def _begin(self, Y: Array) -> Array:
         """Nothing is known yet; return the outputs as columns."""
         self._flat, self._trained = Y.ndim == 1, True
@@ -309,9 +310,8 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
 
     def _keep_landmarks(self, found: LandmarkFit, *, single: bool) -> None:
         features = found.system.features
-        self._single = single
+        self._single, self._origin = single, features.origin
         self._keep(features.kernel, features.objects, *found.system.function(found.alpha))
-        self._origin = features.origin
         self.alpha_, self.loo_error_ = float(found.alpha), found.error
 
     def _keep(self, kernel: Kernel, objects: Objects, C: Array, offset: Array) -> None:
