@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 
 from isthmus._checks import check_slot_is_filled
 from isthmus._door import check_arguments
-from isthmus._parameters import Constraint, check_parameters
+from isthmus._parameters import Constraint, check_parameters, check_parameters_once
 from isthmus._rewording import reword
 from isthmus._view import SquareView
 from isthmus.blocks.containers import in_blocks
@@ -107,7 +107,7 @@ def all_or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
         running = _running.__dict__.setdefault("objects", set())
         if id(self) in running:  # a fit that calls another of the same object
             return _learn(self, method, args, kwargs)
-        check_parameters(self)
+        (check_parameters_once if copies else check_parameters)(self)
         check_arguments(self, method, args, kwargs)
         copied = copies and self._steps_in_place
         before = _fitted_copy(self) if copied else dict(vars(self))

@@ -3,7 +3,9 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from numbers import Integral, Real
+from operator import is_
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -54,6 +56,22 @@ def check_parameters(owner: Any) -> None:
         piece = hasattr(type(value), "_constraints") and not hasattr(value, "fit")
         if piece and not name.endswith("_"):  # an estimator checks its own when it is fitted
             check_parameters(value)
+
+
+# Parameters that a stream has been checked with, where nothing can change inside them.
+_passed: WeakKeyDictionary[Any, list[Any]] = WeakKeyDictionary()
+_PLAIN = frozenset({int, float, bool, str, type(None)})
+
+
+def check_parameters_once(owner: Any) -> None:
+    """The same, where an estimator is asked again and again: only what was set meanwhile counts."""
+    values = [value for name, value in vars(owner).items() if name[0] != "_" and name[-1] != "_"]
+    known = _passed.get(owner)
+    if known is not None and len(known) == len(values) and all(map(is_, known, values)):
+        return
+    check_parameters(owner)
+    if _PLAIN.issuperset(map(type, values)):
+        _passed[owner] = values
 
 
 def _refusal(owner: Any, name: str, constraint: Constraint, value: Any) -> str:

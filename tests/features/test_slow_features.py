@@ -14,7 +14,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 
 from isthmus.features import SlowFeatureAnalysis
-from isthmus.features.components.roots import extended_root, root
+from isthmus.features.components.roots import (
+    extended_level,
+    extended_root,
+    map_level,
+    root,
+    whiten_level,
+)
 from isthmus.features.slow.formulas import discount, extended, finish, map_block, merge
 from isthmus.features.slow.online import OnlineState
 from isthmus.kernels import Delta
@@ -142,6 +148,36 @@ def test_roots_extended_by_products_are_those_of_a_decomposition(rng, smallest):
         assert_allclose(found.T @ found, wanted.T @ wanted, rtol=1e-11, atol=1e-11)
         s, t = (linalg.svdvals(R / np.linalg.norm(wanted, axis=0)) for R in (found, wanted))
         assert_allclose(s, t, rtol=1e-9, atol=1e-13)  # small ones too
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e3, 1e9])
+@pytest.mark.parametrize("smallest", [1.0, 1e-4, 0.0])
+def test_a_level_extended_by_products_is_that_of_all_rows(rng, offset, smallest):
+    scale = np.diag([1.0, 1.0, 1e2, smallest])
+    X = offset + rng.normal(size=(400, 4)) @ scale
+    X[150:] += 3 * rng.normal(size=4) @ scale  # the mean moves, as in a signal
+    fast = extended_level(extended_level(map_level(X[:150]), X[150:300]), X[300:])
+    slow = map_level(X)
+    assert_array_equal(fast.shift, slow.shift)
+    assert abs(fast.root[0, 0]) == pytest.approx(20)
+    for found, wanted in zip(whitened(fast), whitened(slow), strict=True):
+        assert_allclose(found, wanted, rtol=1e-9)
+
+
+def whitened(level):
+    """The mean, and the deviations along the principal axes, small ones too."""
+    found = whiten_level(level, rcond=1e-12, standardize=True)
+    return found.mean, found.s
+
+
+def test_a_parameter_that_is_set_during_a_stream_is_looked_at(signal):
+    stream = SlowFeatureAnalysis(2).partial_fit(signal).partial_fit(signal)
+    with pytest.raises(ValueError, match="'forgetting' parameter of SlowFeatureAnalysis"):
+        stream.set_params(forgetting=2.0).partial_fit(signal)
+    stream.set_params(forgetting=1.0).partial_fit(signal)
+    stream.lag = [1, 0]
+    with pytest.raises(ValueError, match="'lag' parameter of SlowFeatureAnalysis"):
+        stream.partial_fit(signal)
 
 
 def test_new_rows_that_are_unlike_the_old_ones_are_decomposed(rng):

@@ -16,12 +16,14 @@ from scipy import linalg
 
 from isthmus.features.components.roots import (
     Level,
+    extended_level,
     extended_root,
     level_root,
     merge_levels,
     root,
     whiten_level,
 )
+from isthmus.linalg.scratch import scratch
 from isthmus.linalg.signs import fix_signs
 from isthmus.typing import Array, IntArray
 
@@ -55,9 +57,10 @@ def map_block(Phi: Array, lags: Sequence[int], *, overlap: int = 0) -> Roots:
     )
 
 
-def _differences(Phi: Array, lag: int, overlap: int) -> Array:
+def _differences(Phi: Array, lag: int, overlap: int, out: Array | None = None) -> Array:
     later = Phi[max(lag, overlap) :]
-    return later - Phi[max(lag, overlap) - lag : len(Phi) - lag][: len(later)]
+    earlier = Phi[max(lag, overlap) - lag : len(Phi) - lag][: len(later)]
+    return np.asarray(np.subtract(later, earlier, out=out))
 
 
 def merge(a: Roots, b: Roots, seam: Sequence[Array] | None = None) -> Roots:
@@ -73,15 +76,14 @@ def merge(a: Roots, b: Roots, seam: Sequence[Array] | None = None) -> Roots:
 
 def extended(past: Roots, Phi: Array, lags: Sequence[int], *, overlap: int) -> Roots:
     """The same as ``merge(past, map_block(Phi, lags, overlap=overlap))``, in less time."""
-    shift = Phi[overlap].copy()
-    level = Level(shift, level_root(Phi[overlap:], shift))
-    changes = [_differences(Phi, lag, overlap) for lag in lags]
-    return Roots(
-        past.shift,
-        merge_levels(Level(past.shift, past.level), level).root,
-        tuple(extended_root(R, rows) for R, rows in zip(past.changes, changes, strict=True)),
-        tuple(n + len(rows) for n, rows in zip(past.counts, changes, strict=True)),
-    )
+    changes, counts = [], []
+    for R, n, lag in zip(past.changes, past.counts, lags, strict=True):
+        size = max(len(Phi) - max(lag, overlap), 0)
+        with scratch(size, Phi.shape[1]) as rows:
+            changes.append(extended_root(R, _differences(Phi, lag, overlap, out=rows)))
+        counts.append(n + size)
+    level = extended_level(Level(past.shift, past.level), Phi[overlap:])
+    return Roots(past.shift, level.root, tuple(changes), tuple(counts))
 
 
 def discount(roots: Roots, factor: float) -> Roots:

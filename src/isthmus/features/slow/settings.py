@@ -1,5 +1,6 @@
 """The parameters of slow feature analysis, checked and with their defaults filled in."""
 
+from functools import lru_cache
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -26,8 +27,32 @@ class SlowSettings(NamedTuple):
     standardize: bool
 
 
+class _Parameters(NamedTuple):
+    graph: Any
+    solver: Any
+    expansion: Any
+    forgetting: Any
+    learning_rate: Any
+    lag: Any
+    alpha: Any
+    rcond: Any
+
+
 def check_settings(owner: Any) -> SlowSettings:
     """Return the settings of an estimator, or say which parameter is wrong."""
+    values = [getattr(owner, name) for name in _Parameters._fields]
+    try:
+        return _settings_of(*values)
+    except (TypeError, ValueError):  # not hashable, or the owner's name belongs in the message
+        return _settings(owner)
+
+
+@lru_cache(maxsize=32, typed=True)  # a stream of small blocks asks again and again
+def _settings_of(*values: Any) -> SlowSettings:
+    return _settings(_Parameters(*values))
+
+
+def _settings(owner: Any) -> SlowSettings:
     check_choice(owner.graph, "graph", owner, GRAPHS)
     check_choice(owner.solver, "solver", owner, ("exact", "online"))
     kernel = not isinstance(owner.expansion, Integral)

@@ -16,6 +16,7 @@ from isthmus.features.slow.settings import (
     slow_axes,
     warn_of_too_many_functions,
 )
+from isthmus.linalg.scratch import scratch
 from isthmus.linalg.threads import threads_for
 from isthmus.typing import Array
 
@@ -70,10 +71,12 @@ class Stream:
 
     def _extend(self, tail: Array, blocks: tuple[Array, ...], lags: list[int]) -> None:
         assert self._roots is not None
-        Phi = np.vstack([tail, *blocks])
-        with threads_for(Phi.size * Phi.shape[1]):
+        parts = (tail, *blocks)
+        n, k = sum(map(len, parts)), tail.shape[1]
+        with scratch(n, k) as Phi, threads_for(n * k**2):
+            np.concatenate(parts, out=Phi)
             self._roots = extended(self._roots, Phi, lags, overlap=len(tail))
-        self._tail = last_rows(Phi, max(lags)).copy()
+            self._tail = last_rows(Phi, max(lags)).copy()
 
     def _settle(self) -> None:
         """Find the axes of the sums of a stream."""
