@@ -1,6 +1,8 @@
 """Density kernels between points and centres: all pairs of a block, or the near ones."""
 
-from typing import NamedTuple
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -31,6 +33,31 @@ class Workspace:
         if name not in self._buffers or len(self._buffers[name]) < size:
             self._buffers[name] = np.empty(size)
         return self._buffers[name][:size]
+
+    def shrink(self) -> None:
+        """Give back what is too large to be kept."""
+        self._buffers = {k: v for k, v in self._buffers.items() if len(v) <= LARGEST_KEPT}
+
+
+# Kept from one call to the next; larger buffers and more workspaces go back at once.
+LARGEST_KEPT, _MOST_KEPT = 2**20, 2
+_free: list[Workspace] = []
+
+
+@contextmanager
+def lent_workspace() -> Iterator[Workspace]:
+    """A workspace for the body of a ``with`` statement, perhaps one that was used before."""
+    try:
+        # Taking from a list and adding to it are single steps: threads do not share one.
+        work = _free.pop()
+    except IndexError:
+        work = Workspace()
+    try:
+        yield work
+    finally:
+        work.shrink()
+        if len(_free) < _MOST_KEPT:
+            _free.append(work)
 
 
 class KernelRows(NamedTuple):
@@ -89,7 +116,11 @@ def kernel_rows(
         if pairs is None and listed:
             pairs = list_pairs(Xe, Xc, kernel.support)
     if pairs is not None:
-        K, H = pair_weights(pairs, kernel, excluded)
+        out = None
+        if work is not None:
+            n_pairs = len(pairs.squared)
+            out = work.take("values", n_pairs), work.take("steepness", n_pairs)
+        K, H = pair_weights(pairs, kernel, excluded, out)
         return KernelRows(pairs.indptr, pairs.indices, K, H, n, everything=False)
     work = Workspace() if work is None else work
     s = cdist(Xe, Xc, "sqeuclidean", out=work.take("squared", m * n).reshape(m, n))
@@ -107,7 +138,7 @@ def kernel_rows(
 
 
 def pair_weights(
-    pairs: Pairs, kernel: DensityKernel, excluded: IntArray | None, out: Array | None = None
+    pairs: Pairs, kernel: DensityKernel, excluded: IntArray | None, out: Any = None
 ) -> tuple[Array, Array]:
     """Values K and slopes H of the listed pairs, zero where excluded; ``out`` lends memory."""
     from isthmus.smoothers.pair_loops import exclude, power_weights

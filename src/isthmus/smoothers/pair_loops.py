@@ -112,27 +112,30 @@ def power_weights(squared, power, K, H):
 @njit(nogil=True)
 def exclude(indptr, indices, excluded, K, H):
     """Set the weights of centres that may not help to reconstruct a point to zero."""
+    if excluded.size == 0:
+        return
+    n = np.uint64(excluded.max() + 1)
+    barred_at = np.full(n, -1)  # the last point at which a centre may not help
     for j in range(excluded.shape[0]):
-        for e in excluded[j]:
-            for p in range(indptr[j], indptr[j + 1]):
-                if indices[p] == e:
-                    K[p] = 0.0
-                    H[p] = 0.0
+        for k in range(excluded.shape[1]):
+            barred_at[excluded[j, k]] = j
+        for p in range(np.uint64(indptr[j]), np.uint64(indptr[j + 1])):
+            i = np.uint64(indices[p])
+            if i < n and barred_at[i] == j:
+                K[p] = 0.0
+                H[p] = 0.0
 
 
-@njit(nogil=True)
-def pair_products(indptr, indices, D, Y):
-    """Inner products d_j · y_i of the listed pairs."""
+@njit(nogil=True, fastmath=SUMS)
+def pair_products(indptr, indices, D, Y, M):
+    """Fill M with the inner products d_j · y_i of the listed pairs."""
     d = Y.shape[1]
-    M = np.empty(len(indices))
     for j in range(len(indptr) - 1):
-        for p in range(indptr[j], indptr[j + 1]):
-            y = Y[indices[p]]
-            total = 0.0
+        for p in range(np.uint64(indptr[j]), np.uint64(indptr[j + 1])):
+            i, total = np.uint64(indices[p]), 0.0
             for k in range(d):
-                total += D[j, k] * y[k]
+                total += D[j, k] * Y[i, k]
             M[p] = total
-    return M
 
 
 @njit(nogil=True, fastmath=SUMS)
@@ -204,3 +207,28 @@ def add_mean_slopes(indptr, indices, H, inverse, D, F, Y, Xe, Xc, by_point, by_c
                 by_centre[i1, m] -= u1
                 by_centre[i2, m] -= u2
                 by_centre[i3, m] -= u3
+
+
+@njit(nogil=True, fastmath=SUMS)
+def row_sums(indptr, K, S):
+    """Fill S with the sums of the weights of every point."""
+    for j in range(len(indptr) - 1):
+        total = 0.0
+        for p in range(np.uint64(indptr[j]), np.uint64(indptr[j + 1])):
+            total += K[p]
+        S[j] = total
+
+
+@njit(nogil=True, fastmath=SUMS)
+def add_pulls(indptr, indices, H, c, Xe, Xc, by_point, by_centre):
+    """Add c_j H (x_i - x_j) of every pair to its point, and take it from its centre."""
+    q = Xe.shape[1]
+    for j in range(len(indptr) - 1):
+        for m in range(q):
+            x, total = Xe[j, m], 0.0
+            for p in range(np.uint64(indptr[j]), np.uint64(indptr[j + 1])):
+                i = np.uint64(indices[p])
+                pull = c[j] * H[p] * (Xc[i, m] - x)
+                total += pull
+                by_centre[i, m] -= pull
+            by_point[j, m] += total

@@ -33,19 +33,19 @@ class Pairs(NamedTuple):
 
 def near_pairs(Xe: Array, Xc: Array, support: float) -> Pairs | None:
     """All pairs whose squared distance is below ``support``; None where they are too many."""
-    if _all_at_once(Xe, Xc, support):
+    if all_at_once(Xe, Xc, support):
         return None
-    return list_pairs(Xe, Xc, support, _most(len(Xe) * len(Xc)))
+    return list_pairs(Xe, Xc, support, most_pairs(len(Xe) * len(Xc)))
 
 
 @contextmanager
 def lent_pairs(Xe: Array, Xc: Array, support: float) -> Iterator[Pairs | None]:
     """Near pairs in memory that is lent: for the body of a ``with`` statement alone."""
-    if _all_at_once(Xe, Xc, support):
+    if all_at_once(Xe, Xc, support):
         yield None
         return
     Xe, cells = np.ascontiguousarray(Xe), _cells(Xc, support)
-    room, most = _expected(Xe, cells), _most(len(Xe) * len(Xc))
+    room, most = _expected(Xe, cells), most_pairs(len(Xe) * len(Xc))
     if room > 1.5 * most + len(Xc):  # clearly crowded
         yield None
         return
@@ -54,12 +54,14 @@ def lent_pairs(Xe: Array, Xc: Array, support: float) -> Iterator[Pairs | None]:
         yield _listed(Xe, cells, *space, most)
 
 
-def _all_at_once(Xe: Array, Xc: Array, support: float) -> bool:
+def all_at_once(Xe: Array, Xc: Array, support: float) -> bool:
+    """Whether nothing is listed: few pairs, a kernel that reaches everything, or no numbers."""
     few = len(Xe) * len(Xc) < FEW
     return few or not np.isfinite(support) or not np.all(np.isfinite(Xe))
 
 
-def _most(n_pairs: int) -> float:
+def most_pairs(n_pairs: int) -> float:
+    """How many of all pairs may be listed: with more, products over all are faster."""
     return min(CROWDED * n_pairs, max(LONG, n_pairs / 7))
 
 

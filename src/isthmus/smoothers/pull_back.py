@@ -15,20 +15,17 @@ from scipy.sparse import csr_array
 from isthmus.blocks.slices import block_slices
 from isthmus.linalg.products import product
 from isthmus.linalg.scratch import scratch
+from isthmus.smoothers.fits import fit_polynomials
 from isthmus.smoothers.kernel_rows import (
     BLOCK,
-    Workspace,
+    KernelRows,
     gaussian_centres,
     kernel_block,
+    lent_workspace,
     pair_weights,
     reciprocal,
 )
-from isthmus.smoothers.local_polynomial import (
-    LocalSmoother,
-    fit_weights,
-    nearest_centres,
-    point_blocks,
-)
+from isthmus.smoothers.local_polynomial import LocalSmoother, nearest_centres, point_blocks
 from isthmus.smoothers.pairs import Pairs, lent_pairs
 from isthmus.typing import Array, IntArray
 
@@ -189,49 +186,50 @@ def _polynomials(
     pairs: Pairs | None,
     by_output: bool,
 ) -> Gradients:
-    from isthmus.smoothers.loops import pull_back_loop
     from isthmus.smoothers.pair_loops import pair_products
 
     N, n_alone = len(Xe), 0
     by_point, by_centre = np.empty(Xe.shape), np.zeros(Xc.shape)
     values = np.empty((N, outputs.shape[1]))
     slope_y = np.zeros_like(outputs) if by_output else None
-    work = Workspace()
+    outputs = np.ascontiguousarray(outputs)
     blocks = [slice(0, N)] if pairs is not None else point_blocks(smoother, N, len(Xc), 1)
-    for block in blocks:
-        here, left_out = Xe[block], None if excluded is None else excluded[block]
-        # Crowded or not: polynomials are fitted pair by pair, and those out of reach cost as much.
-        rows = smoother.rows(here, Xc, left_out, pairs, work)
-        mass = rows.sums()
-        b = fit_weights(smoother, rows, here, Xc, mass, work)[0]
-        F = rows.table(b) @ outputs
-        alone = np.flatnonzero(mass <= 0)
-        n_alone += len(alone)
-        if smoother.adaptive and len(alone):
-            F[alone] = outputs[
-                nearest_centres(here[alone], Xc, None if left_out is None else left_out[alone])
-            ]
-        values[block] = F
-        D = slope_of(F, block)
-        if D is None:
-            continue
-        if rows.everything:
-            products = work.take("products", len(rows.K)).reshape(len(here), -1)
-            M = np.matmul(D, outputs.T, out=products).ravel()
-        else:
-            M = pair_products(rows.indptr, rows.indices, D, outputs)
-        if slope_y is not None:
-            slope_y += rows.table(b).T @ D
-        by_point[block] = pull_back_loop(
-            rows.indptr,
-            rows.indices,
-            rows.K,
-            rows.H,
-            M,
-            here,
-            Xc,
-            smoother.settings(),
-            b,
-            by_centre,
-        )
+    with lent_workspace() as work:
+        for block in blocks:
+            here, left_out = Xe[block], None if excluded is None else excluded[block]
+            # Crowded or not: polynomials are fitted pair by pair, and those out of reach cost as
+            # much.
+            rows = smoother.rows(here, Xc, left_out, pairs, work)
+            fit = fit_polynomials(smoother, rows, here, Xc, work)
+            F = _weighted(rows, fit.b, outputs)
+            alone = np.flatnonzero(fit.mass <= 0)
+            n_alone += len(alone)
+            if smoother.adaptive and len(alone):
+                F[alone] = outputs[
+                    nearest_centres(here[alone], Xc, None if left_out is None else left_out[alone])
+                ]
+            values[block] = F
+            D = slope_of(F, block)
+            if D is None:
+                continue
+            M = work.take("products", len(rows.K))
+            if rows.everything:
+                np.matmul(D, outputs.T, out=M.reshape(len(here), -1))
+            else:
+                pair_products(rows.indptr, rows.indices, D, outputs, M)
+            if slope_y is not None:
+                slope_y += rows.table(fit.b).T @ D
+            by_point[block] = fit.pull_back(M, by_centre)
     return Gradients(by_point, by_centre, slope_y, values, n_alone)
+
+
+def _weighted(rows: KernelRows, b: Array, Y: Array) -> Array:
+    """Sums of the outputs of the pairs with the weights ``b``, (m, d)."""
+    if rows.everything:
+        return np.asarray(rows.table(b) @ Y)
+    from isthmus.smoothers.pair_loops import weighted_sums
+
+    m = len(rows.indptr) - 1
+    sums, F = np.empty(m), np.empty((m, Y.shape[1]))
+    weighted_sums(rows.indptr, rows.indices, b, Y, sums, F)
+    return F

@@ -172,10 +172,11 @@ def digit_plane(model, n=14):
     )
 
 
-def fit_roll(Y, steps, seed, **options):
+def fit_roll(Y, steps, seed, *, memory=None, **options):
     """Train as published on a Swiss roll: from Isomap starts, by leave-one-out."""
     options = {"validation": "loo"} | options
-    return published_fit(Y, 2, steps=steps, init=Starts("isomap", 6), seed=seed, **options)
+    init = Starts("isomap", 6, memory=memory)
+    return published_fit(Y, 2, steps=steps, init=init, seed=seed, **options)
 
 
 def true_spiral():

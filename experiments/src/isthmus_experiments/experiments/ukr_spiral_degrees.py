@@ -1,5 +1,7 @@
 """UKR-spiral-degrees: local polynomials on the noisy spiral."""
 
+from tempfile import TemporaryDirectory
+
 import numpy as np
 
 from isthmus.datasets import make_noisy_spiral
@@ -120,17 +122,19 @@ def spiral_degrees(settings, seed, progress):
         for k in (1, 5)
     ]
 
-    def fit(Y, kernel, degree, loss, k):
+    def fit(Y, kernel, degree, loss, k, memory=None):
         return published_fit(
-            Y, 1, steps=settings["steps"], init=Starts("isomap", 6), seed=seed,
+            Y, 1, steps=settings["steps"], init=Starts("isomap", 6, memory=memory), seed=seed,
             density_kernel=kernel, validation=k, **DEGREES[degree], **LOSSES[loss],
         )  # fmt: skip
 
     def draw(j):
         Y, _ = make_noisy_spiral(random_state=seed + j)
+        with TemporaryDirectory() as memory:  # all cells start from the same embeddings
+            models = {cell: fit(Y, *cell, memory) for cell in cells}
         return {
-            str(cell): signed_distance(reconstructions(fit(Y, *cell)), "spiral")[:2]
-            for cell in cells
+            str(cell): signed_distance(reconstructions(model), "spiral")[:2]
+            for cell, model in models.items()
         }
 
     sets = draws(draw, settings["n_sets"], progress)

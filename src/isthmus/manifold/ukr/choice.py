@@ -13,7 +13,7 @@ from isthmus.losses.tubes import Epsilon
 from isthmus.manifold.ukr.geodesics import Geodesics
 from isthmus.manifold.ukr.objective import ManifoldObjective
 from isthmus.manifold.ukr.settings import Settings
-from isthmus.manifold.ukr.starts import best_scale, find_embeddings, neighbor_table, refine_scale
+from isthmus.manifold.ukr.starts import best_scale, kept_embeddings, neighbor_table, refine_scale
 from isthmus.smoothers.local_polynomial import LocalSmoother
 from isthmus.typing import Array, IntArray
 
@@ -49,8 +49,10 @@ def choose_starts(
     """
     embeddings = None
     if settings.places is None:
-        names, n_sizes = settings.starts.names, settings.starts.n_neighborhoods
-        embeddings = list(find_embeddings(Y, settings.q, names, rng, n_sizes))
+        tried = settings.starts
+        embeddings = kept_embeddings(
+            Y, settings.q, tried.names, rng, tried.n_neighborhoods, tried.memory
+        )
     # The same rows for all degrees, so that their errors can be compared.
     looked_at = sample_rows(len(Y), SCALE_ROWS, rng)
     found = []

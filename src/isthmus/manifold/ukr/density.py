@@ -9,11 +9,11 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from isthmus.blocks.slices import block_slices
+from isthmus.linalg.scratch import scratch
 from isthmus.smoothers.density_kernels import DensityKernel
-from isthmus.smoothers.kernel_rows import BLOCK, squared_distances
+from isthmus.smoothers.kernel_rows import BLOCK, pair_weights, squared_distances
 from isthmus.smoothers.pairs import Pairs
 from isthmus.typing import Array
 
@@ -49,9 +49,8 @@ def latent_densities(
 ) -> Array:
     """The density at each point of ``Xe``, (N,)."""
     if pairs is not None:
-        table = csr_array((pairs.squared, pairs.indices, pairs.indptr), shape=(len(Xe), len(Xc)))
-        summed: Array = _with_data(table, kernel.profile(pairs.squared)).sum(axis=1)
-        return summed / len(Xc)
+        with scratch(2, len(pairs.indices)) as memory:
+            return _listed_densities(pairs, pair_weights(pairs, kernel, None, memory)[0], len(Xc))
     p = np.empty(len(Xe))
     for rows in block_slices(len(Xe), len(Xc), block_size=max(16, BLOCK // len(Xc))):
         p[rows] = kernel.profile(squared_distances(Xe[rows], Xc)).sum(axis=1) / len(Xc)
@@ -63,13 +62,9 @@ def density_functional(
 ) -> tuple[float, Array, Array]:
     """Value of a functional of the densities at ``Xe``, and its gradients by ``Xe`` and ``Xc``."""
     n, q = Xc.shape
-    value, slope = functional(latent_densities(Xe, Xc, kernel, pairs))
     if pairs is not None:
-        table = csr_array((pairs.squared, pairs.indices, pairs.indptr), shape=(len(Xe), n))
-        H = _with_data(table, np.array(kernel.slope(pairs.squared)))
-        H.data *= np.repeat(slope / n, np.diff(pairs.indptr))
-        by_point = H @ Xc - H.sum(axis=1)[:, None] * Xe
-        return value, by_point, H.T @ Xe - H.sum(axis=0)[:, None] * Xc
+        return _listed_functional(Xe, Xc, kernel, functional, pairs)
+    value, slope = functional(latent_densities(Xe, Xc, kernel))
     by_point, back = np.empty(Xe.shape), np.zeros((n, q + 1))
     centres = np.hstack([Xc, np.ones((n, 1))])
     for rows in block_slices(len(Xe), n, block_size=max(16, BLOCK // n)):
@@ -80,5 +75,23 @@ def density_functional(
     return value, by_point, back[:, :q] - back[:, q:] * Xc
 
 
-def _with_data(table: csr_array, data: Array) -> csr_array:
-    return csr_array((data, table.indices, table.indptr), shape=table.shape)
+def _listed_functional(
+    Xe: Array, Xc: Array, kernel: DensityKernel, functional: Functional, pairs: Pairs
+) -> tuple[float, Array, Array]:
+    from isthmus.smoothers.pair_loops import add_pulls
+
+    by_point, by_centre = np.zeros(Xe.shape), np.zeros(Xc.shape)
+    with scratch(2, len(pairs.indices)) as memory:
+        K, H = pair_weights(pairs, kernel, None, memory)
+        value, slope = functional(_listed_densities(pairs, K, len(Xc)))
+        add_pulls(pairs.indptr, pairs.indices, H, slope / len(Xc), Xe, Xc, by_point, by_centre)
+    return value, by_point, by_centre
+
+
+def _listed_densities(pairs: Pairs, K: Array, n: int) -> Array:
+    from isthmus.smoothers.pair_loops import row_sums
+
+    p = np.empty(len(pairs.indptr) - 1)
+    row_sums(pairs.indptr, K, p)
+    p /= n
+    return p

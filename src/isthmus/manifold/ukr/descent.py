@@ -125,8 +125,13 @@ def rprop(
             settled = True
             break
         turn = gradient * before
-        step[turn > 0] = np.minimum(1.2 * step[turn > 0], RPROP_MOST)
-        step[turn < 0] = np.maximum(0.5 * step[turn < 0], RPROP_LEAST)
+        # A step is between the two bounds: what grows need not be held against the lower one.
+        np.clip(
+            np.where(turn > 0, 1.2, np.where(turn < 0, 0.5, 1.0)) * step,
+            RPROP_LEAST,
+            RPROP_MOST,
+            out=step,
+        )
         X = X - np.sign(gradient) * step
         before = gradient
         if box is not None:

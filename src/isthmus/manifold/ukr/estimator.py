@@ -95,7 +95,8 @@ class UnsupervisedKernelRegression(BaseLatentMap):
         scaled, and the one with the lowest objective is trained; besides, one that shows clearly
         more of the distances along the data, since a sheet that is still curled reconstructs its
         rows too. "auto" tries "pca", "neighbors" and "isomap".
-        ``Starts(names, n_neighborhoods, n_init)`` trains several. An array is taken as it is.
+        ``Starts(names, n_neighborhoods, n_init)`` trains several, and with a ``memory`` keeps
+        embeddings for further fits. An array is taken as it is.
     homotopy : "auto", sequence of mappings or None, default="auto"
         Stages gone through first, each with penalties as in ``penalty``, a ``"box"``, the half
         width of a cube that holds the places, or a ``"floor"`` below 1: the least latent density

@@ -33,6 +33,7 @@ from isthmus.manifold.ukr.objective import ManifoldObjective
 from isthmus.manifold.ukr.roughness import smooth_outputs
 from isthmus.manifold.ukr.settings import RULES, Settings
 from isthmus.manifold.ukr.tubes import fit_tubes, with_width
+from isthmus.smoothers.near_list import NearPairs
 from isthmus.typing import Array
 
 TUBE_STEPS = 100  # RPROP steps for each strength of the tubes' constraint
@@ -152,6 +153,8 @@ def train_from_start(
     Each stage begins where the last one ended. There are several ``objectives`` where a loss with
     a kink is approached by smooth ones.
     """
+    near = NearPairs()  # of this run alone: others may go on in other threads
+    objectives = [replace(objective, near=near) for objective in objectives]
     first, last = objectives[0], objectives[-1]
     # A stage with iterations of its own is gone through even if none follow.
     own = any(stage.get("max_iter", 0) > 0 for stage in settings.homotopy or ())

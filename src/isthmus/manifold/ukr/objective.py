@@ -21,7 +21,8 @@ from isthmus.manifold.ukr.density import (
     log_density,
 )
 from isthmus.smoothers.local_polynomial import LocalSmoother
-from isthmus.smoothers.pairs import Pairs, lent_pairs
+from isthmus.smoothers.near_list import NearPairs
+from isthmus.smoothers.pairs import Pairs
 from isthmus.smoothers.pull_back import pull_back
 from isthmus.typing import Array, IntArray
 
@@ -112,12 +113,14 @@ class ManifoldObjective:
     outputs: Array | None = None
     penalties: Mapping[str, float] | None = None
     barrier: tuple[float, float] | None = None
+    # Steps are short: pairs that were near are looked at first. A copy with other weights goes on.
+    near: NearPairs = field(default_factory=NearPairs, compare=False, repr=False)
 
     def __call__(self, X: Array) -> tuple[float, Array]:
         """The objective at the places ``X``, and its gradient."""
         N = len(self.targets)
         points, centres = X[:N], X if self.outputs is None else X[N:]
-        with lent_pairs(points, centres, self.smoother.kernel.support) as pairs:
+        with self.near.lent(X, N, self.smoother.kernel.support) as pairs:
             return self._slopes(X, points, centres, pairs)
 
     def _slopes(

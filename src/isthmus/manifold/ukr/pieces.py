@@ -3,7 +3,18 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from isthmus._parameters import Constraint, boolean, choice, integer, jobs, none, real, several
+from isthmus._parameters import (
+    Constraint,
+    boolean,
+    choice,
+    having,
+    instance,
+    integer,
+    jobs,
+    none,
+    real,
+    several,
+)
 from isthmus._piece import Piece
 from isthmus.manifold.ukr.starts import EMBEDDINGS
 
@@ -52,6 +63,9 @@ class Starts(Piece):
         How many of the best embeddings are trained; the lowest objective wins.
     n_jobs : int or None, default=None
         Number of threads for them.
+    memory : None, str or object with the joblib.Memory interface, default=None
+        Folder in which embeddings are kept, so that further fits to the same rows with the same
+        ``random_state`` find them there. None keeps nothing.
     """
 
     __module__ = "isthmus.manifold"
@@ -61,12 +75,14 @@ class Starts(Piece):
         "n_neighborhoods": integer(1),
         "n_init": integer(1),
         "n_jobs": jobs,
+        "memory": none | instance(str) | having("cache", text="an object with a method 'cache'"),
     }
 
     names: Any = "auto"
     n_neighborhoods: int = 2
     n_init: int = 1
     n_jobs: int | None = None
+    memory: Any = None
 
 
 @dataclass

@@ -1,6 +1,7 @@
 """Where training begins: spectral embeddings and one from the neighbour graph, and their scale."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 from scipy import optimize
@@ -9,6 +10,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.decomposition import PCA
 from sklearn.manifold import Isomap, LocallyLinearEmbedding, SpectralEmbedding
 from sklearn.neighbors import NearestNeighbors
+from sklearn.utils.validation import check_memory
 
 from isthmus.blocks.sampling import sample_rows
 from isthmus.typing import Array, IntArray
@@ -76,6 +78,31 @@ def find_embeddings(
             found = _spectral(name, some, q, k, rng)
             if found is not None:
                 yield f"{name}-{k}", _unit(_place_between_neighbors(found, chosen, Y), rng)
+
+
+def kept_embeddings(
+    Y: Array,
+    q: int,
+    names: tuple[str, ...],
+    rng: np.random.Generator,
+    n_neighborhoods: int,
+    memory: Any,
+) -> list[tuple[str, Array]]:
+    """The embeddings as a list; where they were found before, as ``memory`` has them."""
+    if memory is None:
+        return list(find_embeddings(Y, q, names, rng, n_neighborhoods))
+    look_up = check_memory(memory).cache(_embeddings_and_state)
+    found, rng.bit_generator.state = look_up(Y, q, names, rng.bit_generator.state, n_neighborhoods)
+    return list(found)
+
+
+def _embeddings_and_state(
+    Y: Array, q: int, names: tuple[str, ...], state: Mapping[str, Any], n_neighborhoods: int
+) -> tuple[list[tuple[str, Array]], Mapping[str, Any]]:
+    """The embeddings, and the state in which they leave the generator that began in ``state``."""
+    rng = np.random.Generator(getattr(np.random, state["bit_generator"])())
+    rng.bit_generator.state = state
+    return list(find_embeddings(Y, q, names, rng, n_neighborhoods)), rng.bit_generator.state
 
 
 def _spectral(name: str, Y: Array, q: int, k: int, rng: np.random.Generator) -> Array | None:
