@@ -63,7 +63,8 @@ def test_reduced_rank_chooses_and_finds_the_same(pair, settings, weighted):
     expected = ReducedRankRegression(**settings).fit(X, Y, weights)
     found = ReducedRankRegression(**settings).fit(*cut(X, Y), weights)
     assert_same(found, expected, (*RANK, "rank_path_", "total_weight_"))
-    assert_allclose(found.predict(cut(X)[0]).compute(), expected.predict(X), rtol=1e-9)
+    # Of numbers up to 30, some cancel to nearly nothing.
+    assert_allclose(found.predict(cut(X)[0]).compute(), expected.predict(X), rtol=1e-9, atol=1e-12)
 
 
 def test_reduced_rank_of_an_iterator_is_chosen_on_other_rows(pair):

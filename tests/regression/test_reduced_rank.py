@@ -1,5 +1,7 @@
 """Reduced rank regression: the global minimum, all ranks at once, exact cross-validation."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,12 +15,15 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from isthmus.blocks import merge
 from isthmus.regression import ReducedRankRegression, SequentialStiefelRegression
+from isthmus.regression.rank import reduced_rank_formulas
 from isthmus.regression.rank.choice import generalized_errors, ridge_left_out_errors
 from isthmus.regression.rank.reduced_rank_formulas import (
+    about_origin,
     factors,
     joint_moments,
     rank_paths,
     scatter_of,
+    scatter_of_rows,
     squared_errors,
 )
 
@@ -247,6 +252,49 @@ def test_moments_of_two_parts_merge_to_those_of_the_whole(seed, cut):
     whole = joint_moments(X, Y)
     both = merge(joint_moments(X[cut:], Y[cut:]), joint_moments(X[:cut], Y[:cut]))
     assert_allclose(both.scatter, whole.scatter, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("center", [True, False])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_sums_that_grow_in_place_are_those_of_merged_blocks(weighted, center, monkeypatch):
+    monkeypatch.setattr(reduced_rank_formulas, "FEW_ROWS", 7)
+    X, Y, _ = planted()
+    X, Y = X + 100.0, Y - 50.0
+    weights = np.arange(len(X)) % 4.0 if weighted else None
+    moments = joint_moments(X, Y, weights)
+    moments = moments if center else about_origin(moments)
+    found, count, means = scatter_of_rows(X, Y, weights, center=center)
+    for ours, slow in zip(found, scatter_of(moments, X.shape[1]), strict=True):
+        assert_allclose(ours, slow, rtol=1e-9, atol=1e-7)
+    assert count == moments.count
+    assert_allclose(np.concatenate(means), moments.mean)
+
+
+def test_full_rank_puts_its_spectrum_off_until_somebody_asks():
+    X, Y, _ = planted()
+    model = ReducedRankRegression(5, alpha=0.5).fit(X, Y)
+    model.predict(X)
+    assert "V_" not in vars(model)
+    ridge = Ridge(alpha=0.5).fit(X, Y)
+    assert_allclose(model.coef_, ridge.coef_, atol=1e-10)
+    lower = model.at_rank(2)
+    assert_allclose(lower.coef_, ReducedRankRegression(2, alpha=0.5).fit(X, Y).coef_, atol=1e-10)
+    assert_allclose((model.V_ * model.s_) @ model.W_.T, ridge.coef_, atol=1e-10)
+    errors = [
+        np.sum((Y - ReducedRankRegression(r, alpha=0.5).fit(X, Y).predict(X)) ** 2) / len(X)
+        for r in range(1, 6)
+    ]
+    assert_allclose(model.rank_path_, errors)
+
+
+def test_what_was_put_off_is_that_of_the_last_fit():
+    X, Y, _ = planted()
+    model = ReducedRankRegression(5, alpha=0.5).fit(X, Y)
+    first = (model.V_ * model.s_) @ model.W_.T
+    model.fit(X, 2 * Y)
+    assert_allclose((model.V_ * model.s_) @ model.W_.T, 2 * first, atol=1e-10)
+    again = pickle.loads(pickle.dumps(ReducedRankRegression(5, alpha=0.5).fit(X, Y)))
+    assert_allclose((again.V_ * again.s_) @ again.W_.T, first, atol=1e-10)
 
 
 def test_errors_from_moments_are_those_of_the_rows():

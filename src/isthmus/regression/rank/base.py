@@ -52,11 +52,17 @@ class RankLimitedRegressor(MultiOutputMixin, RegressorMixin, Estimator):
 
     def _set_map(self, coef: Array, basis: Array, x_mean: Array, y_mean: Array, dtype: Any) -> None:
         """Keep the map ``y = F (x - x_mean) + y_mean`` and its factors."""
+        self._set_factors(coef, basis, dtype)
+        self._set_coef(coef, len(self.s_), x_mean, y_mean, dtype)
+
+    def _set_factors(self, coef: Array, basis: Array, dtype: Any) -> None:
         V, s, W = factors(coef, basis)
         self.V_, self.s_, self.W_ = V.astype(dtype), s.astype(dtype), W.astype(dtype)
+
+    def _set_coef(self, coef: Array, rank: int, x_mean: Array, y_mean: Array, dtype: Any) -> None:
         self.coef_ = coef.astype(dtype)
         self.intercept_ = (y_mean - coef @ x_mean).astype(dtype)
-        self.rank_ = len(s)
+        self.rank_ = rank
 
     def _raw_predictions(self, X: Any) -> Array:
         check_is_fitted(self)

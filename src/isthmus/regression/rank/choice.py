@@ -6,12 +6,22 @@ of the best rank falls, each costing the errors of all ranks.
 """
 
 from collections.abc import Callable, Iterable
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg
 
-from isthmus.regression.rank.reduced_rank_formulas import RankPath, Scatter, squared_errors
+from isthmus.blocks.moments import Moments
+from isthmus.regression.rank.reduced_rank_formulas import (
+    RankPath,
+    Scatter,
+    fold_errors,
+    held_out_errors,
+    joint_moments,
+    squared_errors,
+)
+from isthmus.regression.selection import Selection
 from isthmus.typing import Array, IntArray
 
 # Penalties in units of the mean squared length of the centred inputs.
@@ -181,3 +191,29 @@ def penalty_of_outputs(
         errors = ridge_left_out_errors(A, B, v, grid, fit_intercept=fit_intercept)
         total += errors * v.sum()
     return grid[steadiest(total)]
+
+
+def cross_validated_errors(
+    X: Array,
+    Y: Array,
+    weights: Array | None,
+    alphas: list[float],
+    selection: Selection,
+    *,
+    fit_intercept: bool,
+) -> Array:
+    """Mean squared error of folds left out, shape (n_alphas, n_ranks)."""
+    d, splits = X.shape[1], selection.splits(len(X))
+
+    def moments(rows: IntArray) -> Moments:
+        return joint_moments(X[rows], Y[rows], None if weights is None else weights[rows])
+
+    tests = [moments(test) for _, test in splits]
+    total = sum(test.count for test in tests)
+    if isinstance(selection.criterion, Integral):  # disjoint folds: the others merge to the rest
+        return fold_errors(tests, d, alphas, fit_intercept=fit_intercept).sum(axis=0) / total
+    held_out = [
+        held_out_errors(moments(train), test, d, alphas, fit_intercept=fit_intercept)
+        for (train, _), test in zip(splits, tests, strict=True)
+    ]
+    return np.sum(held_out, axis=0) / total

@@ -2,12 +2,13 @@
 
 from copy import copy
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from isthmus._checks import check_floats
+from isthmus._deferred import Deferred
 from isthmus._memory import require_memory
 from isthmus._parameters import Constraint, boolean, choice, integer, none, real, several
 from isthmus.blocks.drawing import draw_rows
@@ -21,6 +22,7 @@ from isthmus.regression.rank.choice import (
     LEFT_OUT_WORK,
     PathChoice,
     best_of,
+    cross_validated_errors,
     penalty_grid,
     ridge_left_out_errors,
     steadiest,
@@ -33,24 +35,35 @@ from isthmus.regression.rank.in_blocks import (
     moments_and_rows,
 )
 from isthmus.regression.rank.reduced_rank_formulas import (
-    BLOCK_ROWS,
     Scatter,
     about_origin,
-    fold_errors,
-    held_out_errors,
-    joint_moments,
+    block_rows,
     leave_one_out_errors,
-    rank_paths,
+    path_of,
+    ridge_map,
     row_space,
     scatter_of,
+    scatter_of_rows,
     squared_errors,
 )
 from isthmus.regression.selection import CRITERIA, Selection, as_selection
-from isthmus.typing import Array, IntArray
+from isthmus.typing import Array
 
 AUTO = "auto"
 A_RANK = integer(1) | choice("cv") | none
 A_PENALTY = choice(AUTO) | real(0) | several(real(0))
+
+
+# What takes a spectrum, which the map of full rank does not need.
+LATER = ("V_", "s_", "W_", "rank_path_", "_path")
+
+
+class Spectrum(NamedTuple):
+    """What all ranks are computed from: the map of full rank, moments, the way to all inputs."""
+
+    ridge: Array
+    scatter: Scatter
+    lift: tuple[Array, Array] | None
 
 
 class ReducedRankRegression(RankLimitedRegressor):
@@ -111,7 +124,8 @@ class ReducedRankRegression(RankLimitedRegressor):
     -----
     Moments are sums over blocks of rows in double precision: O(n(d+o)²) time, O((d+o)²) memory
     besides the data. With more features than rows the problem is solved in the span of the rows,
-    O(n²d + n³).
+    O(n²d + n³). At full rank the factors and the errors of other ranks, which take a spectrum of
+    the size of the outputs, are computed when they are first asked for, from the moments alone.
 
     Examples
     --------
@@ -137,6 +151,13 @@ class ReducedRankRegression(RankLimitedRegressor):
         "fit_intercept": boolean,
     }
 
+    V_ = Deferred()
+    s_ = Deferred()
+    W_ = Deferred()
+    rank_path_ = Deferred()
+    _path = Deferred()
+    _pending: "Spectrum | None" = None
+
     def __init__(
         self,
         rank: int | str | None = None,
@@ -158,7 +179,7 @@ class ReducedRankRegression(RankLimitedRegressor):
         rank = min(d, o) if choose else self._check_rank(d, o)
         self._require_memory(n, d, o)
         # Moments of blocks of rows and spectra of their scatter take turns.
-        with threads_for(max(BLOCK_ROWS * (d + o) ** 2, min(n, d) ** 3)):
+        with threads_for(max(block_rows(n) * (d + o) ** 2, min(n, d) ** 3)):
             return self._fit_rows(X, Y, weights, None if choose else rank)
 
     def _fit_rows(self, X: Array, Y: Array, weights: Array | None, asked: int | None) -> Self:
@@ -169,20 +190,15 @@ class ReducedRankRegression(RankLimitedRegressor):
             X_mean = np.average(X, axis=0, weights=weights) if self.fit_intercept else 0.0
             centred = np.asarray(X - X_mean, dtype=np.float64)
             inputs, lift = row_space(centred)
-        k = inputs.shape[1]
-        moments = joint_moments(inputs, Y, weights)
-        if not self.fit_intercept:
-            moments = about_origin(moments)
-        scatter = scatter_of(moments, k)
-
-        found = self._choose(inputs, Y, weights, scatter, moments.count, asked)
-        x_mean, y_mean = moments.mean[:k], moments.mean[k:]
+        center = bool(self.fit_intercept)
+        scatter, count, means = scatter_of_rows(inputs, Y, weights, center=center)
+        found = self._choose(inputs, Y, weights, scatter, count, asked)
         self._dtype: str | None = X.dtype.name
         if lift is None:
-            return self._take(found, rank, scatter, moments.count, (x_mean, y_mean))
+            return self._take(found, rank, scatter, count, means)
         # The coordinates are about X_mean, where the weights are; their mean is zero.
-        means = np.broadcast_to(X_mean, d), y_mean
-        return self._take(found, rank, scatter, moments.count, means, (lift, centred))
+        means = np.broadcast_to(X_mean, d), means[1]
+        return self._take(found, rank, scatter, count, means, (lift, centred))
 
     def _fit_blocks(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """The same, of rows that come in blocks."""
@@ -246,18 +262,40 @@ class ReducedRankRegression(RankLimitedRegressor):
         chosen = len(found.alphas) > 0
         self.cv_error_: Array | None = found.errors if chosen else None
         self.alphas_: Array | None = found.alphas if chosen else None
-        path = next(rank_paths(scatter, [alpha]))
-        self.rank_path_ = np.maximum(squared_errors(path, scatter), 0) / count
-        self.alpha_, self.total_weight_ = alpha, float(count)
+        self.alpha_, self.total_weight_, self._means = alpha, float(count), means
+        ridge = ridge_map(scatter, alpha)
+        for name in LATER:
+            self.__dict__.pop(name, None)
+        self._pending = Spectrum(ridge, scatter, lift)
+        if lift is None and rank == min(ridge.shape):
+            self._set_coef(ridge, rank, *means, self._dtype)  # of other ranks nobody has asked yet
+            return self
+        self._settle_path()
+        return self._set_rank(rank)
+
+    def _settle_path(self) -> None:
+        assert self._pending is not None  # or nobody asks
+        ridge, scatter, lift = self._pending
+        path = path_of(scatter.yx, ridge)
+        self.rank_path_ = np.maximum(squared_errors(path, scatter), 0) / self.total_weight_
         if lift is not None:
             path = path._replace(ridge=(path.ridge @ lift[0].T) @ lift[1])
-        self._path, self._means = path, means
-        return self._set_rank(rank)
+        self._path, self._pending = path, None
+
+    def _settle(self) -> None:
+        """Every rank and the factors of this one, when they are first asked for."""
+        self._settle_path()
+        self._set_factors(self.coef_, self._path.basis[:, : self.rank_], self._dtype)
+
+    def __getstate__(self) -> Any:
+        if vars(self).get("_pending") is not None:
+            self._settle()
+        return super().__getstate__()
 
     def at_rank(self, rank: int) -> "ReducedRankRegression":
         """Return the fit of another rank with the same penalty; nothing is fitted again."""
         check_is_fitted(self)
-        other = copy(self)
+        other = copy(self)  # which settles what was put off
         other.rank = rank
         other._check_rank(*self.coef_.shape)
         return other._set_rank(rank)
@@ -353,29 +391,3 @@ def chooses_rank(rank: Any) -> bool:
 
 def _centred(A: Array, weights: Array | None) -> Array:
     return np.asarray(A - np.average(A, axis=0, weights=weights), dtype=np.float64)
-
-
-def cross_validated_errors(
-    X: Array,
-    Y: Array,
-    weights: Array | None,
-    alphas: list[float],
-    selection: Selection,
-    *,
-    fit_intercept: bool,
-) -> Array:
-    """Mean squared error of folds left out, shape (n_alphas, n_ranks)."""
-    d, splits = X.shape[1], selection.splits(len(X))
-
-    def moments(rows: IntArray) -> Moments:
-        return joint_moments(X[rows], Y[rows], None if weights is None else weights[rows])
-
-    tests = [moments(test) for _, test in splits]
-    total = sum(test.count for test in tests)
-    if isinstance(selection.criterion, Integral):  # disjoint folds: the others merge to the rest
-        return fold_errors(tests, d, alphas, fit_intercept=fit_intercept).sum(axis=0) / total
-    held_out = [
-        held_out_errors(moments(train), test, d, alphas, fit_intercept=fit_intercept)
-        for (train, _), test in zip(splits, tests, strict=True)
-    ]
-    return np.sum(held_out, axis=0) / total

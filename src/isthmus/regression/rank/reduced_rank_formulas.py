@@ -16,16 +16,22 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg
+from scipy.linalg import blas
 
 from isthmus.blocks.moments import Moments, map_block, merge
 from isthmus.blocks.slices import block_slices
+from isthmus.linalg.products import mirror_lower
 from isthmus.linalg.ridge import solve_positive
+from isthmus.linalg.scratch import scratch
 from isthmus.linalg.signs import fix_signs
 from isthmus.typing import Array
 
 # Rows of a block: its centred copy stays in the cache of one core, and products still run at
 # full speed.
 BLOCK_ROWS = 1024
+# And where sums grow in place, so that no block costs a pass over them, in memory that is kept; of
+# many rows, enough for two threads.
+FEW_ROWS, MANY_ROWS = 512, 2048
 
 
 class Scatter(NamedTuple):
@@ -83,6 +89,54 @@ def scatter_of(moments: Moments, n_features: int) -> Scatter:
     return Scatter(S[:d, :d], S[d:, :d], np.diagonal(S)[d:])
 
 
+def scatter_of_rows(
+    X: Array, Y: Array, weights: Array | None = None, *, center: bool = True
+) -> tuple[Scatter, float, tuple[Array, Array]]:
+    """The same of all rows at once, their count and their means, or zeros without ``center``.
+
+    Sums grow in place about the means of the first rows, which are near those of all, so that what
+    is put right in the end is small. Products of outputs with each other are not formed.
+    """
+    (n, d), o = X.shape, Y.shape[1]
+    count = float(n if weights is None else weights.sum())
+    x_shift, y_shift = (_first_mean(A, weights) * center for A in (X, Y))
+    xx, yx = np.zeros((d, d), order="F"), np.zeros((o, d), order="F")
+    yy, x_total, y_total = np.zeros(o), np.zeros(d), np.zeros(o)
+    size = block_rows(n)
+    with scratch(size, d) as x_room, scratch(size, o) as y_room:
+        for rows in block_slices(n, d + o, block_size=size):
+            k = rows.stop - rows.start
+            x = np.subtract(X[rows], x_shift, out=x_room[:k])
+            y = np.subtract(Y[rows], y_shift, out=y_room[:k])
+            w = np.ones(k) if weights is None else weights[rows]
+            x_total += w @ x
+            y_total += w @ y
+            if weights is not None:
+                x *= np.sqrt(w)[:, None]
+                y *= np.sqrt(w)[:, None]
+            xx = blas.dsyrk(1.0, x.T, beta=1.0, c=xx, lower=1, overwrite_c=1)
+            yx = blas.dgemm(1.0, y.T, x.T, beta=1.0, c=yx, trans_b=1, overwrite_c=1)
+            yy += np.einsum("ij,ij->j", y, y)
+    mirror_lower(xx)
+    if center and count > 0:
+        x_off, y_off = x_total / count, y_total / count
+        xx -= (count * x_off)[:, None] * x_off
+        yx -= (count * y_off)[:, None] * x_off
+        yy -= count * y_off**2
+        x_shift, y_shift = x_shift + x_off, y_shift + y_off
+    return Scatter(xx.T, yx, yy), count, (x_shift, y_shift)
+
+
+def block_rows(n: int) -> int:
+    """Rows that :func:`scatter_of_rows` takes at a time."""
+    return min(n, FEW_ROWS if n < 4 * MANY_ROWS else MANY_ROWS)
+
+
+def _first_mean(A: Array, weights: Array | None) -> Array:
+    w = np.ones(min(FEW_ROWS, len(A))) if weights is None else weights[:FEW_ROWS]
+    return w @ A[:FEW_ROWS] / max(float(w.sum()), float(np.finfo(np.float64).tiny))
+
+
 def rank_paths(
     scatter: Scatter, alphas: Sequence[float], *, max_rank: int | None = None
 ) -> Iterator[RankPath]:
@@ -93,8 +147,7 @@ def rank_paths(
     """
     S_xx, S_yx = scatter.xx, scatter.yx
     if len(alphas) == 1:
-        A = S_xx + alphas[0] * np.eye(len(S_xx))
-        yield _path(S_yx, solve_positive(A, S_yx.T).T, max_rank)
+        yield path_of(S_yx, ridge_map(scatter, alphas[0]), max_rank)
         return
     eigenvalues, T = linalg.eigh(S_xx, check_finite=False)
     floor = len(S_xx) * np.finfo(float).eps * max(float(eigenvalues[-1]), np.finfo(float).tiny)
@@ -102,10 +155,18 @@ def rank_paths(
     for alpha in alphas:
         # Directions in which the inputs do not vary carry rounding errors alone.
         shrink = np.where(eigenvalues > floor, 1 / np.maximum(eigenvalues + alpha, floor), 0)
-        yield _path(S_yx, (B * shrink) @ T.T, max_rank)
+        yield path_of(S_yx, (B * shrink) @ T.T, max_rank)
 
 
-def _path(S_yx: Array, ridge: Array, max_rank: int | None) -> RankPath:
+def ridge_map(scatter: Scatter, alpha: float) -> Array:
+    """The solution without a limit to its rank, shape (n_outputs, n_features)."""
+    A = scatter.xx.copy()
+    A.flat[:: len(A) + 1] += alpha
+    return solve_positive(A, scatter.yx.T, overwrite=True).T
+
+
+def path_of(S_yx: Array, ridge: Array, max_rank: int | None = None) -> RankPath:
+    """All ranks of a ridge solution, by the spectrum of the fitted outputs' scatter."""
     M = ridge @ S_yx.T
     o, d = S_yx.shape
     R = min(o, d) if max_rank is None else min(o, d, max_rank)
