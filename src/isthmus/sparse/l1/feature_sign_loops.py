@@ -1,135 +1,31 @@
-"""Compiled loops of feature-sign search: the active set of one signal and its Cholesky factor.
+"""Compiled loops of feature-sign search: the active set of one signal.
 
 In the names below ``m`` atoms are active: ``active[:m]`` are their numbers, ``a[:m]`` their
-coefficients, ``signs[:m]`` the signs they are given, and ``R[:m, :m]`` is the upper Cholesky
-factor of their Gram matrix, R'R, with the reciprocals of its diagonal in their place: a division
-takes three times as long as a product, and each solution of a system waits for m of them.
+coefficients, ``signs[:m]`` the signs they are given, and ``R`` is the factor of their Gram matrix
+(see ``active_set_loops``). The system of the signs is R'R target = b - alpha signs; ``y``, half of
+its solution, R target, is kept while atoms come and go, as is ``v``, which is R a.
 """
 
 import numpy as np
 
 from isthmus._compiled import njit
+from isthmus.linalg.lanes import LANES, larger_modulus, largest, load, spread
+from isthmus.sparse.l1.active_set_loops import (
+    SUMS,
+    backward,
+    columns,
+    forward,
+    gradient,
+    join,
+    remove,
+    times,
+)
 
-# Sums may be taken in any order, so that they run in vector registers.
-SUMS = {"reassoc", "contract", "nsz"}
-# An atom whose part outside the span of the active ones has a smaller squared length (relative
-# to its own) is taken to lie in that span.
-DEPENDENT = 1e-10
-
-
-@njit(nogil=True, fastmath={"contract"})
-def gradient(G, b, active, a, m, g):
-    """Fill ``g`` with G a - b; four rows of G at a time, so that ``g`` is read less often."""
-    k = b.shape[0]
-    for j in range(k):
-        g[j] = -b[j]
-    q = 0
-    while q + 4 <= m:
-        r0, r1, r2, r3 = G[active[q]], G[active[q + 1]], G[active[q + 2]], G[active[q + 3]]
-        a0, a1, a2, a3 = a[q], a[q + 1], a[q + 2], a[q + 3]
-        for j in range(k):
-            g[j] += a0 * r0[j] + a1 * r1[j] + a2 * r2[j] + a3 * r3[j]
-        q += 4
-    while q < m:
-        row, value = G[active[q]], a[q]
-        for j in range(k):
-            g[j] += value * row[j]
-        q += 1
-
-
-@njit(nogil=True, fastmath={"contract"})
-def forward(R, m, y):
-    """Solve R' z = y in place, by pairs of rows of R, which lie together in memory."""
-    i = 0
-    while i + 1 < m:
-        upper, lower = R[i], R[i + 1]
-        first = y[i] * upper[i]
-        second = (y[i + 1] - first * upper[i + 1]) * lower[i + 1]
-        y[i], y[i + 1] = first, second
-        for j in range(i + 2, m):
-            y[j] -= first * upper[j] + second * lower[j]
-        i += 2
-    if i < m:
-        y[i] *= R[i, i]
-
-
-@njit(nogil=True, fastmath=SUMS)
-def backward(R, m, y):
-    """Solve R z = y in place, by pairs of rows of R."""
-    i = m - 1
-    if m % 2:
-        y[i] *= R[i, i]
-        i -= 1
-    while i > 0:
-        upper, lower, first, second = R[i - 1], R[i], 0.0, 0.0
-        for j in range(i + 1, m):
-            first += upper[j] * y[j]
-            second += lower[j] * y[j]
-        y[i] = (y[i] - second) * lower[i]
-        y[i - 1] = (y[i - 1] - first - upper[i] * y[i]) * upper[i - 1]
-        i -= 2
-
-
-@njit(nogil=True)
-def append(R, m, G, active, j, column):
-    """Write column m of the factor for atom ``j``; False where the atom is dependent.
-
-    ``column`` holds it afterwards in either case.
-    """
-    products = G[j]
-    for q in range(m):
-        column[q] = products[active[q]]
-    forward(R, m, column)
-    pivot = products[j]
-    for q in range(m):
-        pivot -= column[q] * column[q]
-    if m == R.shape[0] or not pivot > DEPENDENT * products[j]:
-        return False
-    for q in range(m):
-        R[q, m] = column[q]
-    R[m, m] = 1.0 / np.sqrt(pivot)
-    active[m] = j
-    return True
-
-
-@njit(nogil=True, fastmath={"contract"})
-def remove(R, m, active, a, signs, y, v, q):
-    """Take the atom at place ``q`` out of the active set; Givens rotations mend the factor.
-
-    They turn ``y`` and ``v`` too, which stay R'⁻¹t and R a for other vectors t and a with a zero
-    at ``q``, that one taken out.
-    """
-    for i in range(q, m - 1):
-        active[i], a[i], signs[i] = active[i + 1], a[i + 1], signs[i + 1]
-    for i in range(q + 1):
-        row = R[i]
-        for j in range(q, m - 1):
-            row[j] = row[j + 1]
-    for i in range(q, m - 1):
-        # Row i + 1 begins one place left of where it is to be; it is moved as it is turned.
-        upper, lower = R[i], R[i + 1]
-        x, z = upper[i], 1.0 / lower[i + 1]
-        inverse = 1.0 / np.sqrt(x * x + z * z)
-        c, s = x * inverse, z * inverse
-        upper[i] = inverse
-        for j in range(i + 1, m - 1):
-            above, below = upper[j], lower[j + 1]
-            upper[j] = c * above + s * below
-            lower[j] = c * below - s * above
-        above, below = y[i], y[i + 1]
-        y[i], y[i + 1] = c * above + s * below, c * below - s * above
-        above, below = v[i], v[i + 1]
-        v[i], v[i + 1] = c * above + s * below, c * below - s * above
-
-
-@njit(nogil=True, fastmath=SUMS)
-def _times(R, m, a, v):
-    """Write R a to ``v``."""
-    for i in range(m):
-        row, entry = R[i], a[i] / R[i, i]
-        for j in range(i + 1, m):
-            entry += row[j] * a[j]
-        v[i] = entry
+# Slopes of the active atoms may miss alpha by this share of the largest product of the signal with
+# an atom, or the coefficients are corrected.
+ROUNDING = 1e-14
+# Slopes are compared by stretches of this length.
+STRETCH = 32
 
 
 @njit(nogil=True)
@@ -166,20 +62,14 @@ def _squared_distance(m, y, v):
 
 
 @njit(nogil=True)
-def settle(R, m, b, active, a, signs, alpha, positive, max_iter, target, y, v):
+def _settle(R, m, active, a, signs, alpha, positive, max_iter, target, y, v, known):
     """Minimise over the active coefficients; return how many stay, refused, systems solved.
 
-    ``refused`` counts atoms that had just come in and would have moved against their sign. The
-    system is R'R target = b - alpha signs, and half of its solution, y = R target, is turned with R
-    when an atom leaves; so is v = R a, once there is one.
+    ``refused`` counts atoms that had just come in and would have moved against their sign;
+    ``known`` says that ``v`` is R a. At the end it is, and equals ``y``.
     """
-    refused, turned, known = 0, True, False
+    refused = 0
     for n_solved in range(1, max_iter + 1):
-        if turned:
-            for q in range(m):
-                y[q] = b[active[q]] - alpha * signs[q]
-            forward(R, m, y)
-            turned = False
         for q in range(m):
             target[q] = y[q]
         backward(R, m, target)
@@ -197,30 +87,44 @@ def settle(R, m, b, active, a, signs, alpha, positive, max_iter, target, y, v):
             crossings += a[q] * target[q] < 0.0 or target[q] == 0.0
         if crossings == 0:
             for q in range(m):
-                a[q] = target[q]
+                a[q], v[q] = target[q], y[q]
             return m, refused, n_solved
         if not known:
-            _times(R, m, a, v)
+            times(R, m, a, v)
             known = True
-        step = _best_step(m, a, target, signs, alpha, _squared_distance(m, y, v))
-        if positive:  # no coefficient may pass zero: go to the first crossing
-            for q in range(m):
-                if a[q] * target[q] < 0.0:
-                    step = min(step, a[q] / (a[q] - target[q]))
-        _move(m, y, v, step)
-        for q in range(m - 1, -1, -1):
-            crosses = a[q] * target[q] < 0.0 and a[q] / (a[q] - target[q]) == step
-            if crosses or (step == 1.0 and target[q] == 0.0):
-                for r in range(q, m - 1):
-                    target[r] = target[r + 1]
-                remove(R, m, active, a, signs, y, v, q)
-                m -= 1
-        for q in range(m):
-            a[q] += step * (target[q] - a[q])
-            if a[q] * signs[q] < 0.0:
-                signs[q] = -signs[q]
-                turned = True
+        m = _pass_zeros(R, m, active, a, signs, alpha, positive, target, y, v)
     return m, refused, max_iter
+
+
+@njit(nogil=True)
+def _pass_zeros(R, m, active, a, signs, alpha, positive, target, y, v):
+    """Make the best step to ``target`` at which coefficients change signs; return how many stay."""
+    step = _best_step(m, a, target, signs, alpha, _squared_distance(m, y, v))
+    if positive:  # no coefficient may pass zero: go to the first crossing
+        for q in range(m):
+            if a[q] * target[q] < 0.0:
+                step = min(step, a[q] / (a[q] - target[q]))
+    _move(m, y, v, step)
+    for q in range(m - 1, -1, -1):
+        crosses = a[q] * target[q] < 0.0 and a[q] / (a[q] - target[q]) == step
+        if crosses or (step == 1.0 and target[q] == 0.0):
+            for r in range(q, m - 1):
+                target[r] = target[r + 1]
+            remove(R, m, active, a, signs, y, v, q)
+            m -= 1
+    first = m
+    for q in range(m - 1, -1, -1):
+        a[q] += step * (target[q] - a[q])
+        target[q] = 0.0
+        if a[q] * signs[q] < 0.0:
+            # by this the right-hand side changes
+            target[q] = 2.0 * alpha * signs[q]
+            signs[q] = -signs[q]
+            first = q
+    forward(R, first, m, target)
+    for q in range(first, m):
+        y[q] += target[q]
+    return m
 
 
 @njit(nogil=True)
@@ -246,86 +150,146 @@ def _exchange(R, m, active, a, signs, sign, direction, y, v):
 
 
 @njit(nogil=True)
-def _slope(g, positive):
-    """How fast the squared error falls where a coefficient leaves zero."""
-    return -g if positive else abs(g)
+def _largest_slope(g, start, stop, positive):
+    """How fast the squared error falls at most where one of these coefficients leaves zero."""
+    worst, j = 0.0, start
+    if not positive:
+        moduli = spread(0.0)
+        while j + LANES <= stop:
+            moduli = larger_modulus(moduli, load(g, j))
+            j += LANES
+        worst = largest(moduli)
+    while j < stop:
+        worst = max(worst, -g[j] if positive else abs(g[j]))
+        j += 1
+    return worst
 
 
 @njit(nogil=True)
-def _enter(G, m, g, alpha, limit, share, positive, R, active, is_active, a, signs, direction):
-    """Let atoms in whose slope exceeds ``limit``; return how many are active and the best one.
+def _list_above(g, threshold, positive, slopes, wanted):
+    """List the atoms whose slope reaches the threshold; return how many.
 
-    All those come in whose slope exceeds alpha by at least ``share`` of the largest excess;
-    ``share=1`` lets in the best alone. Dependent atoms stay out.
+    ``slopes`` are the largest ones of each stretch, so that most of them are passed over.
     """
-    k = g.shape[0]
-    is_active[:] = False
-    for q in range(m):
-        is_active[active[q]] = True
-    worst, best = limit, -1
-    for j in range(k):
-        slope = _slope(g[j], positive)
-        if slope > worst and not is_active[j]:
-            worst, best = slope, j
-    if best < 0:
-        return m, best
-    threshold = max(limit, alpha + share * (worst - alpha)) if share < 1.0 else worst
-    for j in range(k):
-        if (
-            _slope(g[j], positive) >= threshold
-            and not is_active[j]
-            and append(R, m, G, active, j, direction)
-        ):
-            a[m] = 0.0
-            signs[m] = -1.0 if g[j] > 0.0 else 1.0
-            m += 1
-    return m, best
+    count, k = 0, g.shape[0]
+    for start in range(0, k, STRETCH):
+        if slopes[start // STRETCH] >= threshold:
+            for j in range(start, min(start + STRETCH, k)):
+                if (-g[j] if positive else abs(g[j])) >= threshold:
+                    wanted[count] = j
+                    count += 1
+    return count
 
 
 @njit(nogil=True)
-def code_one(G, b, alpha, tol, max_iter, positive, share, code, R, active, is_active, vectors, g):
+def _wanted(g, alpha, limit, share, positive, slopes, wanted):
+    """List the atoms that want to come in; return how many.
+
+    Those whose slope exceeds ``limit``, and alpha by at least ``share`` of the largest excess;
+    ``share=1`` lists the best alone. The slopes of active atoms have been set to zero.
+    """
+    k, worst = g.shape[0], 0.0
+    for start in range(0, k, STRETCH):
+        most = _largest_slope(g, start, min(start + STRETCH, k), positive)
+        slopes[start // STRETCH] = most
+        worst = max(worst, most)
+    if worst <= limit:
+        return 0
+    threshold = max(limit, alpha + share * (worst - alpha)) if share < 1.0 else worst
+    return _list_above(g, threshold, positive, slopes, wanted)
+
+
+@njit(nogil=True)
+def _enter(G, b, g, alpha, R, m, active, a, signs, y, v, wanted, count, new, rhs, W, S):
+    """Let ``count`` of the listed atoms in, at zero; return how many are active then."""
+    for first in range(0, count, LANES):
+        part = min(LANES, count - first)
+        for t in range(part):
+            j = wanted[first + t]
+            new[t] = j
+            rhs[t] = b[j] + (alpha if g[j] > 0.0 else -alpha)
+        before = m
+        m = join(R, m, G, active, new, part, rhs, y, W, S)
+        for q in range(before, m):
+            signs[q] = -1.0 if g[active[q]] > 0.0 else 1.0
+            a[q] = v[q] = 0.0
+    return m
+
+
+@njit(nogil=True)
+def _correct(R, m, a, signs, alpha, most, target):
+    """Take what rounding has left of the slopes of active atoms out of the coefficients.
+
+    ``target`` holds the slopes.
+    """
+    wrong = 0.0
+    for q in range(m):
+        target[q] += alpha * signs[q]
+        wrong = max(wrong, abs(target[q]))
+    if wrong > ROUNDING * most:
+        forward(R, 0, m, target)
+        backward(R, m, target)
+        for q in range(m):
+            a[q] -= target[q]
+
+
+@njit(nogil=True)
+def _code_one(G, b, alpha, tol, max_iter, positive, share, code, room, numbers, slopes, g):
     """Minimise ½ c'Gc - b'c + alpha |c|₁ from the start ``code`` and write the minimum there.
 
     Return the number of systems solved, and whether the minimum was reached.
     """
-    a, signs, target, direction = vectors[0], vectors[1], vectors[2], vectors[3]
-    y, v = vectors[4], vectors[5]
-    largest = 0.0
-    for j in range(b.shape[0]):
-        largest = max(largest, abs(b[j]))
-    limit = alpha + tol * largest
-    m = 0
-    for j in range(b.shape[0]):
-        if code[j] != 0.0:
-            if append(R, m, G, active, j, direction):
-                a[m] = code[j]
-                signs[m] = 1.0 if code[j] > 0.0 else -1.0
-                m += 1
-            code[j] = 0.0
-    n_solved, finished = 0, False
-    if m > 0:
-        m, _, n_solved = settle(R, m, b, active, a, signs, alpha, positive, max_iter, target, y, v)
+    R, W, S, vectors = room
+    a, signs, target, y, v, rhs = (
+        vectors[0], vectors[1], vectors[2], vectors[3], vectors[4], vectors[5],
+    )  # fmt: skip
+    active, wanted, new = numbers
+    most = _largest_slope(b, 0, b.shape[0], False)
+    limit = alpha + tol * most
+    m, n_solved, finished = 0, 0, False
+    if _largest_slope(code, 0, b.shape[0], False) > 0.0:
+        count = 0
+        for j in range(b.shape[0]):
+            g[j] = -code[j]
+            if code[j] != 0.0:
+                wanted[count] = j
+                count += 1
+        m = _enter(G, b, g, alpha, R, 0, active, a, signs, y, v, wanted, count, new, rhs, W, S)
+        for q in range(m):
+            a[q] = code[active[q]]
+        code[:] = 0.0
+        m, _, n_solved = _settle(
+            R, m, active, a, signs, alpha, positive, max_iter, target, y, v, False
+        )
     while n_solved < max_iter:
         gradient(G, b, active, a, m, g)
-        before = m
-        m, best = _enter(
-            G, m, g, alpha, limit, share, positive, R, active, is_active, a, signs, direction
-        )
-        if best < 0:
+        for q in range(m):
+            target[q] = g[active[q]]
+            g[active[q]] = 0.0
+        count = _wanted(g, alpha, limit, share, positive, slopes, wanted)
+        if count == 0:
+            _correct(R, m, a, signs, alpha, most, target)
             finished = True
             break
-        if m == before:
-            # Every atom that wants to come in depends on those that are in.
-            sign = -1.0 if g[best] > 0.0 else 1.0
-            append(R, m, G, active, best, direction)
-            length = _exchange(R, m, active, a, signs, sign, direction, y, v)
-            if length == 0.0 or not append(R, m - 1, G, active, best, direction):
-                m -= length > 0.0
-                break
-            a[m - 1], signs[m - 1] = length * sign, sign
+        before = m
+        m = _enter(G, b, g, alpha, R, m, active, a, signs, y, v, wanted, count, new, rhs, W, S)
         entered = m - before
-        m, refused, solved = settle(
-            R, m, b, active, a, signs, alpha, positive, max_iter, target, y, v
+        if entered == 0:
+            # Every atom that wants to come in depends on those that are in.
+            count = _wanted(g, alpha, limit, 1.0, positive, slopes, wanted)
+            best = wanted[0]
+            columns(R, m, G, active, wanted, 1, W)
+            for q in range(m):
+                target[q] = W[q, 0]
+            sign = -1.0 if g[best] > 0.0 else 1.0
+            length = _exchange(R, m, active, a, signs, sign, target, y, v)
+            m -= length > 0.0
+            after = _enter(G, b, g, alpha, R, m, active, a, signs, y, v, wanted, 1, new, rhs, W, S)
+            if length == 0.0 or after == m:
+                break
+            a[m], m = length * sign, after
+        m, refused, solved = _settle(
+            R, m, active, a, signs, alpha, positive, max_iter, target, y, v, entered > 0
         )
         n_solved += solved
         if entered > 0 and refused >= entered:
@@ -345,24 +309,22 @@ def code_block(G, B, alpha, tol, max_iter, positive, share, capacity, codes, n_s
     ``codes`` holds the starts. At most ``capacity`` atoms, the rank of G, are active at once.
     """
     k = G.shape[0]
-    R = np.zeros((capacity, capacity))
-    active = np.zeros(capacity, dtype=np.int64)
-    is_active = np.zeros(k, dtype=np.bool_)
-    vectors = np.zeros((6, capacity))
+    # Whole registers are loaded, from one place further too, so rows are longer than the rank.
+    length = capacity + 2 * LANES - capacity % LANES
+    room = (
+        np.zeros((capacity, length)),
+        np.zeros((capacity, LANES)),
+        np.zeros((LANES + 1, LANES)),
+        np.zeros((6, length)),
+    )
+    numbers = (
+        np.zeros(capacity, dtype=np.int64),
+        np.zeros(k, dtype=np.int64),
+        np.zeros(LANES, dtype=np.int64),
+    )
+    slopes = np.zeros(k // STRETCH + 1)
     g = np.zeros(k)
     for i in range(B.shape[0]):
-        n_solved[i], finished[i] = code_one(
-            G,
-            B[i],
-            alpha,
-            tol,
-            max_iter,
-            positive,
-            share,
-            codes[i],
-            R,
-            active,
-            is_active,
-            vectors,
-            g,
+        n_solved[i], finished[i] = _code_one(
+            G, B[i], alpha, tol, max_iter, positive, share, codes[i], room, numbers, slopes, g
         )

@@ -1,0 +1,199 @@
+"""Eight doubles side by side, for compiled loops in which no vector forms by itself.
+
+The compiler turns long loops over one array into vector instructions. It does not where loops are
+short, or where it cannot tell that two arrays are apart: triangular systems of few rows, small
+blocks of columns. There these functions say it: a value of eight lanes is loaded from an array,
+computed with and stored, whatever the machine makes of it (one register, two or four). They can be
+called from compiled loops alone, and **check no bounds**: eight numbers from ``start`` on must be
+there.
+"""
+
+from typing import Any
+
+from llvmlite import ir
+from numba import extending, types
+from numba.core import cgutils
+
+# numba has no types of its own.
+intrinsic: Any = extending.intrinsic
+primitive: Any = extending.models.PrimitiveModel
+tools: Any = cgutils
+LANES = 8
+_VECTOR = ir.VectorType(ir.DoubleType(), LANES)
+_INDEX = ir.IntType(32)
+# a b + c may be rounded once.
+_CONTRACT = ("contract",)
+
+
+class LanesType(types.Type):
+    """The numba type of eight doubles."""
+
+    def __init__(self) -> None:
+        super().__init__(name="Lanes")
+
+
+LANES_TYPE = LanesType()
+
+
+@extending.register_model(LanesType)
+class _LanesModel(primitive):
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, _VECTOR)
+
+
+def _place(context: Any, builder: Any, kind: Any, array: Any, *index: Any) -> Any:
+    """Address of an entry: an index for each axis, the last one contiguous."""
+    held = context.make_array(kind)(context, builder, array)
+    place = held.data
+    if kind.ndim > 1:
+        steps = tools.unpack_tuple(builder, held.strides)
+        offset = builder.mul(index[0], steps[0])
+        place = tools.pointer_add(builder, place, offset)
+    return builder.bitcast(builder.gep(place, [index[-1]]), _VECTOR.as_pointer())
+
+
+def _spread(builder: Any, number: Any) -> Any:
+    """A number in all lanes."""
+    undefined = ir.Constant(_VECTOR, ir.Undefined)
+    one = builder.insert_element(undefined, number, ir.Constant(_INDEX, 0))
+    mask = ir.Constant(ir.VectorType(_INDEX, LANES), [0] * LANES)
+    return builder.shuffle_vector(one, undefined, mask)
+
+
+@intrinsic
+def load(typing_context: Any, array: Any, start: Any) -> Any:
+    """``array[start : start + 8]`` of a vector."""
+    return LANES_TYPE(array, types.intp), _load
+
+
+@intrinsic
+def load_row(typing_context: Any, array: Any, row: Any, start: Any) -> Any:
+    """``array[row, start : start + 8]`` of a matrix; a view of the row would be counted."""
+    return LANES_TYPE(array, types.intp, types.intp), _load
+
+
+def _load(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    found = builder.load(_place(context, builder, signature.args[0], *args))
+    found.align = 8
+    return found
+
+
+@intrinsic
+def store(typing_context: Any, array: Any, start: Any, lanes: Any) -> Any:
+    """Write to ``array[start : start + 8]``."""
+    return types.void(array, types.intp, LANES_TYPE), _store
+
+
+@intrinsic
+def store_row(typing_context: Any, array: Any, row: Any, start: Any, lanes: Any) -> Any:
+    """Write to ``array[row, start : start + 8]``."""
+    return types.void(array, types.intp, types.intp, LANES_TYPE), _store
+
+
+def _store(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    place = _place(context, builder, signature.args[0], *args[:-1])
+    builder.store(args[-1], place).align = 8
+    return context.get_dummy_value()
+
+
+@intrinsic
+def spread(typing_context: Any, number: Any) -> Any:
+    """A number in all lanes."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _spread(builder, args[0])
+
+    return LANES_TYPE(types.float64), code
+
+
+@intrinsic
+def scaled(typing_context: Any, number: Any, lanes: Any) -> Any:
+    """The number times the lanes."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.fmul(_spread(builder, args[0]), args[1])
+
+    return LANES_TYPE(types.float64, LANES_TYPE), code
+
+
+@intrinsic
+def more(typing_context: Any, lanes: Any, number: Any, others: Any) -> Any:
+    """Lanes + number · others."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        product = builder.fmul(_spread(builder, args[1]), args[2], flags=_CONTRACT)
+        return builder.fadd(args[0], product, flags=_CONTRACT)
+
+    return LANES_TYPE(LANES_TYPE, types.float64, LANES_TYPE), code
+
+
+@intrinsic
+def less(typing_context: Any, lanes: Any, number: Any, others: Any) -> Any:
+    """Lanes - number · others."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        product = builder.fmul(_spread(builder, args[1]), args[2], flags=_CONTRACT)
+        return builder.fsub(args[0], product, flags=_CONTRACT)
+
+    return LANES_TYPE(LANES_TYPE, types.float64, LANES_TYPE), code
+
+
+@intrinsic
+def more_products(typing_context: Any, lanes: Any, first: Any, second: Any) -> Any:
+    """Lanes + first · second, lane by lane."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        product = builder.fmul(args[1], args[2], flags=_CONTRACT)
+        return builder.fadd(args[0], product, flags=_CONTRACT)
+
+    return LANES_TYPE(LANES_TYPE, LANES_TYPE, LANES_TYPE), code
+
+
+@intrinsic
+def total(typing_context: Any, lanes: Any) -> Any:
+    """The sum of the lanes, in pairs."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        sums = args[0]
+        for width in (4, 2, 1):
+            sums = builder.fadd(sums, _turned(builder, sums, width))
+        return builder.extract_element(sums, ir.Constant(_INDEX, 0))
+
+    return types.float64(LANES_TYPE), code
+
+
+@intrinsic
+def larger_modulus(typing_context: Any, lanes: Any, others: Any) -> Any:
+    """The larger of the lanes and the moduli of others, lane by lane."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        known, found = args
+        moduli = builder.select(
+            builder.fcmp_ordered("<", found, ir.Constant(_VECTOR, [0.0] * LANES)),
+            builder.fneg(found),
+            found,
+        )
+        return builder.select(builder.fcmp_ordered(">", moduli, known), moduli, known)
+
+    return LANES_TYPE(LANES_TYPE, LANES_TYPE), code
+
+
+@intrinsic
+def largest(typing_context: Any, lanes: Any) -> Any:
+    """The largest of the lanes."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        known = args[0]
+        for width in (4, 2, 1):
+            other = _turned(builder, known, width)
+            known = builder.select(builder.fcmp_ordered(">", other, known), other, known)
+        return builder.extract_element(known, ir.Constant(_INDEX, 0))
+
+    return types.float64(LANES_TYPE), code
+
+
+def _turned(builder: Any, lanes: Any, width: int) -> Any:
+    """Lanes moved by ``width`` places, around the end."""
+    order = [(i + width) % LANES for i in range(LANES)]
+    mask = ir.Constant(ir.VectorType(_INDEX, LANES), order)
+    return builder.shuffle_vector(lanes, ir.Constant(_VECTOR, ir.Undefined), mask)
