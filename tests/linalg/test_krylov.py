@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from isthmus.linalg.krylov import conjugate_gradients, ritz_pairs
+from isthmus.linalg.krylov import (
+    conjugate_gradients,
+    next_block,
+    orthonormal,
+    project,
+    project_next,
+    ritz_pairs,
+)
 
 
 @pytest.fixture
@@ -49,3 +56,19 @@ def test_conjugate_gradients_solve_every_column(positive):
     assert_allclose(found.columns, np.linalg.solve(A, B), atol=1e-9)
     short = conjugate_gradients(lambda V: A @ V, B, precondition=lambda R: R, tol=1e-12, max_iter=2)
     assert short.residual > 1e-12
+
+
+@pytest.mark.parametrize("rank", [60, 7])
+def test_one_pass_over_the_basis_gives_the_matrix_on_it(rng, rank):
+    A = rng.normal(size=(60, rank))
+    K = A @ (np.logspace(0, -12, rank)[:, None] * A.T)
+    width, V, S, slow = 4, np.zeros((60, 40), order="F"), np.zeros((40, 40)), np.zeros((40, 40))
+    V[:, :width] = orthonormal(rng.normal(size=(60, width)))[0]
+    for m in range(width, 40, width):
+        basis = V[:, :m]
+        project(np.asfortranarray(K @ V[:, m - width : m]), basis, slow)
+        Q, _, clean = project_next(np.asfortranarray(K @ V[:, m - width : m]), basis, S)
+        V[:, m : m + width] = Q if clean else next_block(Q, basis)
+    assert_allclose(V.T @ V, np.eye(40), atol=1e-13)
+    assert_allclose(S[:36, :36], V[:, :36].T @ K @ V[:, :36], atol=1e-13 * np.linalg.norm(K, 2))
+    assert_allclose(S, slow, atol=1e-13 * np.linalg.norm(K, 2))

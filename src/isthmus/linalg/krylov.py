@@ -12,6 +12,10 @@ from isthmus.typing import Array
 
 Multiply = Callable[[Array], Array]
 
+# A block of which less than this share lies outside of the basis has lost so many digits that it is
+# made orthogonal once more.
+SHRUNK = 1e-3
+
 
 class RitzPairs(NamedTuple):
     """Approximate eigenpairs.
@@ -152,6 +156,26 @@ def project(W: Array, basis: Array, S: Array) -> tuple[Array, Array]:
     # Twice is enough: the first leaves rounding errors.
     subtract_product(W, basis, product(basis.T, W))
     return orthonormal(W)
+
+
+def project_next(W: Array, basis: Array, S: Array) -> tuple[Array, Array, bool]:
+    """The same where the basis is that of the powers of a matrix, without a restart.
+
+    The product then has no part in blocks before the last two but rounding errors, so that one
+    pass over the whole basis is enough after these are taken out. Also returned is whether so much
+    of it is left that Q is orthogonal to the basis already.
+    """
+    m, width = basis.shape[1], W.shape[1]
+    first = max(0, m - 2 * width)
+    near = basis[:, first:]
+    C = product(near.T, W)
+    S[first:m, m - width : m] = C
+    S[m - width : m, first:m] = C.T
+    subtract_product(W, near, C)
+    subtract_product(W, basis, product(basis.T, W))
+    Q, R = orthonormal(W)
+    size = max(float(np.linalg.norm(C)), float(np.abs(S.diagonal()).max()))
+    return Q, R, float(np.abs(R.diagonal()).min()) > SHRUNK * size
 
 
 def next_block(Q: Array, basis: Array) -> Array:

@@ -7,13 +7,15 @@ from scipy import linalg
 from scipy.linalg import lapack
 
 from isthmus.linalg.centering import center_gram
-from isthmus.linalg.krylov import next_block, orthonormal, project
+from isthmus.linalg.krylov import next_block, orthonormal, project_next
 from isthmus.linalg.products import product, symmetric_product
 from isthmus.linalg.threads import threads_for
 from isthmus.typing import Array
 
 # Eigenvalues below this share of the largest carry only rounding errors.
 RELATIVE_RANK_TOLERANCE = 1e-10
+# Pairs that are looked at to tell whether all have converged.
+_TELLING = 4
 # Up to this many rows, a square matrix stays in the cache from one product to the next.
 _CACHED_ROWS = 1500
 # An eigenvalue this negative, relative to the largest, is not a rounding error.
@@ -228,26 +230,64 @@ def _block_krylov(
     V[:, :width] = orthonormal(G)[0]
     m = width
     next_check = min(n_max, 2 * n_pairs + 2 * width)
+    history: list[tuple[int, float]] = []
+    top = 0.0  # the largest eigenvalue, which is found first
     while True:
         basis = V[:, :m]
         W = symmetric_product(K, V[:, m - width : m])
         if center:
             W -= W.mean(axis=0)
-        Q, R = project(W, basis, S)
+        Q, R, clean = project_next(W, basis, S)
         if m >= next_check:
-            with threads_for(m**3):
-                theta, Y = linalg.eigh(S[:m, :m], subset_by_index=[m - n_pairs, m - 1])
-            # ‖Ku - θu‖ = ‖R y‖, y the last rows: what K sends out of the basis.
-            residual = np.linalg.norm(R @ Y[-width:], axis=0).max()
-            if residual <= tol * abs(theta[-1]):
-                # Values of K on the basis lie between its eigenvalues, and reach both ends first.
-                ends = linalg.eigvalsh(S[:m, :m], subset_by_index=[0, 0])
-                refuse_negative(np.append(ends, theta[-1]))
-                return positive_part(theta, product(basis, Y))
+            # The last pair comes last. Once all were looked at, a few tell whether to go on.
+            residual = _outside(S[:m, :m], R, n_pairs, _TELLING)[0] if history else 0.0
+            if residual <= tol * top:
+                residual, theta, Y = _outside(S[:m, :m], R, n_pairs, n_pairs)
+                top = max(abs(float(theta[-1])), float(np.finfo(dtype).tiny))
+                if residual <= tol * top:
+                    # Values of K on the basis lie between its eigenvalues, and reach both ends
+                    # first.
+                    ends = linalg.eigvalsh(S[:m, :m], subset_by_index=[0, 0])
+                    refuse_negative(np.append(ends, theta[-1]))
+                    return positive_part(theta, product(basis, Y))
             if m + width > n_max:
                 return None
-            next_check = min(n_max, m + max(2 * width, m // 4 // width * width))
-        if center:  # where a product vanishes, its Q is arbitrary and need not be centred
-            Q -= Q.mean(axis=0)
-        V[:, m : m + width] = next_block(Q, basis)
+            history.append((m, residual / top))
+            next_check = min(n_max, _next_check(history, tol, width))
+        if not clean:
+            if center:  # where a product vanishes, its Q is arbitrary and need not be centred
+                Q -= Q.mean(axis=0)
+            Q = next_block(Q, basis)
+        V[:, m : m + width] = Q
         m += width
+
+
+def _outside(S: Array, R: Array, n_pairs: int, n_seen: int) -> tuple[float, Array, Array]:
+    """The largest residual of the last ``n_seen`` of the leading pairs on a basis, and these.
+
+    It is ‖Ku - θu‖ = ‖R y‖, y the last rows: what K sends out of the basis.
+    """
+    m = len(S)
+    first = m - n_pairs
+    with threads_for(m**3):
+        seen = [first, first + min(n_seen, n_pairs) - 1]
+        theta, Y = linalg.eigh(S, subset_by_index=seen, check_finite=False)
+    return float(np.linalg.norm(R @ Y[-len(R) :], axis=0).max()), theta, Y
+
+
+def _next_check(history: list[tuple[int, float]], tol: float, width: int) -> int:
+    """Size of the basis at which residuals, if they go on as they did, have come to ``tol``.
+
+    A quarter more at most: they fall ever faster, or hardly at first.
+
+    >>> _next_check([(100, 1e-2), (120, 1e-4)], 1e-8, 8)
+    144
+    """
+    m, residual = history[-1]
+    most = m + max(2 * width, m // 4 // width * width)
+    if len(history) < 2 or not 0 < residual < history[-2][1]:
+        return most
+    before, larger = history[-2]
+    slope = np.log(larger / residual) / (m - before)
+    blocks = int(np.log(residual / tol) / slope / width)  # rounded down, because they fall faster
+    return min(most, m + max(1, blocks) * width)
