@@ -347,3 +347,38 @@ def test_a_quick_look_at_some_rows_takes_their_own_widths(data, degree, rng):
     halves = np.arange(1, N, 2), np.arange(0, N, 2)
     parts = [len(rows) * objective.value(X, rows) for rows in halves]
     assert_allclose(sum(parts) / N, objective(X)[0], rtol=1e-12)
+
+
+@pytest.mark.parametrize(("degree", "cross"), DEGREES)
+@pytest.mark.parametrize("q", [1, 2])
+def test_far_gaussian_weights_change_no_digit(q, degree, cross, rng, monkeypatch):
+    n = 200
+    X, Y = 40.0 * rng.uniform(size=(n, q)), rng.normal(size=(n, D))
+    X[:, 1:] *= 0.02  # of a plane, a strip: its rows have neighbours
+    smoother = LocalSmoother(density_kernel("gaussian"), degree, cross, 1e-6)
+    listed = ManifoldObjective(Y, smoother, excluded=np.arange(n)[:, None])
+    monkeypatch.setattr("isthmus.manifold.ukr.objective.squared_reach", lambda kernel: np.inf)
+    dense = ManifoldObjective(Y, smoother, excluded=np.arange(n)[:, None])
+    expected = dense(X)
+    monkeypatch.undo()
+    monkeypatch.setattr(near_lists, "FEW", 0)
+    listed(X)
+    with listed.near.lent(X, n, 120.0, vanishing=False) as pairs:
+        assert pairs is not None
+    found = listed(X)
+    assert_allclose(found[0], expected[0], rtol=1e-12)
+    assert_allclose(found[1], expected[1], atol=1e-9 * np.abs(expected[1]).max())
+
+
+@pytest.mark.parametrize("degree", [0, 1])
+def test_a_lonely_row_of_gaussian_weights_sees_all_others(degree, rng):
+    n = 200
+    X, Y = 30.0 * rng.uniform(size=(n, 1)), rng.normal(size=(n, D))
+    X[0] = 60.0  # its nearest neighbour weighs 1e-195 or less
+    smoother = LocalSmoother(density_kernel("gaussian"), degree, True, 1e-6)
+    objective = ManifoldObjective(Y, smoother, excluded=np.arange(n)[:, None])
+    expected = whole(X, Y, smoother, excluded=np.arange(n)[:, None])
+    for _ in range(3):
+        value, gradient = objective(X)
+    assert_allclose(value, expected[0], rtol=1e-12)
+    assert_allclose(gradient, expected[1], atol=1e-12)

@@ -116,6 +116,9 @@ def _truncated_power(name: str, k: int) -> DensityKernel:
     return DensityKernel(name, 1.0, k - 1, profile, slope, curvature, log_profile)
 
 
+# Squared distance at which a Gaussian weight is 1e-26: where a point has neighbours, all that is
+# farther together changes no digit.
+GAUSSIAN_REACH = 120.0
 _POWERS = {"epanechnikov": 1, "quartic": 2, "triweight": 3}
 _KERNELS = {
     kernel.name: kernel
@@ -130,7 +133,22 @@ DENSITY_KERNELS = tuple(_KERNELS)
 
 def truncated_power(kernel: DensityKernel) -> int:
     """The power k where the profile is [1 - s]_+^k, 0 for all others."""
-    return _POWERS.get(kernel.name, 0) if kernel == _KERNELS.get(kernel.name) else 0
+    return _POWERS.get(kernel.name, 0) if _is_ours(kernel) else 0
+
+
+def is_gaussian(kernel: DensityKernel) -> bool:
+    """Whether the profile is exp(-s/2), which is its own slope."""
+    return kernel.name == "gaussian" and _is_ours(kernel)
+
+
+def squared_reach(kernel: DensityKernel) -> float:
+    """Squared distance beyond which weights are zero, or too small to count beside others."""
+    return GAUSSIAN_REACH if is_gaussian(kernel) else kernel.support
+
+
+def _is_ours(kernel: DensityKernel) -> bool:
+    ours = _KERNELS.get(kernel.name)
+    return kernel is ours or kernel == ours
 
 
 def density_kernel(kernel: str | DensityKernel) -> DensityKernel:

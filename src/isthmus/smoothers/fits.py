@@ -67,18 +67,13 @@ class MomentFit:
 
         (m, q), self._shape = Xe.shape, smoother.settings()
         n, n_blocks = n_terms(smoother.degree, smoother.cross_terms, q), -(-m // BESIDE)
-        ends = np.append(rows.indptr[:-1:BESIDE], rows.indptr[-1])
-        most = int(np.diff(ends).max(initial=0))
         fits = work.take("fits", n_blocks * (n + 1) * n * BESIDE)
-        self._room = (
-            fits.reshape(n_blocks, n + 1, n, BESIDE),
-            work.take("lines", q * most).reshape(q, most),
-        )
+        self._fits = fits.reshape(n_blocks, n + 1, n, BESIDE)
         self._rows, self._places = rows, (Xe, Xc)
         self.b = work.take("weights", len(rows.K))
         self.mass: Array = np.empty(m)
         fit: Any = fit_on_line if q == 1 else fit_in_plane
-        fit(rows.indptr, rows.indices, rows.K, Xe, Xc, self._shape, self.b, self.mass, *self._room)
+        fit(rows.indptr, rows.indices, rows.K, Xe, Xc, self._shape, self.b, self.mass, self._fits)
 
     def pull_back(self, M: Array, by_centre: Array) -> Array:
         from isthmus.smoothers.moment_loops import pull_in_plane, pull_on_line
@@ -87,5 +82,5 @@ class MomentFit:
         by_point = np.zeros(Xe.shape)
         pull: Any = pull_on_line if Xe.shape[1] == 1 else pull_in_plane
         pairs = rows.indptr, rows.indices, rows.K, rows.H, M
-        pull(*pairs, Xe, Xc, self._shape, by_centre, by_point, *self._room)
+        pull(*pairs, Xe, Xc, self._shape, by_centre, by_point, self._fits)
         return by_point

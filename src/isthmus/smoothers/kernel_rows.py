@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 
 from isthmus.linalg.products import product
-from isthmus.smoothers.density_kernels import DensityKernel, truncated_power
+from isthmus.smoothers.density_kernels import DensityKernel, is_gaussian, truncated_power
 from isthmus.smoothers.pairs import Pairs, list_pairs, near_pairs
 from isthmus.typing import Array, IntArray
 
@@ -17,6 +17,8 @@ from isthmus.typing import Array, IntArray
 BLOCK = 2**18
 # Below such a sum a Gaussian row is computed anew from its largest exponent.
 TINY = 1e-200
+# Below such a sum Gaussian weights of pairs that were not listed may count.
+LONELY = 1e-4
 
 
 class Workspace:
@@ -147,6 +149,9 @@ def pair_weights(
     if power:
         K, H = np.empty((2, len(pairs.squared))) if out is None else out
         power_weights(pairs.squared, power, K, H)
+    elif is_gaussian(kernel):
+        K = np.multiply(pairs.squared, -0.5, out=None if out is None else out[0])
+        H = np.exp(K, out=K)
     else:
         K, H = kernel.profile(pairs.squared), np.array(kernel.slope(pairs.squared))
     if excluded is not None:

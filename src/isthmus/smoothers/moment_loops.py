@@ -19,6 +19,16 @@ BESIDE = 64  # points whose systems are solved side by side
 
 
 @njit(nogil=True)
+def _longest(indptr):
+    """Most pairs of a block of points."""
+    N, most = len(indptr) - 1, np.int64(0)
+    for first in range(0, N, BESIDE):
+        count = np.int64(indptr[min(first + BESIDE, N)]) - np.int64(indptr[first])
+        most = max(most, count)
+    return most
+
+
+@njit(nogil=True, forceinline=True)
 def _differences(j, m, start, count, indices, Xe, Xc, at, x):
     """Fill x from ``at`` on with coordinate m of centre minus point j."""
     here = Xe[j, m]
@@ -30,7 +40,7 @@ def _differences(j, m, start, count, indices, Xe, Xc, at, x):
             x[at + p] = Xc[p, m] - here
 
 
-@njit(nogil=True, fastmath=SUMS)
+@njit(nogil=True, fastmath=SUMS, forceinline=True)
 def _line_moments(K, start, count, x, at, n, C, k, j):
     """Moments of the pairs of a point on a line: the lower triangle of C, of n rows."""
     s0 = s1 = s2 = s3 = s4 = 0.0
@@ -47,7 +57,7 @@ def _line_moments(K, start, count, x, at, n, C, k, j):
         C[k, 2, 0, j], C[k, 2, 1, j], C[k, 2, 2, j] = s2, s3, s4
 
 
-@njit(nogil=True, fastmath=SUMS)
+@njit(nogil=True, fastmath=SUMS, forceinline=True)
 def _plane_moments(K, start, count, x, y, at, n, C, k, j):
     """Moments of the pairs of a point in a plane: the lower triangle of C, of n rows."""
     s = sx = sy = xx = xy = yy = 0.0
@@ -148,12 +158,12 @@ def _solve(C, k, n, count, x):
 
 
 @njit(nogil=True)
-def fit_on_line(indptr, indices, K, Xe, Xc, shape, b, mass, fits, lines):
+def fit_on_line(indptr, indices, K, Xe, Xc, shape, b, mass, fits):
     """Fill ``b`` with the weights of the outputs and ``fits``; ``mass`` with sums of kernel values.
 
     Where nothing is near, or moments are singular, coefficients and weights are zero.
     """
-    N, n, x = len(indptr) - 1, shape[0] + 1, lines[0]
+    N, n, x = len(indptr) - 1, shape[0] + 1, np.empty(_longest(indptr))
     for k in range(len(fits)):
         first = k * BESIDE
         size, base = min(BESIDE, N - first), np.uint64(indptr[first])
@@ -174,10 +184,10 @@ def fit_on_line(indptr, indices, K, Xe, Xc, shape, b, mass, fits, lines):
 
 
 @njit(nogil=True)
-def fit_in_plane(indptr, indices, K, Xe, Xc, shape, b, mass, fits, lines):
+def fit_in_plane(indptr, indices, K, Xe, Xc, shape, b, mass, fits):
     """The same for two coordinates."""
     N, n = len(indptr) - 1, 3 if shape[0] == 1 else 6 if shape[1] else 5
-    x, y = lines[0], lines[1]
+    x, y = np.empty(_longest(indptr)), np.empty(_longest(indptr))
     for k in range(len(fits)):
         first = k * BESIDE
         size, base = min(BESIDE, N - first), np.uint64(indptr[first])
@@ -199,14 +209,14 @@ def fit_in_plane(indptr, indices, K, Xe, Xc, shape, b, mass, fits, lines):
                 b[start + p] = K[start + p] * value
 
 
-@njit(nogil=True)
+@njit(nogil=True, forceinline=True)
 def _six(u, n, j):
     """Coefficients of point j in a plane; those of terms that it does not have are zero."""
     u3, u4 = (u[3, j], u[4, j]) if n > 3 else (0.0, 0.0)
     return u[0, j], u[1, j], u[2, j], u3, u4, u[5, j] if n > 5 else 0.0
 
 
-@njit(nogil=True, fastmath=SUMS)
+@njit(nogil=True, fastmath=SUMS, forceinline=True)
 def _line_sums(K, M, start, count, x, at, n, v, j):
     """Fill in the sums of K M xi over the pairs of a point."""
     s0 = s1 = s2 = 0.0
@@ -220,7 +230,7 @@ def _line_sums(K, M, start, count, x, at, n, v, j):
         v[2, j] = s2
 
 
-@njit(nogil=True, fastmath=SUMS)
+@njit(nogil=True, fastmath=SUMS, forceinline=True)
 def _line_slopes(K, H, M, start, count, x, at, u, v, n, j):
     """Turn differences into what every pair adds to the slope by its centre; their sum.
 
@@ -238,7 +248,7 @@ def _line_slopes(K, H, M, start, count, x, at, u, v, n, j):
     return total
 
 
-@njit(nogil=True, fastmath=SUMS)
+@njit(nogil=True, fastmath=SUMS, forceinline=True)
 def _plane_sums(K, M, start, count, x, y, at, n, v, j):
     """The sums in a plane."""
     s0 = s1 = s2 = s3 = s4 = s5 = 0.0
@@ -258,7 +268,7 @@ def _plane_sums(K, M, start, count, x, y, at, n, v, j):
         v[5, j] = s5
 
 
-@njit(nogil=True, fastmath=SUMS)
+@njit(nogil=True, fastmath=SUMS, forceinline=True)
 def _plane_slopes(K, H, M, start, count, x, y, at, u, v, n, j):
     """The slopes in a plane, and their two sums."""
     u0, u1, u2, u3, u4, u5 = _six(u, n, j)
@@ -279,12 +289,12 @@ def _plane_slopes(K, H, M, start, count, x, y, at, u, v, n, j):
 
 
 @njit(nogil=True)
-def pull_on_line(indptr, indices, K, H, M, Xe, Xc, shape, by_centre, by_point, fits, lines):
+def pull_on_line(indptr, indices, K, H, M, Xe, Xc, shape, by_centre, by_point, fits):
     """Add the gradients of sum_j d_j · f(x_j) by the points and by the centres.
 
     M holds d_j · y_i on the pairs, ``fits`` what :func:`fit_on_line` has found.
     """
-    N, n, x = len(indptr) - 1, shape[0] + 1, lines[0]
+    N, n, x = len(indptr) - 1, shape[0] + 1, np.empty(_longest(indptr))
     v = np.empty((n, BESIDE))
     for k in range(len(fits)):
         first = k * BESIDE
@@ -306,10 +316,10 @@ def pull_on_line(indptr, indices, K, H, M, Xe, Xc, shape, by_centre, by_point, f
 
 
 @njit(nogil=True)
-def pull_in_plane(indptr, indices, K, H, M, Xe, Xc, shape, by_centre, by_point, fits, lines):
+def pull_in_plane(indptr, indices, K, H, M, Xe, Xc, shape, by_centre, by_point, fits):
     """The same for two coordinates."""
     N, n = len(indptr) - 1, 3 if shape[0] == 1 else 6 if shape[1] else 5
-    x, y, v = lines[0], lines[1], np.empty((n, BESIDE))
+    x, y, v = np.empty(_longest(indptr)), np.empty(_longest(indptr)), np.empty((n, BESIDE))
     for k in range(len(fits)):
         first = k * BESIDE
         size, base = min(BESIDE, N - first), np.uint64(indptr[first])

@@ -11,11 +11,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from isthmus.smoothers.pairs import Pairs, all_at_once, lent_pairs, list_pairs, most_pairs
+from isthmus.smoothers import pairs as pair_lists
+from isthmus.smoothers.pairs import Pairs, lent_pairs, list_pairs, most_pairs
 from isthmus.typing import Array
 
 SKIN = 0.25  # by which a list reaches farther than the kernel, as a share of its radius
 LEAST_USES = 4  # a list that would serve fewer steps is not made
+PATIENCE = 20  # steps before a list is tried again that would have been too long
+# Where weights never vanish, lists reach many units of length, and farther by a smaller share.
+THIN_SKIN = 0.08
 
 
 @dataclass
@@ -26,6 +30,7 @@ class _State:
     made_for: Array | None = None
     candidates: Pairs | None = None
     room: Pairs | None = None
+    wait: int = 0
 
 
 class NearPairs:
@@ -35,22 +40,29 @@ class NearPairs:
         self._state: _State | None = None
 
     @contextmanager
-    def lent(self, X: Array, n_points: int, support: float) -> Iterator[Pairs | None]:
+    def lent(
+        self, X: Array, n_points: int, support: float, *, vanishing: bool = True
+    ) -> Iterator[Pairs | None]:
         """Near pairs of the first ``n_points`` places with the others, or with themselves.
 
         As :func:`isthmus.smoothers.pairs.lent_pairs` has them, in another order within a point.
+        Unless weights beyond the ``support`` are ``vanishing``, there may be none at any time.
         """
         X = np.ascontiguousarray(X)
         points, centres = X[:n_points], X[n_points:] if len(X) > n_points else X
-        few = all_at_once(points, centres, support)
-        found = None if few else self._kept(X, points, centres, support)
-        if found is not None:
+        found = None
+        if len(points) * len(centres) >= pair_lists.FEW and np.isfinite(support):
+            skin = SKIN if vanishing else THIN_SKIN
+            found = self._kept(X, points, centres, support, skin)
+        if found is not None or not vanishing:
             yield found
             return
         with lent_pairs(points, centres, support) as pairs:
             yield pairs
 
-    def _kept(self, X: Array, points: Array, centres: Array, support: float) -> Pairs | None:
+    def _kept(
+        self, X: Array, points: Array, centres: Array, support: float, skin: float
+    ) -> Pairs | None:
         """Pairs by the list, made anew where that pays; None where there is none."""
         from isthmus.smoothers.near_loops import farthest_move, pairs_kept
 
@@ -58,12 +70,11 @@ class NearPairs:
         if state is None or state.last.shape != X.shape:
             self._state = _State(X.copy())
             return None
-        allowed = (0.5 * SKIN * radius) ** 2
+        allowed = (0.5 * skin * radius) ** 2
         if state.made_for is None or not farthest_move(X, state.made_for) <= allowed:
-            state.made_for = None
-            move = farthest_move(X, state.last)
-            if LEAST_USES**2 * move <= allowed:
-                self._make(state, X, points, centres, support)
+            state.made_for, state.wait = None, state.wait - 1
+            if state.wait <= 0 and LEAST_USES**2 * farthest_move(X, state.last) <= allowed:
+                _make(state, X, points, centres, (1.0 + skin) ** 2 * support)
         state.last[:] = X
         if state.made_for is None or state.candidates is None or state.room is None:
             return None
@@ -71,11 +82,12 @@ class NearPairs:
         indptr, indices, squared = state.room
         return Pairs(indptr, indices[:n_found], squared[:n_found])
 
-    def _make(self, state: _State, X: Array, points: Array, centres: Array, support: float) -> None:
-        most = most_pairs(len(points) * len(centres))
-        found = list_pairs(points, centres, (1.0 + SKIN) ** 2 * support, most)
-        if found is None:
-            return
-        n = len(found.indices)
-        state.made_for, state.candidates = X.copy(), found
-        state.room = Pairs(np.empty_like(found.indptr), np.empty(n, np.int32), np.empty(n))
+
+def _make(state: _State, X: Array, points: Array, centres: Array, reach: float) -> None:
+    found = list_pairs(points, centres, reach, most_pairs(len(points) * len(centres)))
+    if found is None:
+        state.wait = PATIENCE
+        return
+    n = len(found.indices)
+    state.made_for, state.candidates = X.copy(), found
+    state.room = Pairs(np.empty_like(found.indptr), np.empty(n, np.int32), np.empty(n))

@@ -33,7 +33,7 @@ class Pairs(NamedTuple):
 
 def near_pairs(Xe: Array, Xc: Array, support: float) -> Pairs | None:
     """All pairs whose squared distance is below ``support``; None where they are too many."""
-    if all_at_once(Xe, Xc, support):
+    if _all_at_once(Xe, Xc, support):
         return None
     return list_pairs(Xe, Xc, support, most_pairs(len(Xe) * len(Xc)))
 
@@ -41,7 +41,7 @@ def near_pairs(Xe: Array, Xc: Array, support: float) -> Pairs | None:
 @contextmanager
 def lent_pairs(Xe: Array, Xc: Array, support: float) -> Iterator[Pairs | None]:
     """Near pairs in memory that is lent: for the body of a ``with`` statement alone."""
-    if all_at_once(Xe, Xc, support):
+    if _all_at_once(Xe, Xc, support):
         yield None
         return
     Xe, cells = np.ascontiguousarray(Xe), _cells(Xc, support)
@@ -54,7 +54,7 @@ def lent_pairs(Xe: Array, Xc: Array, support: float) -> Iterator[Pairs | None]:
         yield _listed(Xe, cells, *space, most)
 
 
-def all_at_once(Xe: Array, Xc: Array, support: float) -> bool:
+def _all_at_once(Xe: Array, Xc: Array, support: float) -> bool:
     """Whether nothing is listed: few pairs, a kernel that reaches everything, or no numbers."""
     few = len(Xe) * len(Xc) < FEW
     return few or not np.isfinite(support) or not np.all(np.isfinite(Xe))

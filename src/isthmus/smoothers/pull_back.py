@@ -18,6 +18,7 @@ from isthmus.linalg.scratch import scratch
 from isthmus.smoothers.fits import fit_polynomials
 from isthmus.smoothers.kernel_rows import (
     BLOCK,
+    LONELY,
     KernelRows,
     gaussian_centres,
     kernel_block,
@@ -68,7 +69,8 @@ def pull_back(
     excluded : int array of shape (N, K) or None
         Centres that may not help at a point (cross-validation).
     pairs : Pairs or None
-        The near pairs, where the caller has them.
+        The pairs within :func:`isthmus.smoothers.density_kernels.squared_reach`, where the caller
+        has them.
     by_output : bool
         Whether the gradient by ``outputs`` is wanted too.
     """
@@ -159,6 +161,8 @@ def _near_pairs(
     with scratch(2, len(pairs.indices)) as memory:
         K, H = pair_weights(pairs, smoother.kernel, excluded, memory)
         weighted_sums(pairs.indptr, pairs.indices, K, outputs, S, values)
+        if _is_lonely(smoother, S):
+            return _all_pairs(smoother, Xe, Xc, outputs, slope_of, excluded, by_output)
         n_alone = int(np.count_nonzero(S <= 0))
         inverse = reciprocal(S + smoother.background)
         values *= inverse[:, None]
@@ -201,6 +205,8 @@ def _polynomials(
             # much.
             rows = smoother.rows(here, Xc, left_out, pairs, work)
             fit = fit_polynomials(smoother, rows, here, Xc, work)
+            if pairs is not None and _is_lonely(smoother, fit.mass):
+                return _polynomials(smoother, Xe, Xc, outputs, slope_of, excluded, None, by_output)
             F = _weighted(rows, fit.b, outputs)
             alone = np.flatnonzero(fit.mass <= 0)
             n_alone += len(alone)
@@ -221,6 +227,11 @@ def _polynomials(
                 slope_y += rows.table(fit.b).T @ D
             by_point[block] = fit.pull_back(M, by_centre)
     return Gradients(by_point, by_centre, slope_y, values, n_alone)
+
+
+def _is_lonely(smoother: LocalSmoother, S: Array) -> bool:
+    """Whether a point is so far from all that a list of near pairs does not say enough of it."""
+    return not smoother.kernel.compact and bool(S.min() < LONELY)
 
 
 def _weighted(rows: KernelRows, b: Array, Y: Array) -> Array:

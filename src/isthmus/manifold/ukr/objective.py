@@ -20,6 +20,7 @@ from isthmus.manifold.ukr.density import (
     log_barrier,
     log_density,
 )
+from isthmus.smoothers.density_kernels import squared_reach
 from isthmus.smoothers.local_polynomial import LocalSmoother
 from isthmus.smoothers.near_list import NearPairs
 from isthmus.smoothers.pairs import Pairs
@@ -120,7 +121,9 @@ class ManifoldObjective:
         """The objective at the places ``X``, and its gradient."""
         N = len(self.targets)
         points, centres = X[:N], X if self.outputs is None else X[N:]
-        with self.near.lent(X, N, self.smoother.kernel.support) as pairs:
+        kernel = self.smoother.kernel
+        reach, vanishing = squared_reach(kernel), kernel.compact
+        with self.near.lent(X, N, reach, vanishing=vanishing) as pairs:
             return self._slopes(X, points, centres, pairs)
 
     def _slopes(
