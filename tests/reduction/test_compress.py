@@ -212,22 +212,44 @@ def test_a_largest_error_is_kept_whether_points_move_or_not(wave, points):
     assert compress(model, max_error=1e-3, points=points).compression_error_ <= 1e-3
 
 
-def test_points_stay_where_a_move_would_exceed_the_largest_error(wave):
-    X, y = wave
-    model = KernelRidgeCV(Gaussian(1.0)).fit(X, y)
-    kept = compress(model, max_error=1e-6, points="kept")
-    long = model.expansion_
+def test_points_stay_where_a_move_would_exceed_the_largest_error():
+    X, y = make_moons(300, noise=0.25, random_state=0)
+    model = SVC(gamma=1.0, C=1e3).fit(X, y)
+    kept = compress(model, max_error=0.9, points="kept")
     # Moved points fit the values better, and the function itself worse.
-    moved = move_points(long.kernel, long.objects, long.weights, kept.expansion_.objects)
-    assert moved.error > 100 * 1e-6 > 100 * kept.compression_error_
+    moved = move_points(
+        Gaussian(1.0), model.support_vectors_, model.dual_coef_.T, kept.expansion_.objects
+    )
+    assert moved.error > 0.9 > kept.compression_error_
     for points in ("auto", "moved"):
-        small = compress(model, max_error=1e-6, points=points)
+        small = compress(model, max_error=0.9, points=points)
         assert small.compression_error_ == kept.compression_error_
         assert_array_equal(small.expansion_.objects, kept.expansion_.objects)
     # Without a largest error they move, and where they stay within it.
-    for size in ({"n_points": kept.n_points_}, {"max_error": 1e-3}):
+    for size in ({"n_points": kept.n_points_}, {"max_error": 0.5}):
         small, still = compress(model, **size), compress(model, points="kept", **size)
         assert np.all(small.expansion_.objects != still.expansion_.objects)
+
+
+@pytest.mark.parametrize(("gamma", "C"), [(1.0, 1e4), (0.3, 1e5), (1.0, 1.0)])
+def test_moved_points_keep_the_values_of_large_coefficients(gamma, C):
+    X, y = make_moons(800, noise=0.25, random_state=0)
+    model = SVC(gamma=gamma, C=C).fit(X[:300], y[:300])
+    small = compress(model, 30)
+    values = model.decision_function(X[300:])
+    difference = small.decision_function(X[300:]) - values
+    assert np.mean(difference**2) < 2e-4 * np.mean(values**2)
+    assert small.compression_error_ < 1e-3
+    assert np.mean(small.predict(X[300:]) == model.predict(X[300:])) > 0.99
+
+
+def test_moved_points_that_span_the_functions_have_their_coefficients(rng):
+    Z, B = rng.normal(size=(5, 2)), rng.normal(size=(5, 2))
+    kernel = Gaussian(0.5)
+    X = np.vstack([Z, rng.normal(size=(50, 2))])
+    moved = move_points(kernel, X, np.vstack([B, np.zeros((50, 2))]), Z)
+    assert moved.error < 1e-12
+    assert_allclose(kernel(X, moved.points) @ moved.coefficients, kernel(X, Z) @ B, atol=1e-6)
 
 
 def test_more_points_than_there_are_means_all(moons):

@@ -8,16 +8,19 @@ points are searched for.
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_solve, cholesky
+from scipy import linalg
+from scipy.linalg import lapack
 from scipy.optimize import minimize
 
 from isthmus.blocks.slices import block_slices
 from isthmus.kernels.base import Kernel
+from isthmus.linalg.products import product
 from isthmus.reduction.gram import KernelGram
 from isthmus.typing import Array
 
 _NUGGET = 1e-8  # share of the mean diagonal, since two points may meet
-_RIDGE = 1e-6  # of the coefficients fitted to values, for the same reason
+_OWN_SHARE = 1e-3  # weight of the functions themselves beside their values at the original points
+_CUT = 1e-12  # singular values below this share of the largest are left out
 _HELD = 2**25  # kernel values kept between the two passes of an iteration; more are computed twice
 
 
@@ -41,7 +44,7 @@ def move_points(
     whose gradient is that of :math:`\operatorname{tr}(B^\top K_{ZZ}B-2B^\top G)` at the fixed
     coefficients :math:`B=K_{ZZ}^{-1}G`: matrix products. L-BFGS moves all points at once. The final
     coefficients are those that come closest to the values of the functions at all :math:`x_i`,
-    because predictions are made from values.
+    because predictions are made from values, and by a thousandth to the functions themselves.
 
     >>> import numpy as np
     >>> from isthmus.kernels import Gaussian
@@ -52,6 +55,9 @@ def move_points(
     """
     X, Z = np.asarray(X, dtype=float), np.array(Z, dtype=float)
     shape, blocks = Z.shape, list(block_slices(len(X), len(Z)))
+    kernel = kernel.resolve(X)
+    kernel(Z, X[:1])  # looked at here; what follows is within the same rows
+    parts = [(X[rows], A[rows], kernel.against(X[rows])) for rows in blocks]
     values = KernelGram(kernel, X).dot(A)
     length = float(np.sum(A * values))
 
@@ -59,16 +65,16 @@ def move_points(
         Z = flat.reshape(shape)
         held: list[Array | None] = []
         G = np.zeros((len(Z), A.shape[1]))
-        for rows in blocks:
-            C = kernel(Z, X[rows])
-            G += C @ A[rows]
+        for _, own, kernels in parts:
+            C = kernels(Z)
+            G += product(C, own)
             held.append(C if len(X) * len(Z) <= _HELD else None)
-        K = kernel(Z)
+        K = kernel.gram(Z, Z)
         B = _solve(K, G)
         # The diagonal of K changes with both of its arguments, as every pair does.
-        slope = kernel.weighted_gradient(Z, Z, B @ B.T, K)
-        for rows, kept in zip(blocks, held, strict=True):
-            slope -= kernel.weighted_gradient(Z, X[rows], B @ A[rows].T, kept)
+        slope = kernel.weighted_gradient(Z, Z, product(B, B.T), K)
+        for (rows, own, _), kept in zip(parts, held, strict=True):
+            slope -= kernel.weighted_gradient(Z, rows, product(B, own.T), kept)
         return 1.0 - float(np.sum(G * B)) / length, 2.0 * slope.ravel() / length
 
     found = minimize(
@@ -91,20 +97,40 @@ def _fit_to_values(
     length: float,
     blocks: list[slice],
 ) -> tuple[Array, float]:
-    K = kernel(Z)
-    normal, right, G = np.zeros_like(K), np.zeros((len(Z), A.shape[1])), 0.0
+    """Coefficients that come closest to the values, and by a small share to the functions.
+
+    Least squares for values alone would fit those at a few points and nothing between them; a ridge
+    towards zero would take away what machines with large coefficients of both signs are made of.
+    """
+    K, p = kernel(Z), len(Z)
+    triangle, G, squares = np.zeros((0, p + A.shape[1])), np.zeros((p, A.shape[1])), 0.0
     for rows in blocks:
         C = kernel(Z, X[rows])
-        normal += C @ C.T
-        right += C @ values[rows]
-        G = G + C @ A[rows]
-    ridge = _RIDGE * np.trace(normal) / np.trace(K)
-    B = _solve(normal + ridge * K, right)
+        G += product(C, A[rows])
+        squares += float(np.sum(C**2))
+        below = np.hstack([C.T, values[rows]])
+        # Not normal equations: of small singular values squares would leave nothing.
+        triangle = np.asarray(np.linalg.qr(np.vstack([triangle, below]), mode="r"))
+    L = _factor(K)
+    share = np.sqrt(_OWN_SHARE * squares / np.trace(K))
+    own = share * np.hstack([L.T, linalg.solve_triangular(L, G, lower=True)])
+    both = np.vstack([triangle, own])
+    B: Array = linalg.lstsq(both[:, :p], both[:, p:], cond=_CUT)[0]
     error = length - 2.0 * float(np.sum(B * G)) + float(np.sum(B * (K @ B)))
     return B, max(error / length, 0.0)
 
 
 def _solve(K: Array, G: Array) -> Array:
-    K = K + _NUGGET * np.mean(K.diagonal()) * np.eye(len(K))
-    solution: Array = cho_solve((cholesky(K, lower=True), True), G)
-    return solution
+    solution, _ = lapack.dpotrs(_factor(K), G, lower=1)
+    return np.asarray(solution)
+
+
+def _factor(K: Array) -> Array:
+    """The triangular root of K with a nugget."""
+    K = np.array(K, order="F")
+    K.flat[:: len(K) + 1] += _NUGGET * np.mean(K.diagonal())
+    # A step of the search takes less time than the checks around this.
+    factor, failed = lapack.dpotrf(K, lower=1, overwrite_a=1)
+    if failed or not np.isfinite(factor).all():
+        raise linalg.LinAlgError("The kernel matrix of the moved points is not positive definite.")
+    return np.asarray(factor)
