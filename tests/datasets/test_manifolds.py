@@ -88,6 +88,15 @@ def test_ends_and_rims_count():
     assert_allclose(distance_to_manifold(Y, "swiss_roll", height=34.0), 0.0, atol=1e-4)
 
 
+def test_points_by_arc_are_spread_evenly_over_the_length_of_the_spiral():
+    Y, t = make_noisy_spiral(20_000, noise=0.0, spacing="arc", random_state=0)
+    assert distance_to_manifold(Y, "spiral").max() < 1e-6
+    gone = np.linalg.norm(np.diff(Y[np.argsort(t)], axis=0), axis=1).cumsum()
+    # The law of shares gone is uniform: the bound of Kolmogorov and Smirnov at 1e-6.
+    assert np.abs(gone / gone[-1] - np.linspace(0, 1, len(gone))).max() < 2.7 / np.sqrt(len(gone))
+    assert np.mean(t < 0.5) < 0.35  # the inner winding is the shorter one
+
+
 def test_outliers_are_moved_along_their_ray():
     Y, _ = make_half_circle(100, noise=0.0, n_outliers=10, random_state=0)
     radius = np.linalg.norm(Y, axis=1)

@@ -28,8 +28,9 @@ def make_noisy_spiral(
         Half the width of uniform noise, the standard deviation of the other laws.
     law : {"uniform", "gaussian", "laplacian"}, default="uniform"
         Law of the noise.
-    spacing : {"regular", "random"}, default="regular"
-        Whether t is equidistant or drawn from the uniform law.
+    spacing : {"regular", "random", "arc"}, default="regular"
+        Whether t is equidistant, drawn from the uniform law, or drawn so that the points are
+        spread evenly over the length of the curve.
     random_state : int, RandomState instance or None, default=None
         Seed.
 
@@ -47,7 +48,10 @@ def make_noisy_spiral(
     True
     """
     rng = check_random_state(random_state)
-    t = _parameter(n_samples, spacing, rng)
+    if spacing == "arc":
+        t = _even_along("spiral", rng.uniform(size=n_samples))
+    else:
+        t = _parameter(n_samples, spacing, rng)
     Y = _spiral(t)
     return Y + _noise(law, noise, Y.shape, rng), t
 
@@ -308,6 +312,13 @@ def _parameter(n_samples, spacing, rng):
     if spacing == "random":
         return rng.uniform(size=n_samples)
     raise ValueError(f"The spacing must be 'regular' or 'random'. Got {spacing!r} instead.")
+
+
+def _even_along(manifold, shares):
+    """Parameters in [0, 1] at which these shares of a curve's length have been gone."""
+    curve, _ = _curve_and_tree(manifold)
+    length = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(curve, axis=0), axis=1))])
+    return np.interp(shares, length / length[-1], np.linspace(0, 1, N_CURVE))
 
 
 def _noise(law, size, shape, rng):
