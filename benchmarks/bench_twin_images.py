@@ -6,6 +6,7 @@ from sklearn.model_selection import KFold
 from benchmarks._harness import Unavailable, benchmark
 from benchmarks.bench_twin import PEERS, contest
 from isthmus.datasets import DataNotAvailable, load_poser, load_usps_roweis
+from isthmus.structured import TwinSearch
 
 N_USPS_TRAIN, N_USPS_TEST = 7425, 2475
 
@@ -40,7 +41,7 @@ def _usps(n_train=N_USPS_TRAIN, n_test=N_USPS_TEST):
     shared=True,
 )
 def usps(name):
-    return contest(name, _usps(), 3, n_restarts=1)
+    return contest(name, _usps(), 3, search=TwinSearch(n_init=1))
 
 
 @benchmark(

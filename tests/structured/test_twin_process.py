@@ -22,10 +22,11 @@ from isthmus.structured.twin.bridge import (
     exact_bridge,
     hsic_bridge,
     landmark_bridge,
-    positive_inverse,
 )
+from isthmus.structured.twin.inverse import positive_inverse
+from isthmus.structured.twin.landscape import Landscape, box_around
 from isthmus.structured.twin.neighbors import NeighborBridge
-from isthmus.structured.twin.search import box_around, search_outputs
+from isthmus.structured.twin.search import search_outputs
 from isthmus.structured.twin.tuning import most_likely_parameters, negative_log_likelihood
 
 CRITERIA = ("kl", "inverse_kl", "hsic")
@@ -307,7 +308,8 @@ def test_batched_solution_is_that_of_scipy(pairs, new):
     bridge = exact_bridge("kl", SIDES, X, Y)
     query = bridge.query(new)
     accurate = TwinSearch(n_init=1, tol=1e-7, max_iter=300)
-    found = search_outputs(query, SIDES.y_kernel, Y, 0.05, box_around(Y, 0.2), accurate)
+    land = Landscape(SIDES.y_kernel, Y, 0.05, box_around(Y, 0.2))
+    found = search_outputs(query, land, accurate)
     for i, x in enumerate(new):
         one = bridge.query(x[None])
 

@@ -5,7 +5,7 @@ import pytest
 
 from isthmus.kernels import Gaussian
 from isthmus.structured import TwinGaussianProcess
-from isthmus.structured.twin import choice
+from isthmus.structured.twin import trials
 from isthmus.structured.twin.recall import Recall
 
 
@@ -26,7 +26,7 @@ def test_recalled_sides_change_no_choice(monkeypatch, criterion, x_kernel):
         def __call__(self, name, key, make):
             return make()
 
-    monkeypatch.setattr(choice, "Recall", NothingKept)
+    monkeypatch.setattr(trials, "Recall", NothingKept)
     found = TwinGaussianProcess(criterion=criterion, x_kernel=x_kernel).fit(X, Y)
     assert fast[:3] == (found.cv_error_, found.alpha_x_, found.alpha_y_)
     np.testing.assert_array_equal(fast[3], found.predict(X[:5]))

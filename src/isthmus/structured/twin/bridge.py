@@ -36,6 +36,8 @@ from isthmus.structured.twin.formulas import (
     kl_table,
     quadratic_forms,
 )
+from isthmus.structured.twin.inverse import OutputInverse, positive_factor, positive_inverse
+from isthmus.structured.twin.levels import Levels
 from isthmus.typing import Array, IntArray, Objects
 
 
@@ -49,6 +51,17 @@ class TwinQuery(NamedTuple):
     to_nats: Callable[[Array], Array]  # values of the criterion in their final unit
     # Of rows g and g_yy of answers: how far these are from the mean of the input process.
     mismatch: Callable[[Array, Array], Array] | None = None
+    levels: Levels | None = None  # of a search on two levels, where there is one
+
+
+class AskedInputs(NamedTuple):
+    """What the training inputs say of new ones, whatever the outputs are."""
+
+    k_x: Array
+    k_xx: Array
+    u: Array
+    eta: Array
+    start: Array | None
 
 
 # Quadratic forms of trial outputs that are the same for all queries.
@@ -80,7 +93,7 @@ class ExactBridge:
     inputs: Objects
     outputs: Objects
     factor: Any  # Cholesky of K
-    Q: Array  # G⁻¹
+    inverse: OutputInverse
     M: Array | None  # G⁻¹KG⁻¹, of the inverse criterion
 
     def __getstate__(self) -> dict[str, Any]:
@@ -91,15 +104,20 @@ class ExactBridge:
     def tried_forms(self) -> Forms:
         """Of the outputs that are tried as starts, kept from one prediction to the next."""
         g = self.sides.y_kernel.gram(tried_outputs(self.outputs), self.outputs)
-        return quadratic_forms(g, (self.Q,) if self.M is None else (self.Q, self.M))
+        gQg = np.einsum("ij,ij->i", g, self.inverse.rows(g))
+        return (gQg,) if self.M is None else (gQg, *quadratic_forms(g, (self.M,)))
 
     def query(self, X: Objects) -> TwinQuery:
-        x_kernel, y_kernel, x_noise, y_noise = self.sides
-        k_x = x_kernel.gram(X, self.inputs)
-        k_xx = x_kernel.diag(X) + x_noise
-        u = linalg.cho_solve(self.factor, k_x.T, check_finite=False).T
-        eta = np.maximum(k_xx - np.einsum("ij,ij->i", k_x, u), x_noise)
-        start = ridge_start(u, self.outputs) if y_kernel.vectors else None
+        return self.judged(self.asked(X))
+
+    def asked(self, X: Objects) -> AskedInputs:
+        """What the inputs alone determine."""
+        return ask_inputs(self.sides, self.factor, self.inputs, self.outputs, X)
+
+    def judged(self, asked: AskedInputs) -> TwinQuery:
+        """How trial outputs of these inputs will be judged."""
+        y_kernel, y_noise = self.sides.y_kernel, self.sides.y_noise
+        k_x, k_xx, u, eta, start = asked
 
         @cache
         def uGu() -> Array:
@@ -113,7 +131,8 @@ class ExactBridge:
             return distance_from_mean(g, g_yy, u, uGu())
 
         if self.kind == "inverse_kl":
-            judges = shared_inverse_kl(self.Q, self.M, product(k_x, self.Q), k_xx, y_noise)
+            Q = self.inverse.matrix
+            judges = shared_inverse_kl(Q, self.M, product(k_x, Q), k_xx, y_noise)
             return TwinQuery(
                 *judges, start, eta, partial(inverse_added_divergence, eta=eta), mismatch
             )
@@ -122,7 +141,21 @@ class ExactBridge:
             with_noise = uGu() + y_noise * np.einsum("ij,ij->i", u, u)
             return added_divergence(values, with_noise, eta)
 
-        return TwinQuery(*shared_kl(self.Q, u, eta, y_noise), start, eta, to_nats, mismatch)
+        judges = shared_kl(self.inverse.rows, u, eta, y_noise)
+        levels = Levels(u, eta, y_noise, self.inverse)
+        return TwinQuery(*judges, start, eta, to_nats, mismatch, levels)
+
+
+def ask_inputs(
+    sides: TwinSides, factor: Any, inputs: Objects, outputs: Objects, X: Objects
+) -> AskedInputs:
+    """What the training inputs, whose Gram matrix is factored, say of new ones."""
+    k_x = sides.x_kernel.gram(X, inputs)
+    k_xx = sides.x_kernel.diag(X) + sides.x_noise
+    u = linalg.cho_solve(factor, k_x.T, check_finite=False).T
+    eta = np.maximum(k_xx - np.einsum("ij,ij->i", k_x, u), sides.x_noise)
+    start = ridge_start(u, outputs) if sides.y_kernel.vectors else None
+    return AskedInputs(k_x, k_xx, u, eta, start)
 
 
 def ridge_start(u: Array, Y: Array) -> Array:
@@ -134,21 +167,16 @@ def ridge_start(u: Array, Y: Array) -> Array:
 class InputFactor(NamedTuple):
     """The inputs' Gram matrix with its noise, factored."""
 
-    factor: Any
+    factor: Any  # None where new inputs have been asked already
     K: Array | None  # itself, where the criterion needs it
 
 
 def factor_inputs(kind: str, sides: TwinSides, X: Objects) -> InputFactor:
     """Factor the Gram matrix of the inputs."""
-    K = checked_gram(sides.x_kernel, X, X, "the inputs")
+    K = checked_gram(sides.x_kernel, X, X, "the inputs", exact=kind == "inverse_kl")
     K.flat[:: len(K) + 1] += sides.x_noise
     kept = K.copy() if kind == "inverse_kl" else None
     return InputFactor(positive_factor(K, "inputs"), kept)
-
-
-def invert_outputs(sides: TwinSides, Y: Objects) -> Array:
-    """Inverse of the outputs' Gram matrix with its noise."""
-    return positive_inverse(checked_gram(sides.y_kernel, Y, Y, "the outputs"), sides.y_noise)
 
 
 def exact_bridge(
@@ -157,13 +185,17 @@ def exact_bridge(
     X: Objects,
     Y: Objects,
     inputs: InputFactor | None = None,
-    Q: Array | None = None,
+    inverse: OutputInverse | None = None,
 ) -> ExactBridge:
     """Factor the Gram matrices of all training pairs, but for what is given."""
     inputs = factor_inputs(kind, sides, X) if inputs is None else inputs
-    Q = invert_outputs(sides, Y) if Q is None else Q
-    M = None if inputs.K is None else product(product(Q, inputs.K), Q)
-    return ExactBridge(sides, kind, X, Y, inputs.factor, Q, M)
+    if inverse is None:
+        inverse = OutputInverse(sides.y_kernel, Y, sides.y_noise)
+        inverse.factor  # noqa: B018  what cannot be inverted is refused here
+    M = None
+    if inputs.K is not None:
+        M = product(product(inverse.matrix, inputs.K), inverse.matrix)
+    return ExactBridge(sides, kind, X, Y, inputs.factor, inverse, M)
 
 
 @dataclass(frozen=True)
@@ -249,7 +281,8 @@ class LandmarkBridge:
         def to_nats(values: Array) -> Array:
             return added_divergence(values, np.einsum("ij,ij->i", product(psi, self.M), psi), eta)
 
-        return TwinQuery(*shared_kl(self.Q, linear, eta, y_noise), start, eta, to_nats, mismatch)
+        judges = shared_kl(lambda g: symmetric_product(self.Q, g.T).T, linear, eta, y_noise)
+        return TwinQuery(*judges, start, eta, to_nats, mismatch)
 
 
 class PairMoments(NamedTuple):
@@ -307,14 +340,16 @@ def landmark_bridge(
     return LandmarkBridge(sides, kind, Zx, Zy, x_root, A, x_rest, Q, M, PC, y_root, ridge, mean)
 
 
-def shared_kl(Q: Array, u: Array, eta: Array, floor: float) -> tuple[RowCriterion, CriterionTable]:
+def shared_kl(
+    times_Q: Callable[[Array], Array], u: Array, eta: Array, floor: float
+) -> tuple[RowCriterion, CriterionTable]:
     """The KL criterion of queries that share the reference outputs."""
 
     def judge(g: Array, g_yy: Array, rows: IntArray) -> CriterionValues:
-        return kl_criterion(g, g_yy, symmetric_product(Q, g.T).T, u[rows], eta[rows], floor)
+        return kl_criterion(g, g_yy, times_Q(g), u[rows], eta[rows], floor)
 
     def table(g: Array, g_yy: Array, forms: Forms = None) -> Array:
-        (gQg,) = forms or quadratic_forms(g, (Q,))
+        (gQg,) = forms or (np.einsum("ij,ij->i", g, times_Q(g)),)
         return kl_table(g, g_yy, gQg, u, eta, floor)
 
     return judge, table
@@ -340,27 +375,3 @@ def shared_inverse_kl(
 def feature_root(kernel: Kernel, Z: Objects) -> Array:
     r"""Matrix :math:`R` with :math:`R^\top k(Z,x)` features that reproduce the kernel on ``Z``."""
     return inverse_root(kernel.gram(Z, Z))[0]
-
-
-def positive_factor(K: Array, whose: str) -> Any:
-    """Cholesky factor, in place."""
-    try:
-        return linalg.cho_factor(K.T, lower=True, overwrite_a=True, check_finite=False)
-    except linalg.LinAlgError as error:
-        raise ValueError(
-            f"The Gram matrix of the {whose} is not positive definite. Raise their alpha, or use a "
-            'kernel that is positive definite (Transformed with validity="clip").'
-        ) from error
-
-
-def positive_inverse(G: Array, noise: float) -> Array:
-    """Inverse of ``G + noise I``, so that each later step is one product; ``G`` is used up."""
-    G.flat[:: len(G) + 1] += noise
-    factor = positive_factor(G, "outputs")[0]
-    inverse = linalg.lapack.dpotri(factor, lower=True, overwrite_c=True)[0].T
-    # Row-major now, with the upper triangle filled: mirror it without a copy of the whole.
-    for rows in block_slices(len(inverse), len(inverse)):
-        inverse[rows, : rows.start] = inverse[: rows.start, rows].T
-        square = np.triu(inverse[rows, rows])
-        inverse[rows, rows] = square + np.triu(square, 1).T
-    return np.asarray(inverse)

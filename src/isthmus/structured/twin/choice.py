@@ -1,36 +1,19 @@
-"""Kernels, noises and representation of a twin process, from its parameters and its data."""
+"""The choice of widths, noises and degrees that a twin process was not given."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.model_selection import KFold
 from sklearn.utils import check_random_state
 
-from isthmus._checks import refusal
-from isthmus._memory import require_memory
 from isthmus.blocks.sampling import sample_rows
-from isthmus.kernels.base import Kernel
-from isthmus.kernels.definiteness import check_sample
 from isthmus.kernels.objects import n_objects, take
-from isthmus.kernels.resolve import as_kernel
 from isthmus.kernels.vectors.gaussian import Gaussian
-from isthmus.kernels.vectors.width import median_distance
-from isthmus.linalg.threads import threads_for
 from isthmus.regression.selection import Selection, as_selection
-from isthmus.structured.twin.bridge import (
-    TwinSides,
-    exact_bridge,
-    factor_inputs,
-    hsic_bridge,
-    invert_outputs,
-    landmark_bridge,
-)
 from isthmus.structured.twin.learner import degrees_of
-from isthmus.structured.twin.neighbors import NeighborBridge
-from isthmus.structured.twin.recall import Recall
-from isthmus.structured.twin.search import TwinSearch, best_outputs, box_around
+from isthmus.structured.twin.sides import kernel_or_gaussian
+from isthmus.structured.twin.trials import Trials, make_folds
 from isthmus.structured.twin.tuning import (
     NOISES,
     SCALES,
@@ -43,114 +26,8 @@ from isthmus.structured.twin.tuning import (
 # widths, shares of the kernel's diagonal as noise.
 START = {"x_scale": 1.0, "y_scale": 0.5, "alpha_x": 1e-2, "alpha_y": 1.0}
 HSIC_START = {**START, "x_scale": 0.25, "y_scale": 0.25}
-# Rough solutions are enough to compare settings.
-ROUGH = TwinSearch(n_init=1, tol=1e-2, max_iter=30)
-MAX_HELD_OUT = 150
 N_FOLDS = 3
 MAX_PAIRS = 500
-
-
-def kernel_or_gaussian(slot: Any, scale: float | None = None) -> Kernel:
-    """The kernel that was given, or a Gaussian whose width is a multiple of the median distance."""
-    if slot is not None:
-        return as_kernel(slot)
-    return Gaussian() if scale is None else Gaussian(width_factor=scale)
-
-
-def make_sides(
-    model: Any, X: Any, Y: Any, settings: Mapping[str, Any], recall: Recall | None = None
-) -> tuple[TwinSides, Any]:
-    """Kernels and noise of both sides, and the learner where their transforms are learned.
-
-    What does not depend on the settings is recalled from a trial before.
-    """
-    recall = recall or Recall()
-    x_kernel = _resolved(model.x_kernel, settings.get("x_scale"), X, recall, "x")
-    y_kernel = _resolved(model.y_kernel, settings.get("y_scale"), Y, recall, "y")
-    learner = None
-    if model.learner is not None:
-        learner = clone(model.learner).set_params(x_kernel=x_kernel, y_kernel=y_kernel)
-        degrees = {k: settings[k] for k in ("x_degree", "y_degree") if k in settings}
-        learner.set_params(**degrees).fit(X, Y)
-        x_kernel, y_kernel = learner.x_kernel_, learner.y_kernel_
-    noises = (
-        settings["alpha_x"] * float(np.mean(x_kernel.diag(X))),
-        settings["alpha_y"] * float(np.mean(y_kernel.diag(Y))),
-    )
-    # A kernel that is zero on all data leaves nothing to scale by.
-    tiny = float(np.finfo(np.float64).tiny)
-    return TwinSides(x_kernel, y_kernel, noises[0] or tiny, noises[1] or tiny), learner
-
-
-def _resolved(slot: Any, scale: float | None, X: Any, recall: Recall, side: str) -> Kernel:
-    if slot is None and scale is not None:
-        middle = recall(f"median {side}", None, lambda: median_distance(X))
-        return Gaussian(0.5 / (scale * middle) ** 2)
-    resolved: Kernel = recall(
-        f"kernel {side}", None, lambda: kernel_or_gaussian(slot, scale).resolve(X)
-    )
-    return resolved
-
-
-def make_bridge(model: Any, sides: TwinSides, X: Any, Y: Any) -> Any:
-    """All pairs, landmarks, or neighbours, as the parameters say."""
-    found = _approximate_bridge(model, sides, X, Y)
-    return exact_bridge(model.criterion, sides, X, Y) if found is None else found
-
-
-def _trial_bridge(
-    model: Any, sides: TwinSides, X: Any, Y: Any, settings: Mapping[str, Any], recall: Recall
-) -> Any:
-    """The bridge of one trial, with the side that it shares with the trial before."""
-    found = _approximate_bridge(model, sides, X, Y)
-    if found is not None:
-        return found
-    if model.learner is not None:  # whose transforms depend on both sides
-        return exact_bridge(model.criterion, sides, X, Y)
-    inputs = recall(
-        "inputs",
-        (settings.get("x_scale"), settings["alpha_x"]),
-        lambda: factor_inputs(model.criterion, sides, X),
-    )
-    key = settings.get("y_scale"), settings["alpha_y"]
-    Q = recall("outputs", key, lambda: invert_outputs(sides, Y))
-    return exact_bridge(model.criterion, sides, X, Y, inputs, Q)
-
-
-def _approximate_bridge(model: Any, sides: TwinSides, X: Any, Y: Any) -> Any:
-    """A bridge that holds no Gram matrix of all pairs; None where the parameters ask for one."""
-    n = n_objects(X)
-    local = model.n_neighbors is not None and model.n_neighbors < n
-    if local or model.criterion == "hsic":
-        check_sample(sides.x_kernel, X, "the inputs")
-        check_sample(sides.y_kernel, Y, "the outputs")
-    if local:
-        return NeighborBridge(sides, model.criterion, X, Y, model.n_neighbors)
-    if model.criterion == "hsic":
-        return hsic_bridge(sides, X, Y)
-    landmarks_only = model.n_landmarks is not None and model.n_landmarks < n
-    if not landmarks_only:
-        # K, the inverse of G, and for the inverse criterion their products.
-        require_memory(
-            model,
-            8.0 * n**2 * (5 if model.criterion == "inverse_kl" else 3),
-            what=f"the Gram matrices of {n} pairs",
-            avoid="Set n_landmarks or n_neighbors.",
-        )
-    if model.n_landmarks is not None and model.n_landmarks < n:
-        landmarks = sample_rows(n, model.n_landmarks, check_random_state(model.random_state))
-        return landmark_bridge(model.criterion, sides, X, Y, landmarks)
-    return None
-
-
-def as_twin_search(model: Any) -> TwinSearch:
-    """The search that the parameter stands for, checked."""
-    if model.search is None:
-        return TwinSearch()
-    if not isinstance(model.search, TwinSearch):
-        raise TypeError(refusal(model, "search", "a TwinSearch or None", model.search))
-    model.search.check()
-    return model.search
 
 
 def as_twin_selection(model: Any) -> Selection:
@@ -180,11 +57,8 @@ def choose_settings(
     X, Y = take(X, rows), take(Y, rows)
     if model.tune == "ml":
         return settings | _maximize_likelihood(model, X, Y, knobs), None
-    folds = _make_folds(selection, X, Y)
-    with threads_for(n_objects(X) ** 3 / 3):
-        chosen, error = pattern_search(
-            lambda trial: _held_out_error(model, folds, candidates, settings | dict(trial)), knobs
-        )
+    trials = Trials(model, make_folds(selection, X, Y), candidates)
+    chosen, error = pattern_search(lambda trial: trials.error(settings | dict(trial)), knobs)
     return settings | chosen, error
 
 
@@ -204,48 +78,6 @@ def _knobs(model: Any, begin: Mapping[str, float]) -> dict[str, Knob]:
             if len(degrees) > 1:
                 knobs[name] = Knob(degrees, 0)
     return knobs
-
-
-class Fold(NamedTuple):
-    """Known inputs and outputs, left-out ones, and what trials before found of the known."""
-
-    X: Any
-    Y: Any
-    new: Any
-    truth: Any
-    recall: Recall
-
-
-def _make_folds(selection: Selection, X: Any, Y: Any) -> list[Fold]:
-    """The folds of the pairs, with at most a few left-out pairs each."""
-    folds = []
-    for known, left in selection.splits(n_objects(X)):
-        left = left[:: -(-len(left) // MAX_HELD_OUT)]
-        pairs = take(X, known), take(Y, known), take(X, left), take(Y, left)
-        folds.append(Fold(*pairs, Recall()))
-    return folds
-
-
-def _held_out_error(
-    model: Any, folds: list[Fold], candidates: Any, settings: Mapping[str, Any]
-) -> float:
-    """Mean absolute error of left-out vectors; share of other objects that is wrong."""
-    errors, margin = [], as_twin_search(model).margin
-    for X, Y, new, truth, recall in folds:
-        try:
-            sides, _ = make_sides(model, X, Y, settings, recall)
-            bridge = _trial_bridge(model, sides, X, Y, settings, recall)
-        except ValueError:
-            return np.inf  # no process under these settings; where all fail, the last fit says why
-        vectors = sides.y_kernel.vectors
-        box = box_around(Y, margin) if vectors and candidates is None else None
-        tried = Y if candidates is None else candidates
-        guess = best_outputs(bridge, bridge.query(new), box, tried, ROUGH).outputs
-        if vectors:
-            errors.append(np.mean(np.abs(guess - truth)))
-        else:
-            errors.append(np.mean([a != b for a, b in zip(guess, truth, strict=True)]))
-    return float(np.mean(errors))
 
 
 def _maximize_likelihood(model: Any, X: Any, Y: Any, knobs: Mapping[str, Any]) -> dict[str, Any]:

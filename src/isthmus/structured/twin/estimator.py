@@ -25,16 +25,16 @@ from isthmus.kernels.objects import check_collection, n_objects, take
 from isthmus.linalg.threads import threads_for
 from isthmus.regression.selection import CRITERIA as CRITERIA_OF_CHOICE
 from isthmus.structured.twin.bridge import TwinQuery
-from isthmus.structured.twin.choice import (
+from isthmus.structured.twin.choice import as_twin_selection, choose_settings
+from isthmus.structured.twin.landscape import box_around
+from isthmus.structured.twin.learner import A_KERNEL, TwinKernelLearner, as_double, check_pairs
+from isthmus.structured.twin.search import TwinSearch, best_outputs
+from isthmus.structured.twin.sides import (
     as_twin_search,
-    as_twin_selection,
-    choose_settings,
     kernel_or_gaussian,
     make_bridge,
     make_sides,
 )
-from isthmus.structured.twin.learner import A_KERNEL, TwinKernelLearner, as_double, check_pairs
-from isthmus.structured.twin.search import TwinSearch, best_outputs, box_around
 from isthmus.typing import Array, BoolArray
 
 CRITERIA = ("kl", "hsic", "inverse_kl")

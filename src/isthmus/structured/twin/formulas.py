@@ -32,7 +32,13 @@ CriterionTable = Callable[..., Array]
 
 
 def kl_criterion(
-    g: Array, g_yy: Array, Qg: Array, u: Array, eta: Array, floor: float
+    g: Array,
+    g_yy: Array,
+    Qg: Array,
+    u: Array,
+    eta: Array,
+    floor: float,
+    explained: Array | None = None,
 ) -> CriterionValues:
     r"""Divergence of the bordered Gaussians, from outputs to inputs.
 
@@ -40,9 +46,11 @@ def kl_criterion(
 
     with :math:`u=K^{-1}k_x`, :math:`\eta=k_{xx}-k_x^\top u` and :math:`Q=G^{-1}`. Up to a constant
     it is :math:`2\eta\,\mathrm{KL}(\mathcal N(0,G_{Y\cup y})\,\|\,\mathcal N(0,K_{X\cup x}))`
-    [BoSminchisescu2010]_.
+    [BoSminchisescu2010]_. ``explained`` stands for :math:`g^\top Qg` where it is given.
     """
-    s = np.maximum(g_yy - np.einsum("ij,ij->i", g, Qg), floor)
+    if explained is None:
+        explained = np.einsum("ij,ij->i", g, Qg)
+    s = np.maximum(g_yy - explained, floor)
     value = g_yy - 2 * np.einsum("ij,ij->i", u, g) - eta * np.log(s)
     by_row = (2 * eta / s)[:, None] * Qg
     by_row -= 2 * u

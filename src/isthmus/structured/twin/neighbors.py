@@ -12,8 +12,6 @@ from isthmus.structured.twin.bridge import (
     TwinQuery,
     TwinSides,
     hsic_query,
-    positive_factor,
-    positive_inverse,
     ridge_start,
 )
 from isthmus.structured.twin.formulas import (
@@ -28,6 +26,7 @@ from isthmus.structured.twin.formulas import (
     kl_table,
     quadratic_forms,
 )
+from isthmus.structured.twin.inverse import positive_factor, positive_inverse
 from isthmus.typing import Array, IntArray, Objects
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Hashable
 from typing import Any
 
-# Most recent results that are kept for each name: the best so far and the one that is tried.
-N_KEPT = 2
+# Most recent results that are kept for each name: the best so far and one step to either side.
+N_KEPT = 3
 
 
 class Recall:

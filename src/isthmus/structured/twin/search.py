@@ -2,23 +2,21 @@
 
 from dataclasses import dataclass
 from functools import partial, reduce
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from isthmus._parameters import Constraint, check_parameters, integer, real
 from isthmus._piece import Piece
 from isthmus.blocks.slices import block_slices
-from isthmus.kernels.base import Kernel
 from isthmus.kernels.objects import object_array, take
-from isthmus.optimize.batched_lbfgs import minimize_rows
 from isthmus.structured.twin.bridge import Forms, TwinQuery, tried_outputs
-from isthmus.typing import Array, BoolArray, IntArray, Objects
+from isthmus.structured.twin.landscape import Landscape, OutputBox
+from isthmus.structured.twin.levels import LEAST_ROWS, descend, exact_descent, rough_descent
+from isthmus.typing import Array, BoolArray, Objects
 
 # Starts of one query must differ: outputs this similar count as one.
 SIMILAR = 0.5
-# Longest first step, in units of the spread of the outputs: starts are nearer to the answer.
-FIRST_LENGTH = 0.3
 
 
 @dataclass(kw_only=True)
@@ -75,22 +73,6 @@ class FoundOutputs(NamedTuple):
     converged: BoolArray
 
 
-class OutputBox(NamedTuple):
-    """The region where outputs may lie, and the length that counts as one."""
-
-    low: Array
-    high: Array
-    unit: float
-
-
-def box_around(Y: Array, margin: float) -> OutputBox:
-    """The range of every column with a margin on both sides, as a share of it."""
-    low, high = Y.min(axis=0), Y.max(axis=0)
-    slack = margin * (high - low)
-    unit = float(np.sqrt(Y.var(axis=0).sum()))
-    return OutputBox(low - slack, high + slack, unit if unit > 0 else 1.0)
-
-
 def best_outputs(
     bridge: Any,
     query: TwinQuery,
@@ -98,15 +80,18 @@ def best_outputs(
     candidates: Objects,
     search: TwinSearch,
     *,
+    rough: bool = False,
     verbose: int = 0,
 ) -> FoundOutputs:
-    """The best vectors in the box; without one, the best of the candidates."""
+    """The best vectors in the box; without one, the best of the candidates.
+
+    A rough search is content with the criterion of an inverse of low rank, where there is one.
+    """
     kernel, noise = bridge.sides.y_kernel, bridge.sides.y_noise
     if box is not None:
         forms = bridge.tried_forms if search.n_init > 1 else None
-        return search_outputs(
-            query, kernel, bridge.outputs, noise, box, search, forms=forms, verbose=verbose
-        )
+        land = Landscape(kernel, bridge.outputs, noise, box)
+        return search_outputs(query, land, search, forms=forms, rough=rough, verbose=verbose)
     table = query.table(kernel.gram(candidates, bridge.outputs), kernel.diag(candidates) + noise)
     best = table.argmin(axis=1)
     chosen = take(candidates, best)
@@ -116,45 +101,33 @@ def best_outputs(
 
 def search_outputs(
     query: TwinQuery,
-    kernel: Kernel,
-    reference: Array,
-    noise: float,
-    box: OutputBox,
+    land: Landscape,
     search: TwinSearch,
     *,
     forms: Forms = None,
+    rough: bool = False,
     verbose: int = 0,
 ) -> FoundOutputs:
     """Minimise the criterion of all queries together, from one start or several."""
     starts = [np.asarray(query.start)]
     if search.n_init > 1:
-        starts += _distinct_starts(query, kernel, reference, noise, search.n_init - 1, forms)
-    middle, values_at = (box.low + box.high) / 2, kernel.against(reference)
-    bounds = cast(Any, ((box.low - middle) / box.unit, (box.high - middle) / box.unit))
-
-    def value_and_gradient(V: Array, rows: IntArray) -> tuple[Array, Array]:
-        Y = middle + V * box.unit
-        g = values_at(Y)
-        found = query.criterion(g, kernel.diag(Y) + noise, rows % n)
-        slope = kernel.weighted_gradient(Y, reference, found.by_row, g)
-        slope += found.by_diagonal[:, None] * kernel.diag_gradient(Y)
-        return found.value, box.unit * slope
-
-    n = len(starts[0])
+        starts += _distinct_starts(query, land, search.n_init - 1, forms)
     # All starts of all queries side by side: row i belongs to query i modulo n.
-    result = minimize_rows(
-        value_and_gradient,
-        (np.concatenate(starts) - middle) / box.unit,
-        bounds=bounds,
-        tol=search.tol,
-        max_iter=search.max_iter,
-        scale=1.0,  # values are of the size of kernel values, whatever the batch
-        first_length=FIRST_LENGTH,
-        verbose=verbose,
-    )
-    outputs = np.clip(middle + result.x * box.unit, box.low, box.high)
+    n, x = len(starts[0]), land.scaled(np.concatenate(starts))
+    queries = np.tile(np.arange(n), len(starts))
+    options = {"tol": search.tol, "max_iter": search.max_iter, "verbose": verbose}
+    low = None
+    if query.levels is not None and len(x) >= LEAST_ROWS:
+        low = query.levels.inverse.low_rank
+    if query.levels is None or low is None:
+        found = exact_descent(land, query.criterion, x, queries, options)
+    elif rough:
+        found = rough_descent(land, query.levels, low, x, queries, options)
+    else:
+        found = descend(land, query.criterion, query.levels, low, x, queries, options)
+    outputs = land.outputs(found.x)
     ends = [
-        FoundOutputs(outputs[rows], result.value[rows], result.converged[rows])
+        FoundOutputs(outputs[rows], found.value[rows], found.converged[rows])
         for rows in block_slices(len(outputs), 1, block_size=n)
     ]
     return reduce(partial(_better, slack=search.tol**2), ends)
@@ -174,13 +147,11 @@ def _better(one: FoundOutputs, other: FoundOutputs, slack: float) -> FoundOutput
     )
 
 
-def _distinct_starts(
-    query: TwinQuery, kernel: Kernel, reference: Array, noise: float, n_starts: int, forms: Forms
-) -> list[Array]:
+def _distinct_starts(query: TwinQuery, land: Landscape, n_starts: int, forms: Forms) -> list[Array]:
     """The best of some reference outputs for each query, each different from those before it."""
-    tried = tried_outputs(reference)
+    kernel, tried = land.kernel, tried_outputs(land.reference)
     scale = kernel.diag(tried)
-    table = query.table(kernel.gram(tried, reference), scale + noise, forms)
+    table = query.table(kernel.gram(tried, land.reference), scale + land.noise, forms)
     starts = []
     for _ in range(n_starts):
         points = tried[table.argmin(axis=1)]

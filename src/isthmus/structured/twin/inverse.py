@@ -1,0 +1,172 @@
+r"""The inverse of the outputs' Gram matrix: exact, and of low rank but for the noise.
+
+With landmarks :math:`Z` among the outputs, :math:`\Phi=G_{nZ}L^{-\top}`, :math:`G_{ZZ}=LL^\top`,
+
+.. math:: (G+\nu I)^{-1}\approx(\Phi\Phi^\top+D)^{-1}=D^{-1}-AA^\top,\quad
+   A=D^{-1}\Phi M^{-\top},\ I+\Phi^\top D^{-1}\Phi=MM^\top,
+
+where the diagonal :math:`D` holds the noise and what landmarks leave of the diagonal of :math:`G`.
+
+Rows :math:`g=g(Y,y)` of trial outputs have :math:`\sum_i(v_i^\top g)^2/\lambda_i\le g_{yy}` in the
+eigenvectors of :math:`G`, so that those with :math:`\lambda_i\ll\nu` enter :math:`g^\top(G+\nu
+I)^{-1}g` with :math:`\lambda_i/\nu` and the difference of the two inverses with the square of it:
+where the noise is not small, a few landmarks give several digits.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import linalg
+
+from isthmus.blocks.slices import block_slices
+from isthmus.kernels.base import Kernel
+from isthmus.kernels.definiteness import checked_gram
+from isthmus.kernels.objects import n_objects, take
+from isthmus.linalg.products import inner_products, product, symmetric_product
+from isthmus.typing import Array, IntArray, Objects
+
+# Outputs up to which the inverse is formed: products with it are faster than solving.
+MOST_FORMED = 1000
+# Numbers of landmarks that are tried, and how many outputs there must be for each of them.
+RANKS, OUTPUTS_PER_LANDMARK = (32, 96, 288), 5
+# Largest error of what a trial output leaves unexplained, s, as a share of it, and on how many
+# outputs it is measured.
+TRUSTED, N_PROBED = 0.1, 16
+# Rounding errors of landmarks that repeat each other, as a share of the diagonal.
+JITTER = 1e-8
+
+
+class LowRankInverse(NamedTuple):
+    r"""The matrix :math:`D^{-1}-AA^\top`."""
+
+    A: Array
+    diagonal: Array
+
+    def rows(self, g: Array) -> Array:
+        """Products of the rows with the matrix."""
+        found = product(product(g, self.A), self.A.T)
+        return np.subtract(g * self.diagonal, found, out=found)
+
+
+@dataclass(frozen=True)
+class OutputInverse:
+    """The inverse of the Gram matrix of the outputs with its noise, made when it is asked for."""
+
+    kernel: Kernel
+    outputs: Objects
+    noise: float
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What follows from the factor is no part of what was learned.
+        kept = ("kernel", "outputs", "noise", "factor")
+        return {name: value for name, value in vars(self).items() if name in kept}
+
+    @cached_property
+    def _gram(self) -> Array:
+        # One half of it is read; both may differ by rounding errors.
+        return checked_gram(self.kernel, self.outputs, self.outputs, "the outputs", exact=False)
+
+    @cached_property
+    def factor(self) -> Any:
+        """Cholesky factor."""
+        G = self._gram
+        del vars(self)["_gram"]  # whose memory the factor takes
+        G.flat[:: len(G) + 1] += self.noise
+        return positive_factor(G, "outputs")
+
+    @cached_property
+    def matrix(self) -> Array:
+        """The inverse itself."""
+        return inverse_from(self.factor[0].copy(order="F"))
+
+    def rows(self, g: Array) -> Array:
+        """Products of the rows with the inverse."""
+        if g.shape[1] <= MOST_FORMED:
+            return symmetric_product(self.matrix, g.T).T
+        return np.asarray(linalg.cho_solve(self.factor, g.T, check_finite=False)).T
+
+    @cached_property
+    def low_rank(self) -> LowRankInverse | None:
+        """An inverse of low rank that can be trusted; None where the noise is too small."""
+        n = n_objects(self.outputs)
+        for rank in RANKS:
+            if rank * OUTPUTS_PER_LANDMARK > n:
+                break
+            low = low_rank_inverse(self.kernel, self.outputs, self.noise, rank)
+            if low is None:
+                break
+            if self.error_of(low) <= TRUSTED:
+                return low
+        return None
+
+    def error_of(self, low: LowRankInverse) -> float:
+        """Largest relative error of ``s`` on outputs that are spread over all."""
+        probed = take(self.outputs, spread(n_objects(self.outputs), N_PROBED, 0.3))
+        g = self.kernel.gram(probed, self.outputs)
+        rough = low.rows(g)
+        if "factor" in vars(self):
+            change = np.einsum("ij,ij->i", g, self.rows(g) - rough)
+        else:
+            # To first order in the difference of the inverses, without either factor.
+            rest = g - self.noise * rough - product(rough, self._gram)
+            change = np.einsum("ij,ij->i", rough, rest)
+        explained = np.einsum("ij,ij->i", g, rough) + change
+        s = np.maximum(self.kernel.diag(probed) + self.noise - explained, self.noise)
+        return float(np.max(np.abs(change) / s))
+
+
+def low_rank_inverse(
+    kernel: Kernel, outputs: Objects, noise: float, rank: int
+) -> LowRankInverse | None:
+    """The inverse by landmarks that are spread over the outputs; None where these fail."""
+    Z = take(outputs, spread(n_objects(outputs), rank))
+    W = kernel.gram(Z, Z)
+    W.flat[:: rank + 1] += JITTER * float(np.mean(W.diagonal()))
+    try:
+        L = linalg.cholesky(W, lower=True, check_finite=False)
+        C = kernel.gram(Z, outputs)
+        features = linalg.solve_triangular(L, C, lower=True, check_finite=False)
+        rest = kernel.diag(outputs) - np.einsum("ij,ij->j", features, features)
+        diagonal = 1 / (noise + np.maximum(rest, 0))
+        moments = inner_products(np.ascontiguousarray((features * np.sqrt(diagonal)).T))
+        moments.flat[:: rank + 1] += 1
+        M = linalg.cholesky(moments, lower=True, check_finite=False)
+    except linalg.LinAlgError:
+        return None
+    found = linalg.solve_triangular(M, features, lower=True, check_finite=False)
+    return LowRankInverse(np.ascontiguousarray((found * diagonal).T), diagonal)
+
+
+def spread(n: int, count: int, place: float = 0.5) -> IntArray:
+    """One of each of as many equal parts of n rows, at the same place of each."""
+    return ((np.arange(count) + place) * n / count).astype(int)
+
+
+def positive_factor(K: Array, whose: str) -> Any:
+    """Cholesky factor, in place."""
+    try:
+        return linalg.cho_factor(K.T, lower=True, overwrite_a=True, check_finite=False)
+    except linalg.LinAlgError as error:
+        raise ValueError(
+            f"The Gram matrix of the {whose} is not positive definite. Raise their alpha, or use a "
+            'kernel that is positive definite (Transformed with validity="clip").'
+        ) from error
+
+
+def positive_inverse(G: Array, noise: float) -> Array:
+    """Inverse of ``G + noise I``, so that each later step is one product; ``G`` is used up."""
+    G.flat[:: len(G) + 1] += noise
+    return inverse_from(positive_factor(G, "outputs")[0])
+
+
+def inverse_from(factor: Array) -> Array:
+    """Inverse from a lower Cholesky factor in column order, which is used up."""
+    inverse = linalg.lapack.dpotri(factor, lower=True, overwrite_c=True)[0].T
+    # Row-major now, with the upper triangle filled: mirror it without a copy of the whole.
+    for rows in block_slices(len(inverse), len(inverse)):
+        inverse[rows, : rows.start] = inverse[: rows.start, rows].T
+        square = np.triu(inverse[rows, rows])
+        inverse[rows, rows] = square + np.triu(square, 1).T
+    return np.asarray(inverse)

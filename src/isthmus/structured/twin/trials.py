@@ -1,0 +1,115 @@
+"""Errors of left-out predictions, by which settings of a twin process are compared."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from isthmus.kernels.objects import n_objects, take
+from isthmus.linalg.threads import in_threads, threads_for
+from isthmus.regression.selection import Selection
+from isthmus.structured.twin.bridge import (
+    AskedInputs,
+    InputFactor,
+    TwinQuery,
+    ask_inputs,
+    exact_bridge,
+    factor_inputs,
+)
+from isthmus.structured.twin.inverse import OutputInverse
+from isthmus.structured.twin.landscape import box_around
+from isthmus.structured.twin.recall import Recall
+from isthmus.structured.twin.search import TwinSearch, best_outputs
+from isthmus.structured.twin.sides import approximate_bridge, as_twin_search, make_sides
+
+# Rough solutions are enough to compare settings.
+ROUGH = TwinSearch(n_init=1, tol=1e-2, max_iter=30)
+MAX_HELD_OUT = 150
+# Known pairs from which folds are asked side by side.
+LEAST_SHARED = 400
+# Settings of the inputs that are remembered: a second round tries those of the first again.
+N_ASKED = 12
+
+
+class Fold(NamedTuple):
+    """Known inputs and outputs, left-out ones, and what trials before found of the known."""
+
+    X: Any
+    Y: Any
+    new: Any
+    truth: Any
+    recall: Recall
+    asked: Recall  # what the known inputs say of the left-out ones, which is small
+
+
+def make_folds(selection: Selection, X: Any, Y: Any) -> list[Fold]:
+    """The folds of the pairs, with at most a few left-out pairs each."""
+    folds = []
+    for known, left in selection.splits(n_objects(X)):
+        left = left[:: -(-len(left) // MAX_HELD_OUT)]
+        pairs = take(X, known), take(Y, known), take(X, left), take(Y, left)
+        folds.append(Fold(*pairs, Recall(), Recall(N_ASKED)))
+    return folds
+
+
+class Trials:
+    """Settings by the mean absolute error of left-out vectors; by the share of others wrong."""
+
+    def __init__(self, model: Any, folds: list[Fold], candidates: Any):
+        self.model, self.folds, self.candidates = model, folds, candidates
+        self.margin = as_twin_search(model).margin
+
+    def error(self, settings: Mapping[str, Any]) -> float:
+        """The mean error of all folds; infinite where there is no process under the settings."""
+        errors = np.empty(len(self.folds))
+
+        def ask(i: int) -> None:
+            errors[i] = self._fold_error(self.folds[i], settings)
+
+        n = max(n_objects(fold.X) for fold in self.folds)
+        try:
+            if n < LEAST_SHARED:
+                with threads_for(0):
+                    for i in range(len(self.folds)):
+                        ask(i)
+            else:
+                # A fold is long enough for a thread, and its calls to BLAS too short for two.
+                in_threads(ask, range(len(self.folds)))
+        except ValueError:
+            return np.inf  # where all settings fail, the last fit says why
+        return float(errors.mean())
+
+    def _fold_error(self, fold: Fold, settings: Mapping[str, Any]) -> float:
+        bridge, query = self._query(fold, settings)
+        vectors = bridge.sides.y_kernel.vectors
+        box = box_around(fold.Y, self.margin) if vectors and self.candidates is None else None
+        tried = fold.Y if self.candidates is None else self.candidates
+        guess = best_outputs(bridge, query, box, tried, ROUGH, rough=True).outputs
+        if vectors:
+            return float(np.mean(np.abs(guess - fold.truth)))
+        return float(np.mean([a != b for a, b in zip(guess, fold.truth, strict=True)]))
+
+    def _query(self, fold: Fold, settings: Mapping[str, Any]) -> tuple[Any, TwinQuery]:
+        """Bridge and queries of one trial, with the side that it shares with trials before."""
+        model, (X, Y, new, _, recall, _) = self.model, fold
+        sides, _ = make_sides(model, X, Y, settings, recall)
+        bridge = approximate_bridge(model, sides, X, Y)
+        if bridge is None and model.learner is not None:  # whose transforms depend on both sides
+            inverse = OutputInverse(sides.y_kernel, Y, sides.y_noise)
+            bridge = exact_bridge(model.criterion, sides, X, Y, inverse=inverse)
+        if bridge is not None:
+            return bridge, bridge.query(new)
+        x_key, y_key = ((settings.get(f"{side}_scale"), settings[f"alpha_{side}"]) for side in "xy")
+        inverse = recall("outputs", y_key, lambda: OutputInverse(sides.y_kernel, Y, sides.y_noise))
+        if not getattr(sides.y_kernel, "certain", False):
+            inverse.factor  # noqa: B018  the whole matrix tells whether it is one of a kernel
+        inputs = InputFactor(None, None)
+        if model.criterion == "inverse_kl":
+            inputs = recall("inputs", x_key, lambda: factor_inputs("inverse_kl", sides, X))
+
+        def ask() -> AskedInputs:
+            factor = inputs.factor or factor_inputs(model.criterion, sides, X).factor
+            return ask_inputs(sides, factor, X, Y, new)
+
+        bridge = exact_bridge(model.criterion, sides, X, Y, inputs, inverse)
+        return bridge, bridge.judged(fold.asked("inputs", x_key, ask))
