@@ -8,11 +8,12 @@ from isthmus_experiments import Covers, Outcome, Picture, Row, draws, experiment
 from isthmus_experiments.experiments._ukr import (
     LOSSES,
     distance,
-    fit_roll,
+    fit_from,
     reconstructions,
     spread_row,
     value_row,
 )
+from isthmus_experiments.experiments._ukr_starts import isomap_candidates
 
 # Means and standard deviations over the data sets.
 TABLE_5_4 = {
@@ -58,10 +59,12 @@ RAW_ROLL = {"gaussian": (0.401, 0.012), "laplacian": (0.366, 0.011)}
             "set"
         ),
     },
-    quick={"laws": ("gaussian",), "n_samples": 300, "n_sets": 1, "steps": 100},
-    full={"laws": ("gaussian", "laplacian"), "n_samples": 1000, "n_sets": 6, "steps": 1000},
+    quick={"laws": ("gaussian",), "n_samples": 300, "neighbourhoods": 2, "n_sets": 1,
+           "steps": 100},
+    full={"laws": ("gaussian", "laplacian"), "n_samples": 1000, "neighbourhoods": 6, "n_sets": 6,
+          "steps": 1000},
     draws={"n_sets": 100},
-)
+)  # fmt: skip
 def roll_losses(settings, seed, progress):
     cells = [(law, loss) for law in settings["laws"] for loss in LOSSES]
 
@@ -70,8 +73,9 @@ def roll_losses(settings, seed, progress):
         for law in settings["laws"]:
             Y, _ = make_noisy_swiss_roll(settings["n_samples"], law=law, random_state=seed + j)
             found[law] = distance(Y, "swiss_roll")
+            candidates = isomap_candidates(Y, 2, settings["neighbourhoods"])
             for loss in LOSSES:
-                model = fit_roll(Y, settings["steps"], seed, **LOSSES[loss])
+                model = fit_from(candidates, Y, settings["steps"], **LOSSES[loss])
                 sheet, share = _sampled_sheet(model, np.random.default_rng(seed + j))
                 away = distance(reconstructions(model), "swiss_roll")
                 found[f"{law}, {loss}"] = away, distance(sheet, "swiss_roll"), 100 * share

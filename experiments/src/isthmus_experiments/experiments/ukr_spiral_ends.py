@@ -7,6 +7,7 @@ from isthmus.manifold import Starts
 from isthmus.plotting import manifold_through
 from isthmus_experiments import Covers, Outcome, Picture, Row, draws, experiment
 from isthmus_experiments.experiments._ukr import (
+    SPIRAL,
     curve_points,
     mean_sd,
     penalty_weight,
@@ -35,8 +36,8 @@ END = 0.05  # share of the curve at either end
         "distance of the ends": "medians of 20 sets are judged, where the document shows one",
         "range of latent space": "no row of ours lies far outside, so none is drawn in",
     },
-    quick={"rows_left_out": (1, 24), "n_sets": 1, "steps": 100},
-    full={"rows_left_out": (1, 3, 7, 12, 18, 24), "n_sets": 20, "steps": 500},
+    quick={"rows_left_out": (1, 24), "n_sets": 1, "steps": 100, **SPIRAL},
+    full={"rows_left_out": (1, 3, 7, 12, 18, 24), "n_sets": 20, "steps": 500, **SPIRAL},
 )
 def spiral_ends(settings, seed, progress):
     ks = settings["rows_left_out"]
@@ -49,7 +50,7 @@ def spiral_ends(settings, seed, progress):
         )  # fmt: skip
 
     def draw(j):
-        Y, _ = make_noisy_spiral(random_state=seed + j)
+        Y, _ = make_noisy_spiral(spacing=settings["spacing"], random_state=seed + j)
         found = {f"{k}, 0": _measures(fit(Y, k)) for k in ks}
         return found | {f"{MOST}, {w:g}": _measures(fit(Y, MOST, w)) for w in WEIGHTS}
 
@@ -65,7 +66,7 @@ def spiral_ends(settings, seed, progress):
     rows += _rows(middle, ks)
 
     def drawn():
-        Y, _ = make_noisy_spiral(random_state=seed)
+        Y, _ = make_noisy_spiral(spacing=settings["spacing"], random_state=seed)
         models = {f"K = {MOST}": fit(Y, MOST), f"K = {MOST}, penalty 1e-4": fit(Y, MOST, 1e-4)}
         return {name: (Y, curve_points(m, 1500)) for name, m in models.items()}
 

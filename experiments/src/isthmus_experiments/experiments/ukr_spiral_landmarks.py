@@ -9,6 +9,7 @@ from isthmus.manifold import Landmarks, Starts
 from isthmus.plotting import manifold_through
 from isthmus_experiments import Covers, Outcome, Picture, Row, draws, experiment
 from isthmus_experiments.experiments._ukr import (
+    SPIRAL,
     curve_points,
     penalty_weight,
     published_fit,
@@ -42,10 +43,12 @@ PENALTY = 0.001
             "to remove"
         ),
     },
-    quick={"landmarks": (30,), "n_sets": 1, "steps": 60},
-    full={"landmarks": (30, 50, 100), "n_sets": 10, "steps": 1000},
+    quick={"landmarks": (30,), "n_sets": 1, "steps": 60, **SPIRAL},
+    full={"landmarks": (30, 50, 100), "n_sets": 10, "steps": 1000, **SPIRAL},
 )
 def spiral_landmarks(settings, seed, progress):
+    law = {"noise": 0.05, "law": "gaussian", "spacing": settings["spacing"]}
+
     def fit(Y, n, weight, steps=settings["steps"]):
         return published_fit(
             Y, 1, steps=steps, init=Starts("isomap", 4), seed=seed, density_kernel="gaussian",
@@ -54,7 +57,7 @@ def spiral_landmarks(settings, seed, progress):
         )  # fmt: skip
 
     def draw(j):
-        Y, _ = make_noisy_spiral(500, noise=0.05, law="gaussian", random_state=seed + j)
+        Y, _ = make_noisy_spiral(500, **law, random_state=seed + j)
         return {
             f"{n}, {name}": signed_distance(curve_points(fit(Y, n, weight), 1000), "spiral")
             for n in settings["landmarks"]
@@ -78,7 +81,7 @@ def spiral_landmarks(settings, seed, progress):
     )  # fmt: skip
 
     def drawn():
-        Y, _ = make_noisy_spiral(500, noise=0.05, law="gaussian", random_state=seed)
+        Y, _ = make_noisy_spiral(500, **law, random_state=seed)
         n = settings["landmarks"][-1]
         return {_text(name): (Y, curve_points(fit(Y, n, w), 1500)) for name, w in WEIGHTS.items()}
 

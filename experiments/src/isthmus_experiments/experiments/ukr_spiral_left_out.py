@@ -9,6 +9,7 @@ from isthmus.manifold import Starts
 from isthmus.plotting import curves, manifold_through
 from isthmus_experiments import Covers, Outcome, Picture, Row, draws, experiment
 from isthmus_experiments.experiments._ukr import (
+    SPIRAL,
     curve_points,
     mean_sd,
     penalty_weight,
@@ -38,11 +39,12 @@ STATISTICS = ("distance", "extension of latent space", "inward bias", "roughness
         Covers("004 figure 5.20", way="claim"),
         Covers("004 figure 5.21", way="claim"),
     ],
-    quick={"rows_left_out": (1, 5, 9), "n_sets": 1, "steps": 200},
+    quick={"rows_left_out": (1, 5, 9), "n_sets": 1, "steps": 200, **SPIRAL},
     full={
         "rows_left_out": (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20),
         "n_sets": 6,
         "steps": 500,
+        **SPIRAL,
     },
     draws={"n_sets": 95},
 )
@@ -56,7 +58,7 @@ def spiral_left_out(settings, seed, progress):
         )  # fmt: skip
 
     def draw(j):
-        Y, _ = make_noisy_spiral(random_state=seed + j)
+        Y, _ = make_noisy_spiral(spacing=settings["spacing"], random_state=seed + j)
         found = {}
         with TemporaryDirectory() as memory:  # all K start from the same embeddings
             for name, steps in (("lle", settings["steps"]), ("isomap", 2 * settings["steps"])):
@@ -73,7 +75,7 @@ def spiral_left_out(settings, seed, progress):
     rows += _statistic_rows(ks, isomap, whole)
 
     def drawn():
-        Y, _ = make_noisy_spiral(random_state=seed)
+        Y, _ = make_noisy_spiral(spacing=settings["spacing"], random_state=seed)
         models = {k: fit(Y, Starts("lle", 9), k, settings["steps"]) for k in (1, 9)}
         return {f"{k} left out": (Y, curve_points(m, 1500)) for k, m in models.items()}
 

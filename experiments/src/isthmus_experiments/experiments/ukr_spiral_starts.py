@@ -10,7 +10,7 @@ from sklearn.manifold import Isomap, LocallyLinearEmbedding
 from isthmus.datasets import make_noisy_spiral
 from isthmus.plotting import curves
 from isthmus_experiments import Covers, Outcome, Picture, Row, draws, experiment
-from isthmus_experiments.experiments._ukr import mean_sd, scaled_start
+from isthmus_experiments.experiments._ukr import SPIRAL, mean_sd, scaled_start
 
 NEIGHBOURS = tuple(range(5, 14))
 COMPARED = tuple(range(6, 12))
@@ -30,19 +30,20 @@ UNROLLED = 0.99  # rank correlation with the true order
         "Isomap is more robust than locally linear embeddings over 6 to 11 neighbours. Pictures."
     ),
     covers=[Covers("004 figure 4.3", way="claim"), Covers("004 figure 5.6", way="claim")],
-    quick={"n_sets": 1, "n_scales": 8},
-    full={"n_sets": 20, "n_scales": 24},
+    quick={"n_sets": 1, "n_scales": 8, **SPIRAL},
+    full={"n_sets": 20, "n_scales": 24, **SPIRAL},
 )
 def spiral_starts(settings, seed, progress):
+    spread = {"spacing": settings["spacing"]}
     options = {"n_scales": settings["n_scales"], "validation": "loo", "density_kernel": "gaussian"}
 
     def draw(j):
-        Y, t = make_noisy_spiral(300, noise=0.05, law="gaussian", random_state=seed + j)
+        Y, t = make_noisy_spiral(300, noise=0.05, law="gaussian", **spread, random_state=seed + j)
         starts = {str(k): _embed("lle", Y, k) for k in NEIGHBOURS}
         starts[PCA_START] = PCA(1).fit_transform(Y)
         errors = {name: scaled_start(Y, Z, **options)[0] for name, Z in starts.items()}
         orders = {name: _order(Z, t) for name, Z in starts.items()}
-        Y, t = make_noisy_spiral(300, random_state=seed + j)
+        Y, t = make_noisy_spiral(300, **spread, random_state=seed + j)
         robust = {
             name: [_order(_embed(name, Y, k), t) for k in COMPARED] for name in ("isomap", "lle")
         }

@@ -8,6 +8,7 @@ from isthmus.manifold import Starts
 from isthmus.plotting import curves, manifold_through
 from isthmus_experiments import Covers, Outcome, Picture, Row, draws, experiment
 from isthmus_experiments.experiments._ukr import (
+    SPIRAL,
     curve_points,
     published_fit,
     signed_distance,
@@ -32,17 +33,18 @@ SHAPE = "spiral"
         Covers("004 figure 5.8", way="claim"),
         Covers("004 figure 5.9", way="claim"),
     ],
-    quick={"tolerances": (0.01, 0.07), "n_samples": 200, "n_sets": 1, "steps": 100},
+    quick={"tolerances": (0.01, 0.07), "n_samples": 200, "n_sets": 1, "steps": 100, **SPIRAL},
     full={
         "tolerances": tuple(round(0.01 * k, 2) for k in range(1, 11)),
         "n_samples": 300,
         "n_sets": 4,
         "steps": 1000,
+        **SPIRAL,
     },
     draws={"n_sets": 95},
 )
 def spiral_tubes(settings, seed, progress):
-    tolerances = settings["tolerances"]
+    tolerances, n = settings["tolerances"], settings["n_samples"]
 
     def start_of(Y):
         return published_fit(
@@ -54,7 +56,7 @@ def spiral_tubes(settings, seed, progress):
         return published_fit(Y, 1, steps=100, init=start.embedding_, loss=loss)
 
     def draw(j):
-        Y, _ = make_noisy_spiral(settings["n_samples"], random_state=seed + j)
+        Y, _ = make_noisy_spiral(n, spacing=settings["spacing"], random_state=seed + j)
         start = start_of(Y)
         path = [_statistics(within(Y, start, tolerance)) for tolerance in tolerances]
         return {"plain": _statistics(start), "path": path}
@@ -63,7 +65,7 @@ def spiral_tubes(settings, seed, progress):
     found, plain = [one["path"] for one in sets], [one["plain"] for one in sets]
 
     def drawn():
-        Y, _ = make_noisy_spiral(settings["n_samples"], random_state=seed)
+        Y, _ = make_noisy_spiral(n, spacing=settings["spacing"], random_state=seed)
         start = start_of(Y)
         ends = {f"tolerance {t:g}": within(Y, start, t) for t in tolerances[-2:]}
         models = {"leave-one-out": start} | ends
