@@ -15,7 +15,9 @@ from scipy.sparse import csr_array
 from isthmus.blocks.slices import block_slices
 from isthmus.linalg.products import product
 from isthmus.linalg.scratch import scratch
+from isthmus.smoothers.density_kernels import is_gaussian
 from isthmus.smoothers.fits import fit_polynomials
+from isthmus.smoothers.gaussian_means import pull_back_means
 from isthmus.smoothers.kernel_rows import (
     BLOCK,
     LONELY,
@@ -27,7 +29,7 @@ from isthmus.smoothers.kernel_rows import (
     reciprocal,
 )
 from isthmus.smoothers.local_polynomial import LocalSmoother, nearest_centres, point_blocks
-from isthmus.smoothers.pairs import Pairs, lent_pairs
+from isthmus.smoothers.pairs import FEW, Pairs, lent_pairs
 from isthmus.typing import Array, IntArray
 
 # values (m, d) of the smoother, and which of all points they are at → slopes of the loss (m, d),
@@ -66,6 +68,7 @@ def pull_back(
     Xe, Xc, outputs : arrays of shape (N, q), (n, q) and (n, d)
         Points, centres and their outputs.
     slope_of : callable
+        Asked for blocks of rows, perhaps by several threads.
     excluded : int array of shape (N, K) or None
         Centres that may not help at a point (cross-validation).
     pairs : Pairs or None
@@ -92,6 +95,10 @@ def _pull_back(
 ) -> Gradients:
     if not smoother.plain_means:
         return _polynomials(smoother, Xe, Xc, outputs, slope_of, excluded, pairs, by_output)
+    if pairs is None and is_gaussian(smoother.kernel) and len(Xe) * len(Xc) >= FEW:
+        return Gradients(
+            *pull_back_means(Xe, Xc, outputs, slope_of, excluded, smoother.background, by_output)
+        )
     if pairs is None:
         return _all_pairs(smoother, Xe, Xc, outputs, slope_of, excluded, by_output)
     return _near_pairs(smoother, Xe, Xc, outputs, slope_of, excluded, pairs, by_output)
@@ -162,7 +169,7 @@ def _near_pairs(
         K, H = pair_weights(pairs, smoother.kernel, excluded, memory)
         weighted_sums(pairs.indptr, pairs.indices, K, outputs, S, values)
         if _is_lonely(smoother, S):
-            return _all_pairs(smoother, Xe, Xc, outputs, slope_of, excluded, by_output)
+            return _pull_back(smoother, Xe, Xc, outputs, slope_of, excluded, None, by_output)
         n_alone = int(np.count_nonzero(S <= 0))
         inverse = reciprocal(S + smoother.background)
         values *= inverse[:, None]

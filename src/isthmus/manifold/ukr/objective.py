@@ -66,19 +66,17 @@ def reconstruction_error(
     excluded, pairs, by_output :
         As in :func:`isthmus.smoothers.pull_back.pull_back`.
     """
-    N, total = len(Xe), 0.0
+    N, losses = len(Xe), np.empty(len(Xe))
 
     def slope_of(F: Array, rows: slice) -> Array:
-        nonlocal total
-        values, slopes = loss.for_rows(rows).row_values(F - targets[rows])
-        total += values.sum()
+        losses[rows], slopes = loss.for_rows(rows).row_values(F - targets[rows])
         return slopes
 
     found = pull_back(
         smoother, Xe, Xc, outputs, slope_of, excluded=excluded, pairs=pairs, by_output=by_output
     )
     return ErrorSlopes(
-        total / N,
+        float(losses.sum()) / N,
         found.by_point / N,
         found.by_centre / N,
         None if found.by_output is None else found.by_output / N,
