@@ -8,6 +8,7 @@ from sklearn.datasets import load_digits, load_iris
 from sklearn.decomposition import NMF
 
 from isthmus.sparse import NonnegativeFactorization
+from isthmus.sparse.factorization import gaps
 from isthmus.sparse.factorization.drivers import Factors
 from isthmus.sparse.factorization.penalties import Penalty
 from isthmus.sparse.factorization.quadratic import Quadratic
@@ -216,3 +217,22 @@ def test_hidden_and_kept_entries_make_up_a_table(form):
         assert not (left * right).any()
     assert 0.08 < apart.n_known / table.n_known < 0.12
     assert kept.known_entries().nnz == kept.n_known  # zeros that are known stay known
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5])
+def test_going_on_from_the_choice_ends_as_well_as_the_whole_path(share, monkeypatch):
+    X, hidden = table_with_gaps(share)
+    holes = np.where(hidden, np.nan, X)
+
+    def error():
+        model = NonnegativeFactorization(5, random_state=0)
+        filled = model.fit_transform(holes) @ model.components_
+        return np.sqrt(np.mean((filled - X)[hidden] ** 2))
+
+    ours = error()
+    choice = gaps.choose_by_gaps
+    monkeypatch.setattr(
+        "isthmus.sparse.factorization.estimator.choose_by_gaps",
+        lambda *given: choice(*given)._replace(reached=None),
+    )
+    assert_allclose(ours, error(), rtol=0.02)

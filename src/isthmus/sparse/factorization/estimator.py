@@ -28,7 +28,7 @@ from isthmus._warnings import warn
 from isthmus.blocks.fitting import open_fit
 from isthmus.sparse.factorization.divergence import Divergence
 from isthmus.sparse.factorization.drivers import Course, Factors
-from isthmus.sparse.factorization.gaps import end_of_stages, penalties_of_gaps
+from isthmus.sparse.factorization.gaps import choose_by_gaps, end_of_stages
 from isthmus.sparse.factorization.hoyer import HoyerSparseness
 from isthmus.sparse.factorization.in_blocks import PassCourse, check_foldable, fit_in_passes
 from isthmus.sparse.factorization.observed import Observed
@@ -253,14 +253,18 @@ class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         table = FactorizationTable.of(X, self.missing, type(self).__name__)
         solver = choose_solver(self, sparsity, table)
         penalties = choose_penalties(self, sparsity, table)
-        stages = penalties_of_gaps(self, table, solver, sparsity)
+        stages, reached = choose_by_gaps(self, table, solver, sparsity)
         path = [found for _, found in stages]
         penalties = path[-1] if path else penalties
         problem = self._problem(table, solver, penalties)
-        first = [
-            end_of_stages(problem, start, solver, path[:-1])
-            for start in starts(self, table, solver, penalties)
-        ]
+        first = (
+            [reached]
+            if reached is not None
+            else [
+                end_of_stages(problem, start, solver, path[:-1])
+                for start in starts(self, table, solver, penalties)
+            ]
+        )
         best: Course | None = None
         for start in first:
             with ProgressLine(type(self).__name__, verbose=self.verbose) as line:

@@ -6,7 +6,7 @@ that leans on one column, is then explained a little better by loadings that run
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -31,7 +31,7 @@ FEW, FEW_SHARE = 100, 1e-4
 # A tenth of the known entries is hidden, several times until so many have been.
 HIDDEN_SHARE, ENOUGH_HIDDEN, MAX_ROUNDS = 0.1, 1000, 5
 # A round ends after so many strengths without a lower error.
-PATIENCE = 3
+PATIENCE = 2
 # The choice is made on so many rows, and more where a column would have fewer entries than 50.
 MAX_ROWS, MIN_PER_COLUMN = 300, 50
 # A stage of a path: the next one starts from there.
@@ -40,23 +40,33 @@ STAGE_STEPS, STAGE_TOL = 10, 1e-3
 Penalties = tuple[Penalty, Penalty]
 
 
-def penalties_of_gaps(
-    owner: Any, table: FactorizationTable, solver: str, sparsity: Sparsity
-) -> list[tuple[float, Penalties]]:
-    """The strengths and penalties of a descent in stages, of which the last one stays.
+class GapChoice(NamedTuple):
+    """Strengths and penalties of a descent in stages, of which the last one stays.
 
-    Empty where nothing is chosen: without gaps, or where penalties are given.
+    Empty where nothing is chosen: without gaps, or where penalties are given. ``reached`` are
+    factors at the last of them, where the choice has passed there.
     """
+
+    stages: list[tuple[float, Penalties]]
+    reached: Factors | None = None
+
+
+def choose_by_gaps(
+    owner: Any, table: FactorizationTable, solver: str, sparsity: Sparsity
+) -> GapChoice:
+    """The penalty that known entries support, and the way there."""
     automatic = isinstance(owner.alpha_W, str) and isinstance(owner.alpha_H, str)
     chosen = automatic and sparsity is None and owner.fixed is None
     if table.mask is None or not chosen or table.mean <= 0:
-        return []
+        return GapChoice([])
     if table.n_known < FEW:
-        shares = [share for share in SHARES if share >= FEW_SHARE]
-    else:
-        rng = np.random.default_rng(check_random_state(owner.random_state).randint(2**31 - 1))
-        shares = list(SHARES[: 1 + _best_stage(owner, _some_rows(owner, table, rng), solver, rng)])
-    return _stages(owner, table, shares)
+        return GapChoice(_stages(owner, table, [s for s in SHARES if s >= FEW_SHARE]))
+    rng = np.random.default_rng(check_random_state(owner.random_state).randint(2**31 - 1))
+    part = _some_rows(owner, table, rng)
+    best, reached = _best_stage(owner, part, solver, rng)
+    # Factors of nine tenths of the entries are near to those of all; other starts go all the way.
+    usable = part is table and owner.n_init == 1
+    return GapChoice(_stages(owner, table, list(SHARES[: 1 + best])), reached if usable else None)
 
 
 def end_of_stages(problem: Any, start: Factors, solver: str, path: list[Penalties]) -> Factors:
@@ -102,30 +112,35 @@ def _some_rows(
 
 def _best_stage(
     owner: Any, table: FactorizationTable, solver: str, rng: np.random.Generator
-) -> int:
-    """The number of the strength with the least loss of hidden entries.
+) -> tuple[int, Factors | None]:
+    """The number of the strength with the least loss of hidden entries, and factors there.
 
     Rounds are joined by their geometric mean: one entry that ran away decides no more than one.
     """
     n_rounds = int(np.ceil(ENOUGH_HIDDEN / (HIDDEN_SHARE * table.n_known)))
     total = np.zeros(len(SHARES))
-    for _ in range(min(n_rounds, MAX_ROUNDS)):
+    reached: list[Factors] = []
+    for _ in range(min(max(n_rounds, 1), MAX_ROUNDS)):
         kept, hidden = table.split(rng, HIDDEN_SHARE)
-        total += np.log(np.maximum(_hidden_losses(owner, kept, hidden, solver), TINY))
-    return int(np.argmin(total))
+        losses, reached = _hidden_losses(owner, kept, hidden, solver)
+        total += np.log(np.maximum(losses, TINY))
+    best = int(np.argmin(total))
+    return best, reached[best] if best < len(reached) else None
 
 
 def _hidden_losses(
     owner: Any, kept: FactorizationTable, hidden: FactorizationTable, solver: str
-) -> np.ndarray:
-    """Losses of the hidden entries along the path; infinite after its end."""
+) -> tuple[np.ndarray, list[Factors]]:
+    """Losses of the hidden entries along the path, infinite after its end, and the factors."""
     name, beta, free = type(owner).__name__, beta_of(owner), (Penalty(), Penalty())
     problem, judge = (part.problem(beta, solver, free, name) for part in (kept, hidden))
     path = [penalties for _, penalties in _stages(owner, kept, list(SHARES))]
     losses = np.full(len(SHARES), np.inf)
+    reached: list[Factors] = []
     first = starts(owner, kept, solver, path[0])[0]
     for stage, factors in enumerate(_follow(problem, first, solver, path)):
+        reached.append(factors)
         losses[stage] = judge.loss(factors)
         if stage - int(np.argmin(losses)) >= PATIENCE:
             break
-    return losses
+    return losses, reached

@@ -3,6 +3,16 @@
 import numpy as np
 
 from isthmus._compiled import njit
+from isthmus.linalg.lanes import (
+    LANES,
+    less,
+    load,
+    load_row,
+    more_products,
+    spread,
+    store,
+    total,
+)
 
 FLOOR = 1e-16
 
@@ -18,61 +28,85 @@ def observed_sweep(W, V, indptr, indices, data, l1, l2, squared_l1, n_sweeps):
     longest = 0
     for i in range(n):
         longest = max(longest, indptr[i + 1] - indptr[i])
-    block = np.empty((k, longest))
-    residual = np.empty(longest)
+    # Whole registers: behind the entries of a row there are zeros.
+    block = np.empty((k, longest + LANES))
+    residual = np.empty(longest + LANES)
     squares = np.empty(k)
     loss = 0.0
     for i in range(n):
-        start = indptr[i]
-        size = indptr[i + 1] - start
-        total = 0.0
-        for p in range(size):
-            residual[p] = data[start + p]
-            v = V[indices[start + p]]
-            for j in range(k):
-                block[j, p] = v[j]
+        size = _take_row(V, indptr[i], indptr[i + 1], indices, data, block, residual)
+        total_w = 0.0
         for j in range(k):
-            w = W[i, j]
-            total += w
-            square = 0.0
-            for p in range(size):
-                residual[p] -= w * block[j, p]
-                square += block[j, p] * block[j, p]
-            squares[j] = square + l2 + squared_l1
+            w, square = W[i, j], spread(0.0)
+            total_w += w
+            for p in range(0, size, LANES):
+                part = load_row(block, j, p)
+                store(residual, p, less(load(residual, p), w, part))
+                square = more_products(square, part, part)
+            squares[j] = total(square) + l2 + squared_l1
         for _ in range(n_sweeps):
             for j in range(k):
-                if squares[j] <= 0.0:
-                    continue
-                slope = l1 + l2 * W[i, j] + squared_l1 * total
-                for p in range(size):
-                    slope -= block[j, p] * residual[p]
-                delta = max(W[i, j] - slope / squares[j], 0.0) - W[i, j]
-                if delta != 0.0:
-                    W[i, j] += delta
-                    total += delta
-                    for p in range(size):
-                        residual[p] -= delta * block[j, p]
-        for p in range(size):
-            loss += 0.5 * residual[p] * residual[p]
-        loss += l1 * total + 0.5 * squared_l1 * total * total
+                if squares[j] > 0.0:
+                    fitted = spread(0.0)
+                    for p in range(0, size, LANES):
+                        fitted = more_products(fitted, load_row(block, j, p), load(residual, p))
+                    slope = l1 + l2 * W[i, j] + squared_l1 * total_w - total(fitted)
+                    delta = max(W[i, j] - slope / squares[j], 0.0) - W[i, j]
+                    if delta != 0.0:
+                        W[i, j] += delta
+                        total_w += delta
+                        for p in range(0, size, LANES):
+                            rest = less(load(residual, p), delta, load_row(block, j, p))
+                            store(residual, p, rest)
+        left = spread(0.0)
+        for p in range(0, size, LANES):
+            left = more_products(left, load(residual, p), load(residual, p))
+        loss += 0.5 * total(left) + l1 * total_w + 0.5 * squared_l1 * total_w * total_w
         for j in range(k):
             loss += 0.5 * l2 * W[i, j] * W[i, j]
     return loss
 
 
 @njit(nogil=True)
-def observed_gradient(W, V, indptr, indices, data, out):
-    """Set ``out`` to the derivative of ½ sum of (x - w'v)² over observed entries."""
+def _take_row(V, start, stop, indices, data, block, residual):
+    """Copy the entries of a row and its components, then zeros; return how many there are."""
+    size = stop - start
+    for p in range(size):
+        residual[p] = data[start + p]
+        for j in range(V.shape[1]):
+            block[j, p] = V[indices[start + p], j]
+    while size % LANES:
+        residual[size] = 0.0
+        for j in range(V.shape[1]):
+            block[j, size] = 0.0
+        size += 1
+    return size
+
+
+@njit(nogil=True)
+def observed_gradient(W, V, indptr, indices, data, out, terms):
+    """Set ``out`` to the derivative of ½ sum of (x - w'v)² over observed entries.
+
+    ``terms`` becomes the root mean square of sums of x v in each column.
+    """
     n, k = W.shape
+    sums = np.empty(k)
+    terms[:] = 0.0
     for i in range(n):
-        out[i] = 0.0
+        for j in range(k):
+            out[i, j] = sums[j] = 0.0
         for p in range(indptr[i], indptr[i + 1]):
-            v = V[indices[p]]
-            residual = -data[p]
+            row, x = indices[p], data[p]
+            fit = 0.0
             for j in range(k):
-                residual += W[i, j] * v[j]
+                fit += W[i, j] * V[row, j]
             for j in range(k):
-                out[i, j] += residual * v[j]
+                out[i, j] += (fit - x) * V[row, j]
+                sums[j] += x * V[row, j]
+        for j in range(k):
+            terms[j] += sums[j] * sums[j]
+    for j in range(k):
+        terms[j] = np.sqrt(terms[j] / n)
 
 
 @njit(nogil=True)

@@ -72,8 +72,6 @@ class Observed:
 
         W, V = factors[side], factors[1 - side]
         indptr, indices, data = self._parts(side)
-        out = np.empty_like(W)
-        observed_gradient(W, V, indptr, indices, data, out)
-        table = self.rows if side == 0 else self.columns
-        terms = np.sqrt(np.mean((table @ V) ** 2, axis=0))
+        out, terms = np.empty_like(W), np.empty(W.shape[1])
+        observed_gradient(W, V, indptr, indices, data, out, terms)
         return out + self.penalties[side].slope(W), terms
