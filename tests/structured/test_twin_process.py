@@ -15,11 +15,13 @@ from sklearn.model_selection import GridSearchCV, KFold
 
 from isthmus.dependence import hsic
 from isthmus.kernels import Delta, Gaussian, HistogramIntersection, Precomputed, Transformed
+from isthmus.linalg.spectrum import inverse_root
 from isthmus.regression import Selection
 from isthmus.structured import TwinGaussianProcess, TwinKernelLearner, TwinSearch
 from isthmus.structured.twin.bridge import (
     TwinSides,
     exact_bridge,
+    feature_root,
     hsic_bridge,
     landmark_bridge,
 )
@@ -258,6 +260,16 @@ def test_all_pairs_as_landmarks_is_the_exact_process(criterion, pairs, new):
     assert_allclose(one.to_nats(a.value), other.to_nats(b.value), rtol=1e-5)
     assert_allclose(one.input_variance, other.input_variance, rtol=1e-6)
     assert_allclose(one.start, other.start, atol=1e-6)
+
+
+def test_root_by_cholesky_is_that_of_the_spectrum(rng):
+    Z = rng.normal(size=(50, 3))
+    Z = np.concatenate([Z, Z[:10]])  # landmarks that repeat each other
+    k = Gaussian(0.5)(rng.normal(size=(20, 3)), Z)
+    root, slow = feature_root(Gaussian(0.5), Z), inverse_root(Gaussian(0.5)(Z))[0]
+    assert root.shape == slow.shape == (60, 50)
+    assert_allclose(root.T @ Gaussian(0.5)(Z) @ root, np.eye(50), atol=1e-8)
+    assert_allclose(k @ root @ root.T @ k.T, k @ slow @ slow.T @ k.T, atol=1e-8)
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)

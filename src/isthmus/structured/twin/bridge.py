@@ -66,6 +66,8 @@ class AskedInputs(NamedTuple):
 
 # Quadratic forms of trial outputs that are the same for all queries.
 Forms = tuple[Array, ...] | None
+# Share of a landmark's own kernel value that others may leave unexplained, to count as one of them.
+EXPLAINED = 1e-10
 # Maximum number of outputs that are tried as starts.
 MAX_TRIED = 500
 
@@ -373,5 +375,17 @@ def shared_inverse_kl(
 
 
 def feature_root(kernel: Kernel, Z: Objects) -> Array:
-    r"""Matrix :math:`R` with :math:`R^\top k(Z,x)` features that reproduce the kernel on ``Z``."""
-    return inverse_root(kernel.gram(Z, Z))[0]
+    r"""Matrix :math:`R` with :math:`R^\top k(Z,x)` features that reproduce the kernel on ``Z``.
+
+    By a Cholesky factorisation that leaves out what others explain: a sixth of the time that a
+    spectrum takes, which remains for kernels that may have negative eigenvalues.
+    """
+    K = kernel.gram(Z, Z)
+    if not getattr(kernel, "certain", False) or K.dtype != np.float64:
+        return inverse_root(K)[0]
+    n, largest = len(K), float(K.diagonal().max())
+    L, order, rank, _ = linalg.lapack.dpstrf(K.T, tol=EXPLAINED * largest, lower=1)
+    root = np.zeros((n, rank))
+    inverse = linalg.lapack.dtrtri(L[:rank, :rank], lower=1)[0]
+    root[order[:rank] - 1] = np.tril(inverse).T
+    return root
