@@ -24,7 +24,7 @@ from isthmus.sensing import (
 from isthmus.sensing.first_order import first_order
 from isthmus.sensing.homotopy import homotopy
 from isthmus.sensing.pursuit import squared_norm
-from isthmus.sensing.root import lasso_root, newton_root
+from isthmus.sensing.root import exact_root, lasso_root, newton_root
 
 
 def planted(m, n, s, seed=0, kind="gaussian"):
@@ -299,3 +299,32 @@ def test_refusals_say_what_was_expected(call, message):
     A, b = np.eye(6, 9), np.ones(6)
     with pytest.raises((TypeError, ValueError), match=message), np.errstate(invalid="ignore"):
         call(A, b)
+
+
+@pytest.mark.parametrize("n_active", [2, 6, 14])
+def test_support_at_little_noise_gives_what_the_path_gives_or_says_that_it_does_not(rng, n_active):
+    A = rng.normal(size=(30, 80))
+    x = np.zeros(80)
+    x[rng.choice(80, n_active, replace=False)] = rng.normal(size=n_active)
+    b = A @ x
+    with ProgressLine("basis pursuit", verbose=0) as line:
+        found, y, _, reached = exact_root(A, b, line)
+    path = basis_pursuit(A, b, solver="homotopy")
+    if reached:
+        assert_allclose(found, path, atol=1e-10)
+        assert np.abs(A.T @ y).max() <= 1 + 1e-9
+        assert_allclose(b @ y, np.abs(found).sum(), rtol=1e-9)
+    assert reached or n_active == 14
+    chosen, proof = basis_pursuit(A, b, return_certificate=True)
+    assert_allclose(np.abs(chosen).sum(), np.abs(path).sum(), rtol=1e-9)
+    assert abs(proof.gap) < 1e-9
+
+
+def test_columns_that_occur_twice_leave_the_solution_to_the_path(rng):
+    A = rng.normal(size=(20, 30))
+    A = np.concatenate([A, A], axis=1)
+    x = np.zeros(60)
+    x[[1, 5]] = 1.0, -2.0
+    found, proof = basis_pursuit(A, A @ x, return_certificate=True)
+    assert_allclose(np.abs(found).sum(), 3.0, rtol=1e-9)
+    assert proof.residual < 1e-9

@@ -9,19 +9,22 @@ from sklearn.exceptions import ConvergenceWarning
 
 from isthmus._checks import check_choice, check_float, refusal
 from isthmus._door import takes_complex, with_door
+from isthmus._progress import ProgressLine
 from isthmus._warnings import warn
 from isthmus.sensing.certificate import RecoveryCertificate, certify
 from isthmus.sensing.first_order import first_order
 from isthmus.sensing.homotopy import homotopy
 from isthmus.sensing.linear_program import linear_program
 from isthmus.sensing.matrices import as_dense_matrix
-from isthmus.sensing.root import noise_root
+from isthmus.sensing.root import exact_root, noise_root
 from isthmus.typing import Array
 
 SOLVERS = ("auto", "homotopy", "root", "first-order", "linear-program")
 # Operators with no more entries than this are written out: the exact path is then fast.
 _SMALL = 4e6
 _FEASIBLE = 1e-7
+# Gap at which the support found at little noise is the solution, up to rounding.
+_PROVED = 1e-10
 
 
 @with_door
@@ -62,9 +65,10 @@ def basis_pursuit(
         ``"homotopy"`` follows the Lasso path on a matrix written out, exact; ``"root"`` finds the
         end of the path by Newton steps or a few exact Lasso problems, for ``noise > 0``;
         ``"first-order"`` needs products only, for operators with n up to millions;
-        ``"linear-program"`` is the reference for ``noise=0``. ``"auto"`` takes the first one, or
-        with noise the second, for arrays and for operators of up to 4e6 entries (should ties
-        lead it in circles, another one), else the third. (spgl1 always takes first-order steps,
+        ``"linear-program"`` is the reference for ``noise=0``. ``"auto"`` takes the second one for
+        arrays and for operators of up to 4e6 entries, without noise for its support, and the
+        first where that is not proved to be the solution (should ties lead it in circles, another
+        one); for larger operators the third. (spgl1 always takes first-order steps,
         to a gap of 1e-4: an exact path is as short as the solution is sparse.)
     tol : float, default=1e-6
         Relative duality gap and residual at which first-order steps may stop. They mostly stop
@@ -150,6 +154,12 @@ def _solve_real(
             _refuse_range(size, noise)
         return x, certificate
 
+    if solver == "auto" and dense and noise == 0:
+        with ProgressLine("basis pursuit", verbose=verbose) as line:
+            x, y, n_iter, proved = exact_root(A, b, line)
+        certificate = certify(A, b, noise, x, y, n_iter=n_iter, solver="root")
+        if proved and certificate.gap <= min(tol, _PROVED):
+            return x, certificate
     x, certificate, reached = _solve(A, b, noise, chosen, tol, max_iter, verbose)
     if solver == "auto" and dense:
         for other in ("homotopy", "first-order") if noise else ("linear-program",):

@@ -25,6 +25,8 @@ from isthmus.typing import Array, IntArray
 _MAX_PROBLEMS = 60
 _SAME = 1e-13  # relative change of lambda at which the support has settled
 _FALL = 0.65  # of lambda between two steps: with less, too much joins at once
+_LITTLE = 1e-3  # noise, as a share of b, at which supports are read
+_EXPLAINED, _NOTHING = 1e-12, 1e-10  # residual of a support that holds all, and entries of zeros
 _CIRCLES = 20  # Newton steps near the root that show that they lead nowhere
 
 
@@ -116,6 +118,45 @@ def newton_root(
         pull = product(A.T, residual)
         line.update(step=n_steps, support=len(support), residual=float(np.linalg.norm(residual)))
     return x, residual / lam, n_steps, False
+
+
+def exact_root(A: Array, b: Array, line: ProgressLine) -> tuple[Array, Array, int, bool]:
+    r"""Solve :math:`Ax=b` from the support at little noise, and say whether it is the solution.
+
+    Near the end of the path the entries that stay have their signs already. Least squares on the
+    support explain b where it holds them all; the others come out as zero. If no sign has changed,
+    the dual vector of the noisy problem, :math:`\|A^\top y\|_\infty\le1`, is one of this problem
+    and proves the solution: :math:`b^\top y=\|x\|_1`.
+
+    >>> import numpy as np
+    >>> A = np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 2.0]])
+    >>> with ProgressLine("basis pursuit", verbose=0) as line:
+    ...     x, y, n_steps, reached = exact_root(A, np.array([1.0, 1.0]), line)
+    >>> np.round(x, 12), reached
+    (array([0. , 0. , 0.5]), True)
+    """
+    size = float(np.linalg.norm(b))
+    noisy, y, n_steps, reached = newton_root(A, b, _LITTLE * size, line)
+    support = np.flatnonzero(noisy)
+    values = np.empty(0)
+    for _ in range(2):  # with all, and with those that are not zero
+        if not reached:
+            break
+        rows = np.ascontiguousarray(A[:, support].T)
+        try:
+            factor = cho_factor(product(rows, rows.T))
+        except np.linalg.LinAlgError:
+            return noisy, y, n_steps, False
+        values = cho_solve(factor, product(rows, b))
+        values += cho_solve(factor, product(rows, b - product(rows.T, values)))
+        off = float(np.linalg.norm(b - product(rows.T, values)))
+        reached = off <= _EXPLAINED * size
+        kept = np.abs(values) > _NOTHING * np.abs(values).max(initial=0.0)
+        support, values = support[kept], values[kept]
+    x = np.zeros(A.shape[1])
+    if reached:
+        x[support] = values
+    return x, y, n_steps, reached and bool(np.all(values * noisy[support] > 0))
 
 
 def _piece(
