@@ -72,10 +72,10 @@ def bound(n: int) -> list[str]:
     spanned = min(LANDMARKS, n // 4)
     lines = [
         "",
-        f"Small penalties, {n} rows of 8 columns. The preconditioner spans {spanned} directions;",
-        "eigenvalues between the penalty and the least of these have to be found by conjugate",
-        "gradients, one by one. A warning says how far they came; then the dense way, or",
-        "`n_landmarks`, is the right one.",
+        f"Small penalties, {n} rows of 8 columns. The preconditioner spans {spanned} directions,",
+        "and up to half of the rows where conjugate gradients are slow; eigenvalues between the",
+        "penalty and the least of these have to be found by them, one by one. A warning says how",
+        "far they came; then the dense way, or `n_landmarks`, is the right one.",
         "",
         "| penalty | eigenvalues above it | matrix-free | warned | apart |",
         "|---|---|---|---|---|",

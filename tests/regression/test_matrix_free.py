@@ -113,3 +113,14 @@ def test_it_is_taken_where_the_matrix_does_not_fit_and_needs_little(rng, monkeyp
     assert max(peaks) < 90
     with pytest.raises(MemoryError, match="Set n_landmarks"):
         KernelPCA().fit(X)
+
+
+def test_the_basis_grows_where_conjugate_gradients_are_slow(rows, monkeypatch):
+    X, Y = rows
+    monkeypatch.setattr(matrix_free, "PATIENCE", 5)
+    K = GramOperator(Gaussian(0.3), X, center=False)
+    solve = matrix_free.GrowingSolver(K, 1e-4, 20, "owner")
+    found = solve(np.c_[Y, np.zeros(700)])
+    assert_allclose(K(found) + 1e-4 * found, np.c_[Y, np.zeros(700)], atol=1e-9)
+    assert 20 < solve._m <= 350
+    assert_allclose(solve(Y), found[:, :2], rtol=1e-5, atol=1e-5 * np.abs(found).max())

@@ -77,8 +77,8 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
         kernels are compared on four rows per landmark if these are more.
     solver : {"auto", "dense", "matrix-free"}, default="auto"
         How the system of all rows is solved. ``"dense"`` factors their Gram matrix;
-        ``"matrix-free"`` computes it anew for each conjugate gradient, in memory of 1000 columns;
-        ``"auto"`` does so where the matrix does not fit.
+        ``"matrix-free"`` computes it anew for each conjugate gradient, in memory of 1000 columns
+        or, where it is slow, of half the rows; ``"auto"`` does so where the matrix does not fit.
     random_state : int, RandomState or None, default=0
         Draws the landmarks.
 

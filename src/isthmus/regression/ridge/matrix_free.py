@@ -7,7 +7,7 @@ from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
 
 from isthmus._checks import name_of
-from isthmus._memory import require_memory
+from isthmus._memory import fits_memory, require_memory
 from isthmus._warnings import warn
 from isthmus.blocks.slices import block_slices
 from isthmus.kernels.base import Kernel
@@ -23,6 +23,8 @@ from isthmus.typing import Array, Objects
 # Rows that span the preconditioner.
 LANDMARKS = 1000
 _TOL, _MAX_ITER = 1e-11, 500
+# Products after which more of them are spanned, where there is room.
+PATIENCE = 100
 
 
 def matrix_free_system(
@@ -45,26 +47,64 @@ def matrix_free_system(
     X = X.astype(np.float64) if is_single(X) else X
     check_sample(kernel, X, owner)
     K = GramOperator(kernel, X, center=center, counts=counts)
-    nearby = Preconditioner(K, alpha, m)
-
-    def solve(B: Array) -> Array:
-        found = conjugate_gradients(
-            lambda V: K(V) + alpha * V,
-            np.asarray(B, dtype=np.float64),
-            precondition=nearby,
-            tol=_TOL,
-            max_iter=_MAX_ITER,
-        )
-        if found.residual > _TOL:
-            warn(
-                f"{name_of(owner)}: predictions of training rows are right to "
-                f"{found.residual:.1g} of the outputs after {_MAX_ITER} conjugate gradients. Raise "
-                "alpha, or set n_landmarks.",
-                ConvergenceWarning,
-            )
-        return found.columns
-
+    solve = GrowingSolver(K, alpha, m, owner)
     return RidgeSystem(solve, K.mean if center else None, center, counts)
+
+
+class GrowingSolver:
+    """Conjugate gradients whose preconditioner grows where they come forward slowly.
+
+    It doubles, up to half of the rows or as far as memory goes, after :data:`PATIENCE` products;
+    what has been found is kept.
+    """
+
+    def __init__(self, K: GramOperator, alpha: float, m: int, owner: Any):
+        self._K, self._alpha, self._m, self._owner = K, alpha, m, owner
+        self._near = Preconditioner(K, alpha, m)
+
+    def __call__(self, B: Array) -> Array:
+        """The solution of the system for the columns of ``B``."""
+        B = np.asarray(B, dtype=np.float64)
+        X, R = np.zeros_like(B), B
+        sizes = np.linalg.norm(B, axis=0)
+        while True:
+            lengths = np.linalg.norm(R, axis=0)
+            left = lengths > _TOL * sizes
+            if not left.any():
+                return X
+            grows = self._room()
+            found = conjugate_gradients(
+                self._multiply,
+                R[:, left],
+                precondition=self._near,
+                tol=float(_TOL * (sizes[left] / lengths[left]).min()),
+                max_iter=min(PATIENCE, _MAX_ITER) if grows else _MAX_ITER,
+            )
+            X[:, left] += found.columns
+            if found.residual * float((lengths[left] / sizes[left]).max()) <= _TOL:
+                return X
+            if not grows:
+                self._warn(found.residual * float((lengths[left] / sizes[left]).max()))
+                return X
+            self._m = grows
+            self._near = Preconditioner(self._K, self._alpha, grows)
+            R = B - self._multiply(X)
+
+    def _multiply(self, V: Array) -> Array:
+        return self._K(V) + self._alpha * V
+
+    def _room(self) -> int:
+        """Number of directions to grow to, or 0."""
+        n = len(self._K)
+        wanted = min(2 * self._m, n // 2)
+        return wanted if wanted > self._m and fits_memory(16.0 * n * wanted) else 0
+
+    def _warn(self, residual: float) -> None:
+        warn(
+            f"{name_of(self._owner)}: predictions of training rows are right to {residual:.1g} of "
+            f"the outputs after {_MAX_ITER} conjugate gradients. Raise alpha, or set n_landmarks.",
+            ConvergenceWarning,
+        )
 
 
 class Preconditioner:
