@@ -211,6 +211,8 @@ def numbers(*n_dimensions: int) -> Constraint:
 
 
 def _is_seed(value: Any) -> bool:
+    if type(value) is int:  # the usual one, for which no generator need be made
+        return 0 <= value < 2**32
     try:
         check_random_state(value)
     except (TypeError, ValueError):

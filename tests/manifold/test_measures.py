@@ -107,10 +107,7 @@ def test_blocks_threads_and_some_of_the_rows(rng, monkeypatch):
     Z = X[:, :2]
     whole = neighborhood_scores(X, Z)
 
-    def small_blocks(n_rows, n_columns):
-        return [slice(i, min(i + 37, n_rows)) for i in range(0, n_rows, 37)]
-
-    monkeypatch.setattr(ranks_module, "block_slices", small_blocks)
+    monkeypatch.setattr(ranks_module, "BLOCK_KEYS", 37 * len(X))
     for found in (neighborhood_scores(X, Z), neighborhood_scores(X, Z, n_jobs=2)):
         assert found.area == whole.area
         assert found.trustworthiness == whole.trustworthiness

@@ -18,11 +18,16 @@ from isthmus._door import with_door
 from isthmus._memory import require_memory
 from isthmus.blocks.sampling import sample_rows
 from isthmus.blocks.slices import block_slices
+from isthmus.linalg.threads import rest_in_threads
 from isthmus.manifold.measures.rank_loops import count_pairs, count_ranks
 from isthmus.smoothers.kernel_rows import squared_distances
 from isthmus.typing import Array, IntArray
 
 Keys = NDArray[np.uint64]
+
+# Keys of the rows that are compared at a time: two tables of them stay in the cache. Parts of the
+# work, each of which counts for itself.
+BLOCK_KEYS, MOST_PARTS = 2**17, 64
 
 
 class NeighborhoodScores(NamedTuple):
@@ -81,7 +86,7 @@ def neighborhood_scores(
         Number of rows whose neighbours (among all) are compared, drawn at random; None takes all.
     random_state : int, Generator or RandomState, default=0
     n_jobs : int or None, default=None
-        Threads.
+        Threads; None is as many as BLAS has.
 
     Returns
     -------
@@ -110,10 +115,7 @@ def neighborhood_scores(
         check_int(max_rows, "max_rows", "neighborhood_scores", low=1)
     check_jobs(n_jobs, "n_jobs", "neighborhood_scores")
     chosen = sample_rows(n, max_rows, random_state)
-    parts = Parallel(n_jobs=n_jobs, prefer="threads")(
-        delayed(_counts)(X, Z, chosen[rows], K) for rows in block_slices(len(chosen), 4 * n)
-    )
-    counts, intruders, losers = (sum(part) for part in zip(*parts, strict=True))
+    counts, intruders, losers = _sums(X, Z, chosen, K, n_jobs)
     m = len(chosen)
     sizes = np.arange(1, n - 1)
     q_nx = np.cumsum(counts)[:-1] / (m * sizes)
@@ -213,12 +215,29 @@ def coranking_matrix(X: Any, Z: Any) -> IntArray:
     return table
 
 
+def _sums(
+    X: Array, Z: Array, chosen: IntArray, K: int, n_jobs: int | None
+) -> tuple[IntArray, int, int]:
+    """The sums of all chosen rows, on the threads of BLAS where no number of them is given."""
+    size = max(8, BLOCK_KEYS // len(X), -(-len(chosen) // MOST_PARTS))
+    parts = [chosen[rows] for rows in block_slices(len(chosen), len(X), block_size=size)]
+    found: list[tuple[IntArray, int, int]] = []
+    if n_jobs is None:
+        rest_in_threads(lambda rows: found.append(_counts(X, Z, rows, K)), parts)
+    else:
+        work = (delayed(_counts)(X, Z, rows, K) for rows in parts)
+        found = Parallel(n_jobs=n_jobs, prefer="threads")(work)
+    counts, intruders, losers = zip(*found, strict=True)
+    return np.sum(counts, axis=0), sum(intruders), sum(losers)
+
+
 def _counts(X: Array, Z: Array, rows: IntArray, K: int) -> tuple[IntArray, int, int]:
     """The sums of some rows: pairs by their larger rank, intruders and losers."""
     counts = np.zeros(len(X) - 1, dtype=np.int64)
     intruders, losers = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
-    keys = _sorted_keys(X, rows), _sorted_keys(Z, rows)
-    count_ranks(*keys, _mask(len(X)), np.array([K]), counts, intruders, losers)
+    for some in block_slices(len(rows), len(X), block_size=max(8, BLOCK_KEYS // len(X))):
+        keys = _sorted_keys(X, rows[some]), _sorted_keys(Z, rows[some])
+        count_ranks(*keys, _mask(len(X)), np.array([K]), counts, intruders, losers)
     return counts, int(intruders[0]), int(losers[0])
 
 
