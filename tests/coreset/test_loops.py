@@ -9,11 +9,11 @@ from isthmus.coreset.simplex_loops import descend
 from isthmus.kernels import Gaussian
 
 
-def _slow_descent(M, alpha, G, tol, max_iter):
+def _slow_descent(M, alpha, G, tol, max_iter, tie):
     """One pair at a time, as it is written down."""
     n, gap = len(alpha), 0.0
     for step in range(max_iter):
-        i = int(np.flatnonzero(G.min() + 1e-10 * gap >= G)[0])
+        i = int(np.flatnonzero(G.min() + tie * gap >= G)[0])
         holders = np.flatnonzero(alpha > 0)
         gap = G[holders].max() - G[i]
         gains = np.zeros(n)
@@ -22,7 +22,7 @@ def _slow_descent(M, alpha, G, tol, max_iter):
             curvature = max(M[i, i] + M[k, k] - 2 * M[i, k], 1e-300)
             length = min(alpha[k], 0.5 * fall / curvature)
             gains[k] = length * fall - length**2 * curvature
-        j = int(np.flatnonzero(gains >= (1 - 1e-10) * gains.max())[0])
+        j = int(np.flatnonzero(gains >= (1 - tie) * gains.max())[0])
         if gap <= tol or gains[j] <= 0:
             return max(gap, 0.0), step
         curvature = max(M[i, i] + M[j, j] - 2 * M[i, j], 1e-300)
@@ -33,15 +33,16 @@ def _slow_descent(M, alpha, G, tol, max_iter):
     return gap, max_iter
 
 
+@pytest.mark.parametrize("tie", [0.0, 1e-10])
 @pytest.mark.parametrize("n", [1, 2, 5, 30])
-def test_the_descent_over_the_simplex_takes_the_same_steps_as_the_slow_one(rng, n):
+def test_the_descent_over_the_simplex_takes_the_same_steps_as_the_slow_one(rng, n, tie):
     A = rng.normal(size=(n + 3, 8))
     M, v = A @ A.T, rng.normal(size=n)
     results = []
     for way in (descend, _slow_descent):
         alpha = np.full(n, 1.0 / n)
         G = 2 * M[:n, :n] @ alpha + v
-        gap, steps = way(M, alpha, G, 1e-3, 500)
+        gap, steps = way(M, alpha, G, 1e-3, 500, tie)
         assert_allclose(G, 2 * M[:n, :n] @ alpha + v, atol=1e-10)
         results.append((alpha, steps, gap))
     assert results[0][1] == results[1][1]
@@ -52,7 +53,7 @@ def test_the_descent_over_the_simplex_takes_the_same_steps_as_the_slow_one(rng, 
 def test_two_equal_points_share_a_weight():
     M = np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
     alpha = np.array([1.0, 0.0, 0.0])
-    gap, _ = descend(M, alpha, 2 * M @ alpha, 1e-12, 100)
+    gap, _ = descend(M, alpha, 2 * M @ alpha, 1e-12, 100, 0.0)
     assert gap <= 1e-12
     assert_allclose(alpha[:2].sum(), 0.5)
 

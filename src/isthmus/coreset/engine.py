@@ -8,7 +8,7 @@ from isthmus.blocks.slices import block_slices
 from isthmus.coreset.growth import Grown, grow_singly
 from isthmus.coreset.problems import KernelProblem
 from isthmus.coreset.program import CoreProblem, CoreSolution, negative_share
-from isthmus.coreset.simplex import minimize_from
+from isthmus.coreset.simplex import TIE, minimize_from
 from isthmus.typing import Array, IntArray
 
 SAMPLE = 1000  # points in a pool, at least
@@ -51,7 +51,7 @@ def solve_core(
         then a share of the core set, so that there are few rounds.
     max_core : maximum size of the core set; where it is reached the solution names the gap.
     """
-    core = _Core(problem, np.unique(start), epsilon, stop)
+    core = _Core(problem, np.unique(start), epsilon, stop, tie=TIE if batch_size == 1 else 0.0)
     pool = _Pool(problem, _first_pool(problem, search, max_core, rng))
     everything = len(pool.points) == len(problem)
     radii: list[float] = []
@@ -146,9 +146,11 @@ class _Pool:
 class _Core:
     """The points of the core set, their Gram matrix, and weights that solve their program."""
 
-    def __init__(self, problem: CoreProblem, points: IntArray, epsilon: float, stop: str):
+    def __init__(
+        self, problem: CoreProblem, points: IntArray, epsilon: float, stop: str, *, tie: float
+    ):
         self.problem, self.points = problem, points[:0]
-        self._epsilon, self._stop = epsilon, stop
+        self._epsilon, self._stop, self._tie = epsilon, stop, tie
         self._eta = float(np.max(problem.diag() + problem.v))
         self._inside = np.zeros(len(problem), dtype=bool)
         self.alpha: Array = np.zeros(0)
@@ -207,7 +209,7 @@ class _Core:
         inner = 1e-3 * self.quadratic if np.isinf(self.tolerance) else 0.1 * self.tolerance
         self.exact = exactly or len(v) < SMALL or inner >= 0.1 * self._worst
         inner = inner if self.exact else 0.1 * self._worst
-        self.alpha, _ = minimize_from(self._M, v, self.alpha, tol=max(inner, 1e-15))
+        self.alpha, _ = minimize_from(self._M, v, self.alpha, tol=max(inner, 1e-15), tie=self._tie)
         self._evaluate()
 
     def _evaluate(self) -> None:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isthmus.coreset.problems import KernelProblem
-from isthmus.coreset.simplex import NUMBERS
+from isthmus.coreset.simplex import NUMBERS, TIE
 from isthmus.typing import Array, IntArray
 
 TOGETHER = 8  # points whose columns are computed together, where that costs little
@@ -80,7 +80,7 @@ def grow_singly(
         known += len(new)
         most = (largest, small, max(1, NUMBERS // size))
         size, wanted, outside = grow(
-            core, size, alpha, M, rows, slots, values, shifts, v, terms, most, radii
+            core, size, alpha, M, rows, slots, values, shifts, v, terms, most, TIE, radii
         )
         tell(size, outside)
         if wanted < 0 or known + together > room:

@@ -7,14 +7,15 @@ from isthmus.coreset.simplex_loops import descend
 
 
 @njit
-def grow(core, size, alpha, M, rows, slots, values, shifts, v, terms, most, radii):
+def grow(core, size, alpha, M, rows, slots, values, shifts, v, terms, most, tie, radii):
     """Let the worst point join until none is outside, or a row of the worst one is lacking.
 
     ``core[:size]`` are the points with their weights ``alpha`` and Gram matrix ``M``;
     ``rows[slots[p]]`` is the row of the whole matrix that belongs to point p, without the shift,
     and ``values`` is the sum of the rows with the weights. All are changed in place. ``terms`` are
     what the tolerance is made of, see :func:`_tolerance`; ``most`` are the largest core set, the
-    largest that is always solved exactly, and the number of steps of a descent. ``radii[size - 1]``
+    largest that is always solved exactly, and the number of steps of a descent; ``tie`` is what
+    counts as equal in it. ``radii[size - 1]``
     is the radius of a core set of that size. Returns the size, the point that is to join next or
     -1, and its violation.
     """
@@ -28,7 +29,7 @@ def grow(core, size, alpha, M, rows, slots, values, shifts, v, terms, most, radi
         inner = 0.1 * _tolerance(quadratic, linear, terms)
         exact = exactly or size < most[1] or inner >= 0.1 * outside
         inner = inner if exact else 0.1 * outside
-        _, steps = descend(M, alpha[:size], G[:size], max(inner, 1e-15), most[2])
+        _, steps = descend(M, alpha[:size], G[:size], max(inner, 1e-15), most[2], tie)
         quadratic, linear = _objective(core, size, alpha, M, G, v)
         for k in range(size):
             if alpha[k] != before[k]:

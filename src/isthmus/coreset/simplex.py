@@ -14,6 +14,7 @@ from isthmus._checks import check_float, check_int
 from isthmus._door import with_door
 from isthmus.typing import Array
 
+TIE = 1e-10  # what counts as equal where points join one by one, as a share of the gap
 NUMBERS = 100_000_000  # entries that a part of the descent looks at
 
 
@@ -82,9 +83,12 @@ def _check_program(M: Any, v: Any, start: Any) -> tuple[Array, Array, Array]:
 
 
 def minimize_from(
-    M: Array, v: Array, alpha: Array, *, tol: float, max_iter: int = 1_000_000
+    M: Array, v: Array, alpha: Array, *, tol: float, max_iter: int = 1_000_000, tie: float = 0.0
 ) -> tuple[Array, float]:
     """As :func:`solve_simplex` from ``alpha`` on, with the first rows and columns of ``M``.
+
+    ``tie`` is what counts as equal: with :data:`TIE` the path of a small program does not depend
+    on the units of its data.
 
     ``alpha`` is changed in place. The matrix of a core set that grows has room for more points and
     need not be copied.
@@ -96,7 +100,7 @@ def minimize_from(
     # In parts of about half a second, so that an interrupt is answered between two.
     part, gap = max(1, NUMBERS // n), np.inf
     while max_iter > 0:
-        gap, done = descend(M, alpha, gradient, tol, min(part, max_iter))
+        gap, done = descend(M, alpha, gradient, tol, min(part, max_iter), tie)
         if done < min(part, max_iter):
             break
         max_iter -= done

@@ -4,18 +4,17 @@ import numpy as np
 
 from isthmus._compiled import njit
 
-TIE = 1e-10  # what counts as equal, as a share of the gap or of what is gained
-
 
 @njit
-def descend(M, alpha, G, tol, max_iter):
+def descend(M, alpha, G, tol, max_iter, tie):
     """Move weight between pairs until the gap is below ``tol``; return it and the number of steps.
 
     ``G`` is the gradient ``2 M alpha + v``; both it and ``alpha`` are changed in place, and ``M``
     may have more rows and columns than there are weights. The point that gains weight is the one
     with the smallest gradient; the point that loses it is the one for which the objective falls
-    most. What is computed for every point is kept apart from the search for the least, so that
-    both run in vector registers.
+    most. Of points that differ by the share ``tie`` of the gap, or of what is gained, it is the
+    first: two that have just shared weight are equal but for rounding. What is computed for every
+    point is kept apart from the search for the least, so that both run in vector registers.
     """
     n = len(alpha)
     diagonal, change, slopes = np.empty(n), np.empty(n), np.empty(n)
@@ -24,16 +23,14 @@ def descend(M, alpha, G, tol, max_iter):
     gap = np.inf
     for iteration in range(max_iter):
         low = _least(G)
-        # Two points that have just shared weight are equal but for rounding: then the first, so
-        # that the path does not depend on the units of the data.
-        i = _first(G, low + TIE * gap) if iteration else _first(G, low)
+        i = _first(G, low + tie * gap) if iteration else _first(G, low)
         low = G[i]
         _price(M[i, :n], diagonal, diagonal[i], alpha, G, low, change, slopes)
         gap = -_least(slopes) - low
         best = _least(change)
         if gap <= tol or best >= 0.0:
             return max(gap, 0.0), iteration
-        j = _first(change, (1.0 - TIE) * best)
+        j = _first(change, (1.0 - tie) * best)
         curvature = max(diagonal[i] + diagonal[j] - 2.0 * M[i, j], 1e-300)
         step = min(alpha[j], 0.5 * (G[j] - G[i]) / curvature)
         alpha[i] += step

@@ -25,7 +25,7 @@ EXAMINED = 400
 TILE = 256
 
 
-def check_gram(K: Array, owner: Any = None, *, overwrite: bool = True) -> Array:
+def check_gram(K: Array, owner: Any = None, *, overwrite: bool = True, exact: bool = True) -> Array:
     r"""Return ``K``, made symmetric, or raise what keeps it from being a Gram matrix.
 
     Refused are entries that are not finite, differences :math:`|K_{ij}-K_{ji}|` above ``1e-10`` of
@@ -40,6 +40,8 @@ def check_gram(K: Array, owner: Any = None, *, overwrite: bool = True) -> Array:
     overwrite : bool, default=True
         Whether rounding errors of the symmetry may be removed in ``K`` itself; a matrix that is
         symmetric already is returned as it is.
+    exact : bool, default=True
+        Unless, the two halves may differ by rounding errors, and ``K`` is never copied.
 
     Examples
     --------
@@ -51,7 +53,7 @@ def check_gram(K: Array, owner: Any = None, *, overwrite: bool = True) -> Array:
     Traceback (most recent call last):
     ValueError: The kernel matrix of KernelPCA is not positive semi-definite...
     """
-    K = symmetric(K, owner, overwrite=overwrite)
+    K = symmetric(K, owner, overwrite=overwrite, exact=exact)
     refuse_indefinite(K, owner)
     return K
 
@@ -76,7 +78,7 @@ def checked_gram(
     return _with_equal_halves(K) if exact else K
 
 
-def symmetric(K: Array, owner: Any = None, *, overwrite: bool = True) -> Array:
+def symmetric(K: Array, owner: Any = None, *, overwrite: bool = True, exact: bool = True) -> Array:
     """``K`` with equal entries across the diagonal, where they differ by rounding errors only."""
     peak = max(float(K.max(initial=0.0)), -float(K.min(initial=0.0)))
     if not np.isfinite(peak):
@@ -92,7 +94,7 @@ def symmetric(K: Array, owner: Any = None, *, overwrite: bool = True) -> Array:
             f"those across the diagonal, where the largest is {peak:.3g}. Symmetrise the "
             "similarity, (K + K.T) / 2."
         )
-    if gap == 0:
+    if gap == 0 or not exact:
         return K
     return _with_equal_halves(K if overwrite and K.flags.writeable else K.copy())
 
