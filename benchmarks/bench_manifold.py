@@ -64,7 +64,7 @@ def _step_contest(kernel, n):
     peer="the formula in plain NumPy",
     cases=(500, 1000, 2000),
     quick=(300, 600, 1200),
-    goal="5 times at 2000",
+    goal="6 times at every size, with one thread and with all",
 )
 def step_gaussian(n):
     return _step_contest("gaussian", n)
