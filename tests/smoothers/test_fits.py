@@ -14,7 +14,7 @@ SHAPES = [(1, 1, True), (1, 2, True), (2, 1, True), (2, 2, False), (2, 2, True)]
 
 
 def both(smoother, points, centres, rng, excluded=None):
-    """Weights, masses and gradients of the two."""
+    """Weights, masses, gradients and numbers of terms of the two."""
     found = []
     M = rng.normal(size=N_POINTS * N_CENTRES)
     for kind in (PlainFit, MomentFit):
@@ -22,7 +22,7 @@ def both(smoother, points, centres, rng, excluded=None):
         rows = smoother.rows(points, centres, excluded, work=work)
         fit, by_centre = kind(smoother, rows, points, centres, work), np.zeros(centres.shape)
         by_point = fit.pull_back(M[: len(rows.K)], by_centre)
-        found.append((fit.b.copy(), fit.mass, by_point, by_centre))
+        found.append((fit.b.copy(), fit.mass, by_point, by_centre, fit.n_terms))
     return found
 
 

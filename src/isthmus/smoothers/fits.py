@@ -6,7 +6,7 @@ import numpy as np
 
 from isthmus.smoothers.kernel_rows import KernelRows, Workspace
 from isthmus.smoothers.local_polynomial import LocalSmoother, fit_weights
-from isthmus.typing import Array
+from isthmus.typing import Array, IntArray
 
 MOST_COORDINATES = 2  # whose moments have names in compiled loops
 
@@ -19,6 +19,10 @@ class Fit(Protocol):
 
     b: Array
     mass: Array
+
+    @property
+    def n_terms(self) -> Any:
+        """Lengths of the polynomials, 0 where moments are singular; or one for all points."""
 
     def pull_back(self, M: Array, by_centre: Array) -> Array:
         """Gradient of sum_j d_j · f(x_j) by the points, where M is d_j · y_i on the pairs.
@@ -45,7 +49,7 @@ class PlainFit:
     ):
         self._rows, self._places, self._shape = rows, (Xe, Xc), smoother.settings()
         self.mass = rows.sums()
-        self.b = fit_weights(smoother, rows, Xe, Xc, self.mass, work)[0]
+        self.b, self.n_terms = fit_weights(smoother, rows, Xe, Xc, self.mass, work)
 
     def pull_back(self, M: Array, by_centre: Array) -> Array:
         from isthmus.smoothers.loops import pull_back_loop
@@ -74,6 +78,13 @@ class MomentFit:
         self.mass: Array = np.empty(m)
         fit: Any = fit_on_line if q == 1 else fit_in_plane
         fit(rows.indptr, rows.indices, rows.K, Xe, Xc, self._shape, self.b, self.mass, self._fits)
+
+    @property
+    def n_terms(self) -> IntArray:
+        # The first coefficient is an entry of the inverse of the moments, on its diagonal.
+        n = self._fits.shape[2]
+        found = self._fits[:, n, 0].ravel()[: len(self.mass)] > 0
+        return np.where(found, n, 0)
 
     def pull_back(self, M: Array, by_centre: Array) -> Array:
         from isthmus.smoothers.moment_loops import pull_in_plane, pull_on_line

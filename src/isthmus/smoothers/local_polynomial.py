@@ -208,10 +208,12 @@ def _polynomials(
     work: Workspace,
 ) -> tuple[Array, Array | None, Array, IntArray]:
     rows = smoother.rows(Z, Xc, excluded, work=work)
-    mass = rows.sums()
     if not jacobian:
-        b, n_terms = fit_weights(smoother, rows, Z, Xc, mass, work)
-        return rows.times(b, Y), None, mass, n_terms
+        from isthmus.smoothers.fits import fit_polynomials
+
+        fit = fit_polynomials(smoother, rows, Z, Xc, work)
+        return rows.times(fit.b, Y), None, fit.mass, fit.n_terms
+    mass = rows.sums()
     if smoother.degree == 0:
         b, n_terms = fit_weights(smoother, rows, Z, Xc, mass, work)
         f = rows.times(b, Y)

@@ -112,13 +112,17 @@ def power_weights(squared, power, K, H):
 @njit(nogil=True)
 def exclude(indptr, indices, excluded, K, H):
     """Set the weights of centres that may not help to reconstruct a point to zero."""
-    if excluded.size == 0:
-        return
-    n = np.uint64(excluded.max() + 1)
-    barred_at = np.full(n, -1)  # the last point at which a centre may not help
+    last = -1
+    for j in range(excluded.shape[0]):  # numba's own maximum takes long to compile
+        for k in range(excluded.shape[1]):
+            last = excluded[j, k] if excluded[j, k] > last else last
+    n = np.uint64(last + 1)
+    barred_at = np.empty(n, np.int64)  # the last point at which a centre may not help
+    for centre in range(n):
+        barred_at[centre] = -1
     for j in range(excluded.shape[0]):
         for k in range(excluded.shape[1]):
-            barred_at[excluded[j, k]] = j
+            barred_at[np.uint64(excluded[j, k])] = j
         for p in range(np.uint64(indptr[j]), np.uint64(indptr[j + 1])):
             i = np.uint64(indices[p])
             if i < n and barred_at[i] == j:
