@@ -1,21 +1,26 @@
 """UKR-spiral-tubes: tubes around the noisy spiral."""
 
 import numpy as np
+from scipy.stats import spearmanr
 
 from isthmus.datasets import make_noisy_spiral
 from isthmus.losses import Epsilon
-from isthmus.manifold import Starts
 from isthmus.plotting import curves, manifold_through
 from isthmus_experiments import Covers, Outcome, Picture, Row, draws, experiment
 from isthmus_experiments.experiments._ukr import (
     SPIRAL,
     curve_points,
+    fit_from,
     published_fit,
     signed_distance,
     true_spiral,
 )
+from isthmus_experiments.experiments._ukr_starts import isomap_candidates
 
 SHAPE = "spiral"
+# Rank correlation of latent places with those on the spiral from which a model counts as having
+# its structure: one that crosses to another winding falls well below.
+FOLLOWS = 0.99
 
 
 @experiment(
@@ -26,43 +31,52 @@ SHAPE = "spiral"
         "The tolerance grows from 0.01 to 0.10 under uniform noise of 0.1: the extension of latent "
         "space falls, the inward bias grows, the roughness (standard deviation of the signed "
         "distance) falls; the mean distance is least near 0.07 and clearly below that of "
-        "leave-one-out. Curves only, no values."
+        "leave-one-out. Curves only, no values. 95 of 100 sets: on the others Isomap had failed "
+        "for all six neighbourhoods."
     ),
     covers=[
         Covers("004 figure 5.7", way="claim"),
         Covers("004 figure 5.8", way="claim"),
         Covers("004 figure 5.9", way="claim"),
     ],
-    quick={"tolerances": (0.01, 0.07), "n_samples": 200, "n_sets": 1, "steps": 100, **SPIRAL},
+    quick={
+        "tolerances": (0.01, 0.07),
+        "n_samples": 200,
+        "neighbourhoods": 2,
+        "n_sets": 1,
+        "steps": 100,
+        **SPIRAL,
+    },
     full={
         "tolerances": tuple(round(0.01 * k, 2) for k in range(1, 11)),
         "n_samples": 300,
+        "neighbourhoods": 6,
         "n_sets": 4,
         "steps": 1000,
         **SPIRAL,
     },
-    draws={"n_sets": 95},
+    draws={"n_sets": 100},
 )
 def spiral_tubes(settings, seed, progress):
     tolerances, n = settings["tolerances"], settings["n_samples"]
 
     def start_of(Y):
-        return published_fit(
-            Y, 1, steps=settings["steps"], init=Starts("isomap", 6), seed=seed, validation="loo"
-        )
+        return fit_from(isomap_candidates(Y, 1, settings["neighbourhoods"]), Y, settings["steps"])
 
     def within(Y, start, tolerance):
         loss = Epsilon(tolerance, power=2, shape="ball")
         return published_fit(Y, 1, steps=100, init=start.embedding_, loss=loss)
 
     def draw(j):
-        Y, _ = make_noisy_spiral(n, spacing=settings["spacing"], random_state=seed + j)
+        Y, t = make_noisy_spiral(n, spacing=settings["spacing"], random_state=seed + j)
         start = start_of(Y)
+        follows = abs(spearmanr(start.embedding_[:, 0], t).statistic)
         path = [_statistics(within(Y, start, tolerance)) for tolerance in tolerances]
-        return {"plain": _statistics(start), "path": path}
+        return {"follows": follows, "plain": _statistics(start), "path": path}
 
     sets = draws(draw, settings["n_sets"], progress)
-    found, plain = [one["path"] for one in sets], [one["plain"] for one in sets]
+    good = [one for one in sets if one["follows"] > FOLLOWS] or sets
+    found, plain = [one["path"] for one in good], [one["plain"] for one in good]
 
     def drawn():
         Y, _ = make_noisy_spiral(n, spacing=settings["spacing"], random_state=seed)
@@ -107,6 +121,9 @@ def spiral_tubes(settings, seed, progress):
             ),
         ],
         [
+            f"{len(good)} of {len(sets)} sets whose model by leave-one-out follows the spiral "
+            f"(rank correlation of the places above {FOLLOWS:g}); the document keeps 95 of 100 by "
+            "looking at them.",
             "Each tolerance starts from the model by leave-one-out, after 100 further steps; the "
             "document starts each from the one before.",
             "The weight of the tolerance begins at a thousand times the balance of both terms and "
