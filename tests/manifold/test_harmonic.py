@@ -10,8 +10,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score, pairwise_distances_argmin
 
 from isthmus.manifold import KHarmonicMeans, Landmarks, UnsupervisedKernelRegression
+from isthmus.manifold.quantizers import gas as gas_module
 from isthmus.manifold.quantizers import harmonic as harmonic_module
-from isthmus.manifold.quantizers.gas import gas_step, neural_gas
+from isthmus.manifold.quantizers.gas import gas_step, gas_sums, neural_gas, plain_sums
 from isthmus.manifold.quantizers.harmonic import harmonic_means, harmonic_step
 from isthmus.manifold.ukr.learning import _means_of_rows
 
@@ -211,6 +212,30 @@ def test_a_step_of_the_gas_is_the_formula(rng):
     near = np.array([Y[rank[:, j] == 0].mean(axis=0) for j in range(6)])
     assert_allclose(gas_step(Y, C, 1e-3), near, rtol=1e-8)
     assert_allclose(gas_step(Y, C, 1e9), np.tile(Y.mean(axis=0), (6, 1)), atol=1e-6)
+
+
+@pytest.mark.parametrize("d", [1, 4, 40])  # distances in a loop, and by a product
+@pytest.mark.parametrize("reach", [30.0, 2.0, 0.4, 0.1, 0.03, 0.01])
+def test_few_ranks_give_the_sums_of_all(rng, d, reach):
+    Y, C = rng.normal(size=(1500, d)), rng.normal(size=(60, d))
+    C[-3:] += [[8.0], [9.0], [50.0]]  # nearest to no row: small weights are all they have
+    plain = plain_sums(Y, C, np.exp(-np.arange(60) / reach))
+    for best in (0.0, 5.0, np.inf):
+        weights, sums = gas_sums(Y, C, reach, best)
+        assert_allclose(weights, plain[0], rtol=1e-12)
+        assert_allclose(sums, plain[1], rtol=1e-9, atol=1e-12 * np.abs(plain[0]).max())
+        moved, expected = (gas_module.moved(C, *both) for both in ((weights, sums), plain))
+        assert_allclose(moved, expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(("n", "d", "n_centres"), [(900, 3, 50), (300, 2, 1), (400, 35, 30)])
+def test_the_gas_is_that_of_sorted_tables(rng, monkeypatch, n, d, n_centres):
+    Y = 6 * rng.normal(size=(5, d))[rng.integers(0, 5, n)] + rng.normal(size=(n, d))
+    fast = neural_gas(Y, n_centres, np.random.default_rng(0))
+    monkeypatch.setattr(gas_module, "MOST_KEYS", 0)  # the slow twin
+    monkeypatch.setattr(gas_module, "worst_rank", lambda *_: np.inf)  # of all ranks
+    slow = neural_gas(Y, n_centres, np.random.default_rng(0))
+    assert_allclose(fast, slow, rtol=1e-8, atol=1e-10)
 
 
 def test_the_gas_does_not_depend_on_its_start():
