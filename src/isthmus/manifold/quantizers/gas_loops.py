@@ -19,7 +19,8 @@ def fill_keys(Y, columns, mask, keys):
     squared = np.empty(n)
     bits = squared.view(np.int64)
     for i in range(len(Y)):
-        squared[:] = 0.0
+        for j in range(n):
+            squared[j] = 0.0
         for k in range(0, d - 3, 4):  # four at a time, since each pass reads and writes the sums
             y0, y1, y2, y3 = Y[i, k], Y[i, k + 1], Y[i, k + 2], Y[i, k + 3]
             for j in range(n):
@@ -44,15 +45,16 @@ def choose_first(keys, mask, count):
                 least = min(least, row[j])
             chosen[r] = least
             row[least & mask] = LAST
-        row[:count] = chosen
+        for r in range(count):
+            row[r] = chosen[r]
 
 
 @njit
 def scatter_weights(keys, mask, by_rank, h):
     """Weights (N, n) of the centres, from keys in order; zero beyond the ranks that are given."""
     for i in range(len(keys)):
-        if len(by_rank) < h.shape[1]:
-            h[i] = 0.0
+        for j in range(h.shape[1]):
+            h[i, j] = 0.0
         for r in range(len(by_rank)):
             h[i, keys[i, r] & mask] = by_rank[r]
 
