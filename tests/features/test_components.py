@@ -6,6 +6,8 @@ from numpy.testing import assert_allclose
 from sklearn.decomposition import PCA
 
 from isthmus.features import CandidPCA, MinorComponents, Whitening
+from isthmus.features.components.loops import plain_minor_rows
+from isthmus.features.components.minor_loops import minor_rows
 
 
 def rows(rng, n=4000, variances=(5.0, 3.0, 1.5, 0.7, 0.2)):
@@ -87,6 +89,22 @@ def test_minor_components_are_the_least_eigenvectors(rng):
     assert np.abs(np.sum(model.components_ * U[[4, 3]], axis=1)).min() > 0.97
     assert_allclose(model.explained_variance_, [0.2, 0.7], atol=0.25)
     assert_allclose(model.components_ @ model.components_.T, np.eye(2), atol=1e-10)
+
+
+@pytest.mark.parametrize(("d", "k"), [(1, 1), (4, 1), (6, 2), (40, 3), (7, 7), (300, 4)])
+def test_minor_rows_in_few_passes_are_those_of_the_formulas(rng, d, k):
+    X = rng.normal(size=(700, d)) * np.linspace(0.3, 2, d) @ rng.normal(size=(d, d)) + 3
+    X[1] = X[0]  # nothing varies yet
+    w = np.linalg.qr(rng.normal(size=(d, k)))[0].T.copy()
+    first = np.zeros(d), w, w.copy(), np.zeros(d), np.zeros(1), np.zeros(2, dtype=np.int64)
+    fast, slow = (tuple(part.copy() for part in first) for _ in range(2))
+    for block in np.split(X, [1, 2, 3, 200]):
+        minor_rows(block, *fast, 0.01)
+        plain_minor_rows(block, *slow, 0.01)
+        for one, other in zip(fast, slow, strict=True):
+            assert_allclose(one, other, rtol=1e-9, atol=1e-10 * max(1, np.abs(other).max()))
+    products = fast[1] @ fast[1].T
+    assert_allclose(products, np.diag(np.diag(products)), atol=1e-13)
 
 
 def test_many_columns_do_not_turn_minor_directions_row_by_row(rng):

@@ -43,12 +43,8 @@ def principal_rows(X, mean, V, counters, amnesia, floor):
 
 
 @njit(fastmath=True)
-def minor_rows(X, mean, w, w_average, top, energy, counters, rate):
-    """Minor components with the rows of ``X`` in order, in place.
-
-    ``energy`` (1,) is the mean squared length of centred rows. A row moves a direction by the rate
-    times that over the largest variance, and the rate is small enough that no single row turns it.
-    """
+def plain_minor_rows(X, mean, w, w_average, top, energy, counters, rate):
+    """The slow twin of ``minor_rows``: one formula after the other, a pass for each."""
     u, direction = np.empty(X.shape[1]), np.empty(X.shape[1])
     for row in range(len(X)):
         counters[0] += 1

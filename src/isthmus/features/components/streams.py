@@ -18,6 +18,7 @@ class StreamComponents(LinearComponents):
 
     max_iter: int
     _state: Any
+    _steps_in_place = False  # a step copies the state that it moves
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from some passes over the rows of ``X``; return self."""
@@ -217,7 +218,7 @@ class MinorComponents(StreamComponents):
         self.random_state = random_state
 
     def _learn(self, X: Array, state: Any, n_passes: int) -> Self:
-        from isthmus.features.components.loops import minor_rows  # compiled on first use
+        from isthmus.features.components.minor_loops import minor_rows  # compiled on first use
 
         d = X.shape[1]
         if state is None:
