@@ -1,5 +1,6 @@
 """Compiled loops: where the result is kept, and what is said about compiling."""
 
+import gc
 import logging
 import os
 import subprocess
@@ -160,6 +161,20 @@ def test_on_a_terminal_a_line_is_written(monkeypatch, capsys, caplog):
         wait_for_timers()
     assert "compiling isthmus.family.loop" in capsys.readouterr().err
     assert not caplog.records
+
+
+@pytest.mark.parametrize("collects", [True, False])
+def test_the_collector_rests_while_loops_compile_and_is_then_as_before(collects):
+    pause, before = _compiled.CollectorPause(), gc.isenabled()
+    try:
+        gc.enable() if collects else gc.disable()
+        with Compilation(pause):
+            with Compilation(pause, "called"):
+                assert not gc.isenabled()
+            assert not gc.isenabled()
+        assert gc.isenabled() == collects
+    finally:
+        gc.enable() if before else gc.disable()
 
 
 def test_loops_with_threads_survive_a_fork():

@@ -8,6 +8,7 @@ is compiled anew in every process.
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import sys
@@ -149,4 +150,28 @@ class CompileWatch(event.Listener):
             LOG.info(text)
 
 
+class CollectorPause(event.Listener):
+    """Let Python's collector rest while a loop is compiled, with all the loops that it calls.
+
+    numba makes many objects that stay; the collector would look at all of them again and again.
+    Compilations do not overlap: numba has one lock for all.
+    """
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._ran = False  # before the outermost loop began
+
+    def on_start(self, event: event.Event) -> None:
+        if self._depth == 0:
+            self._ran = gc.isenabled()
+            gc.disable()
+        self._depth += 1
+
+    def on_end(self, event: event.Event) -> None:
+        self._depth -= 1
+        if self._depth == 0 and self._ran:
+            gc.enable()
+
+
 event.register("numba:compile", CompileWatch())
+event.register("numba:compile", CollectorPause())

@@ -229,7 +229,7 @@ def sign_search(
 ) -> tuple[IntArray, BoolArray]:
     """Change ``codes`` from starts to optima; return systems solved and which ended. No checks."""
     # Imported here: numba takes a good part of a second.
-    from isthmus.sparse.l1.feature_sign_loops import code_block
+    from isthmus.sparse.l1.feature_sign_loops import code_block, room
 
     n, k = codes.shape
     n_solved = np.zeros(n, dtype=np.int64)
@@ -252,10 +252,10 @@ def sign_search(
             max_iter,
             positive,
             share,
-            capacity,
             codes[rows],
             n_solved[rows],
             finished[rows],
+            *room(k, capacity),
         )
 
     code_in_blocks(code, n, n_jobs)
@@ -277,13 +277,13 @@ def _working_set_search(
     After each search the atoms join whose slopes exceed alpha most, at most as many as are already
     in use.
     """
-    from isthmus.sparse.l1.feature_sign_loops import code_block
+    from isthmus.sparse.l1.feature_sign_loops import code_block, room
 
     members = np.flatnonzero(code)
     residual = x - code[members] @ D[members]
     limit = alpha + tol * float(np.abs(D @ x).max(initial=0.0))
     gram: Array = np.empty((0, 0))
-    total = 0
+    total, size = 0, 0
     while True:
         products = D @ residual
         slopes = products if positive else np.abs(products)
@@ -291,15 +291,20 @@ def _working_set_search(
         wanted = np.flatnonzero(slopes > limit)
         if not len(wanted) and len(gram):
             return total, True
-        room = max(16, int(np.count_nonzero(code)))
-        if len(wanted) > room:
-            wanted = wanted[np.argpartition(slopes[wanted], -room)[-room:]]
-        fresh = np.setdiff1d(wanted, members[len(gram) :])
+        most = max(16, int(np.count_nonzero(code)))
+        if len(wanted) > most:
+            wanted = wanted[np.argpartition(slopes[wanted], -most)[-most:]]
+        # Only a start has members without products.
+        started = len(members) > len(gram)
+        fresh = np.setdiff1d(wanted, members[len(gram) :]) if started else np.sort(wanted)
         members = np.concatenate([members, fresh])
         if not len(members):
             return total, True
         atoms = D[members]
         gram = _extend_gram(gram, atoms)
+        if len(atoms) > size:
+            size = max(64, 2 * len(atoms))
+            memory = room(size, min(size, len(x)))
         sub_codes = code[members][None]
         n_solved, finished = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.bool_)
         code_block(
@@ -310,10 +315,10 @@ def _working_set_search(
             max_iter,
             positive,
             share,
-            min(atoms.shape),
             sub_codes,
             n_solved,
             finished,
+            *memory,
         )
         total += int(n_solved[0])
         code[members] = sub_codes[0]

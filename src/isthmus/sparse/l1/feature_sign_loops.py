@@ -4,6 +4,9 @@ In the names below ``m`` atoms are active: ``active[:m]`` are their numbers, ``a
 coefficients, ``signs[:m]`` the signs they are given, and ``R`` is the factor of their Gram matrix
 (see ``active_set_loops``). The system of the signs is R'R target = b - alpha signs; ``y``, half of
 its solution, R target, is kept while atoms come and go, as is ``v``, which is R a.
+
+Loops that are called from one place are written into their caller (``inline``), which compiles
+sooner: a loop is optimised anew within each one around it. More of it would make one too long.
 """
 
 import numpy as np
@@ -20,6 +23,7 @@ from isthmus.sparse.l1.active_set_loops import (
     remove,
     times,
 )
+from isthmus.typing import Array, IntArray
 
 # Slopes of the active atoms may miss alpha by this share of the largest product of the signal with
 # an atom, or the coefficients are corrected.
@@ -96,7 +100,7 @@ def _settle(R, m, active, a, signs, alpha, positive, max_iter, target, y, v, kno
     return m, refused, max_iter
 
 
-@njit(nogil=True)
+@njit(nogil=True, inline="always")
 def _pass_zeros(R, m, active, a, signs, alpha, positive, target, y, v):
     """Make the best step to ``target`` at which coefficients change signs; return how many stay."""
     step = _best_step(m, a, target, signs, alpha, _squared_distance(m, y, v))
@@ -128,28 +132,6 @@ def _pass_zeros(R, m, active, a, signs, alpha, positive, target, y, v):
 
 
 @njit(nogil=True)
-def _exchange(R, m, active, a, signs, sign, direction, y, v):
-    """Make room for an atom that the active ones span, whose column is ``direction``.
-
-    Moving it by t and the others by -t c, where G c are its products with them, leaves the fit
-    as it is and lowers the sum of moduli, until one of the others is zero. That one leaves.
-    Return t, or 0 where rounding leaves no such step.
-    """
-    backward(R, m, direction)
-    leaves, length = -1, np.inf
-    for q in range(m):
-        change = sign * direction[q]
-        if a[q] * change > 0.0 and a[q] / change < length:
-            leaves, length = q, a[q] / change
-    if leaves < 0:
-        return 0.0
-    for q in range(m):
-        a[q] -= length * sign * direction[q]
-    remove(R, m, active, a, signs, y, v, leaves)
-    return length
-
-
-@njit(nogil=True)
 def _largest_slope(g, start, stop, positive):
     """How fast the squared error falls at most where one of these coefficients leaves zero."""
     worst, j = 0.0, start
@@ -165,13 +147,13 @@ def _largest_slope(g, start, stop, positive):
     return worst
 
 
-@njit(nogil=True)
-def _list_above(g, threshold, positive, slopes, wanted):
-    """List the atoms whose slope reaches the threshold; return how many.
+@njit(nogil=True, inline="always")
+def _list_above(g, k, threshold, positive, slopes, wanted):
+    """List which of k atoms have a slope that reaches the threshold; return how many.
 
     ``slopes`` are the largest ones of each stretch, so that most of them are passed over.
     """
-    count, k = 0, g.shape[0]
+    count = 0
     for start in range(0, k, STRETCH):
         if slopes[start // STRETCH] >= threshold:
             for j in range(start, min(start + STRETCH, k)):
@@ -182,13 +164,13 @@ def _list_above(g, threshold, positive, slopes, wanted):
 
 
 @njit(nogil=True)
-def _wanted(g, alpha, limit, share, positive, slopes, wanted):
-    """List the atoms that want to come in; return how many.
+def _wanted(g, k, alpha, limit, share, positive, slopes, wanted):
+    """List which of k atoms want to come in; return how many.
 
     Those whose slope exceeds ``limit``, and alpha by at least ``share`` of the largest excess;
     ``share=1`` lists the best alone. The slopes of active atoms have been set to zero.
     """
-    k, worst = g.shape[0], 0.0
+    worst = 0.0
     for start in range(0, k, STRETCH):
         most = _largest_slope(g, start, min(start + STRETCH, k), positive)
         slopes[start // STRETCH] = most
@@ -196,7 +178,7 @@ def _wanted(g, alpha, limit, share, positive, slopes, wanted):
     if worst <= limit:
         return 0
     threshold = max(limit, alpha + share * (worst - alpha)) if share < 1.0 else worst
-    return _list_above(g, threshold, positive, slopes, wanted)
+    return _list_above(g, k, threshold, positive, slopes, wanted)
 
 
 @njit(nogil=True)
@@ -216,7 +198,7 @@ def _enter(G, b, g, alpha, R, m, active, a, signs, y, v, wanted, count, new, rhs
     return m
 
 
-@njit(nogil=True)
+@njit(nogil=True, inline="always")
 def _correct(R, m, a, signs, alpha, most, target):
     """Take what rounding has left of the slopes of active atoms out of the coefficients.
 
@@ -233,98 +215,144 @@ def _correct(R, m, a, signs, alpha, most, target):
             a[q] -= target[q]
 
 
-@njit(nogil=True)
-def _code_one(G, b, alpha, tol, max_iter, positive, share, code, room, numbers, slopes, g):
+@njit(nogil=True, inline="always")
+def _exchange(G, g, R, m, active, a, signs, y, v, wanted, count, positive, W, direction):
+    """Make room for an atom that the active ones span, the best of those listed; the first then.
+
+    Moving it by t and the others by -t c, where G c are its products with them, leaves the fit
+    as it is and lowers the sum of moduli, until one of the others is zero. That one leaves.
+    Return t with the sign of the atom, or 0 where rounding leaves no such step.
+    """
+    best = wanted[0]
+    for t in range(1, count):
+        j = wanted[t]
+        if (-g[j] > -g[best]) if positive else (abs(g[j]) > abs(g[best])):
+            best = j
+    wanted[0] = best
+    columns(R, m, G, active, wanted, 1, W)
+    for q in range(m):
+        direction[q] = W[q, 0]
+    backward(R, m, direction)
+    sign = -1.0 if g[best] > 0.0 else 1.0
+    leaves, length = -1, np.inf
+    for q in range(m):
+        change = sign * direction[q]
+        if a[q] * change > 0.0 and a[q] / change < length:
+            leaves, length = q, a[q] / change
+    if leaves < 0:
+        return 0.0
+    for q in range(m):
+        a[q] -= length * sign * direction[q]
+    remove(R, m, active, a, signs, y, v, leaves)
+    return length * sign
+
+
+@njit(nogil=True, inline="always")
+def _list_start(code, g, wanted):
+    """List the atoms of a start, which becomes zero; ``g`` has its negative. Return how many."""
+    count = 0
+    for j in range(code.shape[0]):
+        g[j] = -code[j]
+        if code[j] != 0.0:
+            wanted[count] = j
+            count += 1
+            code[j] = 0.0
+    return count
+
+
+@njit(nogil=True, inline="always")
+def _code_one(G, b, alpha, tol, max_iter, positive, share, code, matrices, vectors, numbers):
     """Minimise ½ c'Gc - b'c + alpha |c|₁ from the start ``code`` and write the minimum there.
 
     Return the number of systems solved, and whether the minimum was reached.
     """
-    R, W, S, vectors = room
-    a, signs, target, y, v, rhs = (
-        vectors[0], vectors[1], vectors[2], vectors[3], vectors[4], vectors[5],
-    )  # fmt: skip
+    R, W, S = matrices
+    a, signs, target, y, v, rhs, slopes, g = vectors
     active, wanted, new = numbers
-    most = _largest_slope(b, 0, b.shape[0], False)
+    k = b.shape[0]
+    most = _largest_slope(b, 0, k, False)
     limit = alpha + tol * most
-    m, n_solved, finished = 0, 0, False
-    if _largest_slope(code, 0, b.shape[0], False) > 0.0:
-        count = 0
-        for j in range(b.shape[0]):
-            g[j] = -code[j]
-            if code[j] != 0.0:
-                wanted[count] = j
-                count += 1
-        m = _enter(G, b, g, alpha, R, 0, active, a, signs, y, v, wanted, count, new, rhs, W, S)
-        for q in range(m):
-            a[q] = code[active[q]]
-        code[:] = 0.0
-        m, _, n_solved = _settle(
-            R, m, active, a, signs, alpha, positive, max_iter, target, y, v, False
-        )
+    m, n_solved, finished, moved = 0, 0, False, 0.0
+    starts = _largest_slope(code, 0, k, False) > 0.0
     while n_solved < max_iter:
-        gradient(G, b, active, a, m, g)
-        for q in range(m):
-            target[q] = g[active[q]]
-            g[active[q]] = 0.0
-        count = _wanted(g, alpha, limit, share, positive, slopes, wanted)
-        if count == 0:
-            _correct(R, m, a, signs, alpha, most, target)
-            finished = True
-            break
+        if starts:
+            count = _list_start(code, g, wanted)
+        elif moved != 0.0:
+            count = 1
+        else:
+            gradient(G, b, active, a, m, g)
+            for q in range(m):
+                target[q] = g[active[q]]
+                g[active[q]] = 0.0
+            count = _wanted(g, k, alpha, limit, share, positive, slopes, wanted)
+            if count == 0:
+                _correct(R, m, a, signs, alpha, most, target)
+                finished = True
+                break
         before = m
         m = _enter(G, b, g, alpha, R, m, active, a, signs, y, v, wanted, count, new, rhs, W, S)
         entered = m - before
-        if entered == 0:
-            # Every atom that wants to come in depends on those that are in.
-            count = _wanted(g, alpha, limit, 1.0, positive, slopes, wanted)
-            best = wanted[0]
-            columns(R, m, G, active, wanted, 1, W)
+        if starts:
             for q in range(m):
-                target[q] = W[q, 0]
-            sign = -1.0 if g[best] > 0.0 else 1.0
-            length = _exchange(R, m, active, a, signs, sign, target, y, v)
-            m -= length > 0.0
-            after = _enter(G, b, g, alpha, R, m, active, a, signs, y, v, wanted, 1, new, rhs, W, S)
-            if length == 0.0 or after == m:
+                a[q] = -g[active[q]]
+        elif entered == 0:
+            if moved != 0.0:
                 break
-            a[m], m = length * sign, after
+            # Every atom that wants to come in depends on those that are in.
+            moved = _exchange(
+                G, g, R, m, active, a, signs, y, v, wanted, count, positive, W, target
+            )
+            if moved == 0.0:
+                break
+            m -= 1
+            continue
+        elif moved != 0.0:
+            a[before] = moved
+        known = moved == 0.0 and not starts
         m, refused, solved = _settle(
-            R, m, active, a, signs, alpha, positive, max_iter, target, y, v, entered > 0
+            R, m, active, a, signs, alpha, positive, max_iter, target, y, v, known
         )
         n_solved += solved
-        if entered > 0 and refused >= entered:
+        if known and refused >= entered:
             # All were refused, so the next comes alone; one alone that is refused is rounding.
             if share == 1.0 or entered == 1:
                 break
             share = 1.0
+        starts, moved = False, 0.0
     for q in range(m):
         code[active[q]] = a[q]
     return n_solved, finished
 
 
-@njit(nogil=True)
-def code_block(G, B, alpha, tol, max_iter, positive, share, capacity, codes, n_solved, finished):
-    """Codes of the signals whose products with the atoms are the rows of ``B``.
-
-    ``codes`` holds the starts. At most ``capacity`` atoms, the rank of G, are active at once.
-    """
-    k = G.shape[0]
+def room(
+    k: int, capacity: int
+) -> tuple[tuple[Array, ...], tuple[Array, ...], tuple[IntArray, ...]]:
+    """Memory for a search among at most k atoms, of which at most ``capacity`` are active."""
     # Whole registers are loaded, from one place further too, so rows are longer than the rank.
     length = capacity + 2 * LANES - capacity % LANES
-    room = (
-        np.zeros((capacity, length)),
-        np.zeros((capacity, LANES)),
-        np.zeros((LANES + 1, LANES)),
-        np.zeros((6, length)),
-    )
-    numbers = (
-        np.zeros(capacity, dtype=np.int64),
-        np.zeros(k, dtype=np.int64),
-        np.zeros(LANES, dtype=np.int64),
-    )
-    slopes = np.zeros(k // STRETCH + 1)
-    g = np.zeros(k)
+    matrices = _zeros(capacity, length), _zeros(capacity, LANES), np.zeros((LANES + 1, LANES))
+    vectors = (*np.zeros((6, length)), np.zeros(k // STRETCH + 1), np.zeros(k))
+    integers = np.int64
+    numbers = np.zeros(capacity, integers), np.zeros(k, integers), np.zeros(LANES, integers)
+    return matrices, vectors, numbers
+
+
+def _zeros(n: int, m: int) -> Array:
+    """A matrix that begins where a line of the cache does: a register then lies in one line."""
+    memory = np.zeros(n * m + LANES)
+    start = -memory.__array_interface__["data"][0] // memory.itemsize % LANES
+    return memory[start : start + n * m].reshape(n, m)
+
+
+@njit(nogil=True)
+def code_block(G, B, alpha, tol, max_iter, positive, share, codes, n_solved, finished, *memory):
+    """Codes of the signals whose products with the atoms are the rows of ``B``.
+
+    ``codes`` holds the starts; ``memory`` is :func:`room` for as many active atoms as the rank
+    of G.
+    """
+    matrices, vectors, numbers = memory
     for i in range(B.shape[0]):
         n_solved[i], finished[i] = _code_one(
-            G, B[i], alpha, tol, max_iter, positive, share, codes[i], room, numbers, slopes, g
+            G, B[i], alpha, tol, max_iter, positive, share, codes[i], matrices, vectors, numbers
         )
