@@ -10,7 +10,6 @@ there.
 
 from typing import Any
 
-from llvmlite import ir
 from numba import extending, types
 from numba.core import cgutils
 
@@ -18,6 +17,7 @@ from numba.core import cgutils
 intrinsic: Any = extending.intrinsic
 primitive: Any = extending.models.PrimitiveModel
 tools: Any = cgutils
+ir: Any = tools.ir  # of llvmlite, as numba has it
 LANES = 8
 _VECTOR = ir.VectorType(ir.DoubleType(), LANES)
 _INDEX = ir.IntType(32)

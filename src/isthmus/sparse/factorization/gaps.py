@@ -31,7 +31,7 @@ FEW, FEW_SHARE = 100, 1e-4
 # A tenth of the known entries is hidden, several times until so many have been.
 HIDDEN_SHARE, ENOUGH_HIDDEN, MAX_ROUNDS = 0.1, 1000, 5
 # A round ends after so many strengths without a lower error.
-PATIENCE = 2
+PATIENCE = 3
 # The choice is made on so many rows, and more where a column would have fewer entries than 50.
 MAX_ROWS, MIN_PER_COLUMN = 300, 50
 # A stage of a path: the next one starts from there.
