@@ -138,25 +138,37 @@ def exact_criterion(name: str, members: Sequence[TrainingRows]) -> Criterion:
     targets = [rows.Y for rows in members]
 
     def criterion(found: ProcessParameters) -> Evaluation:
-        learning = members[0].gram is None and len(found.kernel.log_parameters()) > 0
-        kept: list[Array | None] = [None] * len(members)
-        if members[0].in_blocks(found.kernel):
-            grams = [rows.covariance(found.kernel) for rows in members]
-        else:
-            given = [rows.given(found.kernel) for rows in members]
-            grams = [np.array(K) for K in given]
-            kept = [*given] if learning else kept
-            del given
-        alphas = [found.alpha * rows.noise for rows in members]
-        by_kernel = np.zeros(len(found.kernel.log_parameters()))
-        with threads_for(len(grams[0]) ** 3 / 3):
-            score = function(grams, targets, alphas, found.variances)
-            if learning:
-                for rows, W, K in zip(members, score.weights, kept, strict=True):
-                    by_kernel += rows.slope(found.kernel, W, K)
-        return Evaluation(score.value, by_kernel, score.by_noise, score.by_amplitude)
+        # The covariance belongs to the section too: threads that it leaves spinning would take
+        # the processor from the factorisation.
+        with threads_for(len(members[0].Y) ** 3 / 3):
+            return _evaluation(function, members, targets, found)
 
     return criterion
+
+
+def _evaluation(
+    function: Callable[..., Any],
+    members: Sequence[TrainingRows],
+    targets: Sequence[Array],
+    found: ProcessParameters,
+) -> Evaluation:
+    """The criterion at some parameters, with its slopes."""
+    learning = members[0].gram is None and len(found.kernel.log_parameters()) > 0
+    kept: list[Array | None] = [None] * len(members)
+    if members[0].in_blocks(found.kernel):
+        grams = [rows.covariance(found.kernel) for rows in members]
+    else:
+        given = [rows.given(found.kernel) for rows in members]
+        grams = [np.array(K) for K in given]
+        kept = [*given] if learning else kept
+        del given
+    alphas = [found.alpha * rows.noise for rows in members]
+    by_kernel = np.zeros(len(found.kernel.log_parameters()))
+    score = function(grams, targets, alphas, found.variances)
+    if learning:
+        for rows, W, K in zip(members, score.weights, kept, strict=True):
+            by_kernel += rows.slope(found.kernel, W, K)
+    return Evaluation(score.value, by_kernel, score.by_noise, score.by_amplitude)
 
 
 def level_sizes(n: int, largest: int) -> list[int]:
@@ -216,7 +228,10 @@ def fit_process(
     sizes = level_sizes(n, n)[:-1] if model.coarse else []
     levels = [exact_criterion(model.criterion, [some(size, gram)]) for size in sizes]
     levels.append(exact_criterion(model.criterion, members))
-    return _exact_fit(members, at, search(levels, at, **starts))
+    # One section for the whole search: threads that are given back after every evaluation of
+    # milliseconds are woken each time, and spin until the next.
+    with threads_for(len(members[0].Y) ** 3 / 3):
+        return _exact_fit(members, at, search(levels, at, **starts))
 
 
 def search_coordinates(model: Any, kernel: Kernel, output_variances: Array) -> SearchCoordinates:
