@@ -44,7 +44,7 @@ def _planted(n, p=50):
     peer="sklearn PLSRegression(5)",
     cases=(2_000, 10_000, 50_000),
     quick=(500, 1_000, 2_000),
-    goal="as fast; linear in n. Of few rows, half of the peer's time goes into the Ridge inside",
+    goal="as fast; linear in n",
 )
 def closed_form(n):
     X, y = _planted(n)

@@ -295,7 +295,9 @@ class DistanceCorrelationReduction(
             p = X.shape[1]
             components = (of_x * loadings[:p]).T, (of_y * loadings[p:]).T
             weights = np.hstack(components).T
-            mapped = fit_map(self.regressor, inputs.values, outputs.values, components)
+            mapped = fit_map(
+                self.regressor, inputs.values, outputs.values, components, products.all
+            )
         else:
             mapped = fit_map(self.regressor, part[0], Z)
 

@@ -58,15 +58,28 @@ def linear_map(directions: Array) -> CoordinateMap:
 
 
 def fit_map(
-    regressor: Any, X: Array, targets: Array, components: tuple[Array, Array] | None = None
+    regressor: Any,
+    X: Array,
+    targets: Array,
+    components: tuple[Array, Array] | None = None,
+    products: Array | None = None,
 ) -> CoordinateMap:
-    """A map with a fitted regression; by default it is :class:`RelevanceRidge`."""
+    """A map with a fitted regression; by default it is :class:`RelevanceRidge`.
+
+    ``products`` are those of all columns of inputs and targets, if they are known.
+    """
+    B, C = components if components is not None else (None, None)
     if regressor is None:
         regressor = RelevanceRidge()
     elif isinstance(regressor, str):  # checked to be "stacked"
         from isthmus.features.distance_correlation.stack import StackedRegression
 
         regressor = StackedRegression()
+    elif products is not None:
+        from isthmus.features.distance_correlation.plain_ridge import ridge_of_products
+
+        solved = ridge_of_products(regressor, products, X.shape[1])
+        if solved is not None:
+            return CoordinateMap(B, C, solved, targets)
     fitted = clone(regressor).fit(X, flat(targets))
-    B, C = components if components is not None else (None, None)
     return CoordinateMap(B, C, fitted, targets)
