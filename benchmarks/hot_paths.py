@@ -203,13 +203,14 @@ def pursuit():
 
     n, k, D = 3000, 10, _atoms()
     X = _normal(n, 64)
-    needs = {PRODUCT: 2.0 * n * D.size + n * len(D) * k * (k + 1)}
+    needs = {PRODUCT: 2.0 * n * D.size + n * len(D) * k * (k - 1), FRESH: 8.0 * n * len(D)}
     return HotPath(
         f"orthogonal pursuit, {n} signals, 256 atoms, {k} non-zeros",
-        "2ndK + nKk(k + 1) flop",
+        "2ndK + nKk(k - 1) flop, nK numbers written",
         needs,
         lambda: orthogonal_matching_pursuit(X, D, n_nonzero=k),
-        "two thirds are compiled products with vectors: each signal has atoms of its own",
+        "half is one pass over all atoms for each that is chosen: one load for each product, and "
+        "the next pass waits for the best atom, a root and a division",
     )
 
 
@@ -238,7 +239,7 @@ def dictionary():
 
     n, k, sweeps, D = 2000, 4, 5, _atoms(128)
     X = _normal(n, 64)
-    needs = {PRODUCT: sweeps * (2.0 * n * D.size + n * 128 * k * (k + 1) + 8.0 * n * k * 64)}
+    needs = {PRODUCT: sweeps * (2.0 * n * D.size + n * 128 * k * (k - 1) + 8.0 * n * k * 64)}
     return HotPath(
         f"K-SVD, {sweeps} sweeps, {n} signals, 128 atoms, {k} non-zeros",
         "pursuit, and 8ndk flop for the atoms",

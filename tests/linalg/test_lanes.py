@@ -7,18 +7,24 @@ from numpy.testing import assert_allclose, assert_array_equal
 from isthmus._compiled import njit
 from isthmus.linalg.lanes import (
     LANES,
+    aligned,
     larger_modulus,
     largest,
     less,
+    less_products,
     load,
     load_row,
+    moduli,
     more,
     more_products,
+    products,
+    quotients,
     scaled,
     spread,
     store,
     store_row,
     total,
+    where_larger,
 )
 
 
@@ -32,6 +38,9 @@ def all_of_them(a, B, x, out):
     store(out[4], 0, spread(x))
     out[5, 0] = total(first)
     out[5, 1] = largest(first)
+    store_row(out, 6, 0, less_products(products(first, first), first, second))
+    store_row(out, 7, 0, quotients(moduli(first), second))
+    store_row(out, 8, 0, where_larger(first, second, first, spread(x)))
 
 
 @pytest.fixture
@@ -41,7 +50,7 @@ def numbers(rng):
 
 def test_lanes_compute_what_slices_do(numbers):
     a, B = numbers
-    out = np.zeros((6, LANES))
+    out = np.zeros((9, LANES))
     all_of_them(a, B, 0.7, out)
     first, second = a[1:9], B[1, 2:10]
     assert_allclose(out[0], first + 0.7 * second, rtol=1e-14)
@@ -51,11 +60,22 @@ def test_lanes_compute_what_slices_do(numbers):
     assert_array_equal(out[4], 0.7)
     assert_allclose(out[5, 0], first.sum(), rtol=1e-14)
     assert out[5, 1] == first.max()
+    assert_allclose(out[6], first * first - first * second, rtol=1e-13, atol=1e-15)
+    assert_array_equal(out[7], np.abs(first) / second)
+    assert_array_equal(out[8], np.where(first > second, first, 0.7))
+
+
+def test_aligned_rows_begin_lines_of_the_cache():
+    for n in range(1, 20):
+        matrix = aligned(n, 16)
+        assert matrix.shape == (n, 16)
+        assert matrix.flags.c_contiguous
+        assert matrix.ctypes.data % 64 == 0
 
 
 def test_rows_of_a_view_are_found_by_its_strides(numbers):
     a, B = numbers
-    whole, part = np.zeros((6, LANES)), np.zeros((6, LANES))
+    whole, part = np.zeros((9, LANES)), np.zeros((9, LANES))
     all_of_them(a, np.ascontiguousarray(B[1:]), 0.7, whole)
     wide = np.zeros((2, 40))
     wide[:, :13] = B[1:]

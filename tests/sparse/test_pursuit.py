@@ -52,6 +52,26 @@ def test_batch_pursuit_is_the_plain_one(rng, rule):
     assert_allclose(orthogonal_matching_pursuit(X, D, n_nonzero=5, rule=rule), expected, atol=1e-10)
 
 
+@pytest.mark.parametrize("rule", ["correlation", "residual"])
+@pytest.mark.parametrize("n_atoms", [31, 32, 33, 70])
+def test_any_number_of_atoms_is_searched_as_one(rng, rule, n_atoms):
+    # Loops take 32 atoms at a time.
+    D, X = dictionary(rng, n_atoms, 12), rng.normal(size=(8, 12))
+    expected = [plain_pursuit(x, D, 6, rule=rule) for x in X]
+    assert_allclose(orthogonal_matching_pursuit(X, D, n_nonzero=6, rule=rule), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("rule", ["correlation", "residual"])
+def test_first_of_equal_correlations_is_chosen(rule):
+    # Atoms 3 and 40 lie in different lanes, 5 and 45 in the same one.
+    for first, second in ((3, 40), (5, 45), (40, 41)):
+        D = np.eye(64)
+        x = np.zeros(64)
+        x[[first, second]] = -1.0, 1.0
+        code = orthogonal_matching_pursuit(x[None], D, n_nonzero=1, rule=rule)[0]
+        assert_array_equal(np.flatnonzero(code), [first])
+
+
 def test_stopping_by_error_is_that_of_the_plain_pursuit(rng):
     D, X = dictionary(rng), rng.normal(size=(30, 12))
     expected = [plain_pursuit(x, D, 12, tol=1.2) for x in X]

@@ -229,6 +229,7 @@ def sign_search(
 ) -> tuple[IntArray, BoolArray]:
     """Change ``codes`` from starts to optima; return systems solved and which ended. No checks."""
     # Imported here: numba takes a good part of a second.
+    from isthmus.linalg.lanes import aligned
     from isthmus.sparse.l1.feature_sign_loops import code_block, room
 
     n, k = codes.shape
@@ -240,7 +241,7 @@ def sign_search(
                 X[i], D, alpha, codes[i], positive, share, tol, max_iter
             )
         return n_solved, finished
-    G = D @ D.T
+    G = np.matmul(D, D.T, out=aligned(k, k))
     capacity = min(D.shape)
 
     def code(rows: slice) -> None:

@@ -12,7 +12,7 @@ sooner: a loop is optimised anew within each one around it. More of it would mak
 import numpy as np
 
 from isthmus._compiled import njit
-from isthmus.linalg.lanes import LANES, larger_modulus, largest, load, spread
+from isthmus.linalg.lanes import LANES, aligned, larger_modulus, largest, load, spread
 from isthmus.sparse.l1.active_set_loops import (
     SUMS,
     backward,
@@ -330,18 +330,13 @@ def room(
     """Memory for a search among at most k atoms, of which at most ``capacity`` are active."""
     # Whole registers are loaded, from one place further too, so rows are longer than the rank.
     length = capacity + 2 * LANES - capacity % LANES
-    matrices = _zeros(capacity, length), _zeros(capacity, LANES), np.zeros((LANES + 1, LANES))
+    matrices = aligned(capacity, length), aligned(capacity, LANES), aligned(LANES + 1, LANES)
+    for matrix in matrices:
+        matrix[:] = 0.0
     vectors = (*np.zeros((6, length)), np.zeros(k // STRETCH + 1), np.zeros(k))
     integers = np.int64
     numbers = np.zeros(capacity, integers), np.zeros(k, integers), np.zeros(LANES, integers)
     return matrices, vectors, numbers
-
-
-def _zeros(n: int, m: int) -> Array:
-    """A matrix that begins where a line of the cache does: a register then lies in one line."""
-    memory = np.zeros(n * m + LANES)
-    start = -memory.__array_interface__["data"][0] // memory.itemsize % LANES
-    return memory[start : start + n * m].reshape(n, m)
 
 
 @njit(nogil=True)

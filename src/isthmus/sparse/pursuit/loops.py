@@ -1,8 +1,6 @@
-"""Compiled loops of the pursuits: one signal after another, nothing allocated inside.
+"""Compiled loops of matching pursuits and of pursuits with gaps: one signal after another.
 
-Atoms are rows of ``D`` with unit length. A pursuit keeps an orthonormal basis q_1, q_2, ... of the
-chosen atoms without ever forming it: ``U[s, j]`` holds ⟨q_s, d_j⟩ for every atom, so the columns of
-the chosen ones are the Cholesky factor of their Gram matrix.
+Atoms are rows with unit length. Nothing is allocated inside a loop over signals.
 """
 
 import numpy as np
@@ -15,8 +13,6 @@ SUMS = {"reassoc", "contract", "nsz"}
 PIVOT = 1e-10
 # Correlations below this share of the signal are rounding errors.
 NOTHING = 1e-12
-# ‖x‖² - Σc² has lost its digits below this share of ‖x‖²: the residual is then formed.
-CANCELLED = 1e-8
 
 
 @njit(nogil=True, fastmath=SUMS)
@@ -38,12 +34,6 @@ def copy(source, out):
 def subtract(out, weight, row):
     for j in range(out.shape[0]):
         out[j] -= weight * row[j]
-
-
-@njit(nogil=True, fastmath=SUMS)
-def _subtract_four(out, a, A, b, B, c, C, d, D):
-    for j in range(out.shape[0]):
-        out[j] -= (a * A[j] + b * B[j]) + (c * C[j] + d * D[j])
 
 
 @njit(nogil=True)
@@ -76,123 +66,6 @@ def _largest(values):
     if m3 > m0 or (m3 == m0 and i3 < i0):
         m0, i0 = m3, i3
     return i0
-
-
-@njit(nogil=True)
-def _coefficients(U, c, chosen, count, out):
-    """Solve R a = c with R[s, t] = U[s, chosen[t]], upper triangular."""
-    for t in range(count - 1, -1, -1):
-        value = c[t]
-        for s in range(t + 1, count):
-            value -= U[t, chosen[s]] * out[s]
-        out[t] = value / U[t, chosen[t]]
-
-
-@njit(nogil=True)
-def _refresh(x, D, U, c, chosen, count, a, r, alpha):
-    """Form the residual, refine ``c`` by it, renew the correlations; return its squared norm.
-
-    One step of the corrected semi-normal equations, R'δ = D_I r.
-    """
-    for turn in range(2):
-        _coefficients(U, c, chosen, count, a)
-        copy(x, r)
-        for t in range(count):
-            subtract(r, a[t], D[chosen[t]])
-        if turn == 1:
-            break
-        for t in range(count):
-            value = dot(D[chosen[t]], r)
-            for s in range(t):
-                value -= U[s, chosen[t]] * a[s]  # a holds δ from here on
-            a[t] = value / U[t, chosen[t]]
-        for t in range(count):
-            c[t] += a[t]
-    for j in range(D.shape[0]):
-        alpha[j] = dot(D[j], r)
-    for t in range(count):
-        alpha[chosen[t]] = 0.0
-    return dot(r, r)
-
-
-@njit(nogil=True)
-def _new_row(U, G, count, new):
-    """Write row ``count`` of ``U``, for an atom that is to be chosen; return its squared pivot."""
-    u = U[count]
-    copy(G[new], u)
-    pivot = G[new, new]
-    s = 0
-    while s + 3 < count:
-        _subtract_four(
-            u, U[s, new], U[s], U[s + 1, new], U[s + 1],
-            U[s + 2, new], U[s + 2], U[s + 3, new], U[s + 3],
-        )  # fmt: skip
-        s += 4
-    while s < count:
-        subtract(u, U[s, new], U[s])
-        s += 1
-    for s in range(count):
-        pivot -= U[s, new] ** 2
-    if pivot >= PIVOT:
-        scale = 1.0 / np.sqrt(pivot)
-        for j in range(u.shape[0]):
-            u[j] *= scale
-        u[new] = np.sqrt(pivot)
-    return pivot
-
-
-@njit(nogil=True)
-def orthogonal_pursuits(X, D, G, B, goals, order_recursive, support, coef):
-    """Fill ``support`` and ``coef`` (n, n_nonzero) with the codes of the rows of ``X``.
-
-    ``G`` is D D', ``B`` is X D' and is overwritten, ``goals`` are the norms at which a residual is
-    small enough. Unused places of ``support`` hold -1.
-    """
-    n_nonzero = support.shape[1]
-    k = D.shape[0]
-    U = np.empty((n_nonzero, k))
-    c = np.empty(n_nonzero)
-    r = np.empty(D.shape[1])
-    left = np.empty(k)  # squared distance of each atom to the span of the chosen ones
-    score = np.empty(k)
-    for i in range(X.shape[0]):
-        x, alpha, chosen, a = X[i], B[i], support[i], coef[i]
-        energy = dot(x, x)
-        error = energy
-        goal = goals[i] * goals[i]
-        nothing = NOTHING * np.sqrt(energy)
-        chosen[:] = -1
-        a[:] = 0.0
-        count = 0
-        if order_recursive:
-            for j in range(k):
-                left[j] = G[j, j]
-        while count < n_nonzero and error > goal:
-            if order_recursive:
-                for j in range(k):
-                    score[j] = alpha[j] * alpha[j] / left[j] if left[j] > PIVOT else 0.0
-                new = _largest(score)
-            else:
-                new = _largest(alpha)
-            if abs(alpha[new]) <= nothing:
-                break
-            u = U[count]
-            pivot = _new_row(U, G, count, new)
-            if pivot < PIVOT:
-                break
-            c[count] = alpha[new] * (1.0 / np.sqrt(pivot))
-            subtract(alpha, c[count], u)
-            if order_recursive:
-                for j in range(k):
-                    left[j] -= u[j] * u[j]
-                left[new] = 0.0
-            chosen[count] = new
-            count += 1
-            alpha[new] = 0.0
-            error -= c[count - 1] ** 2
-            if error < CANCELLED * energy:
-                error = _refresh(x, D, U, c, chosen, count, a, r, alpha)
-        _coefficients(U, c, chosen, count, a)
 
 
 @njit(nogil=True)

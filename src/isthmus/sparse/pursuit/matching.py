@@ -178,7 +178,9 @@ def pursue(
     Places that were not needed hold atom -1 with coefficient zero. No checks.
     """
     # Imported here: numba takes a good part of a second.
-    from isthmus.sparse.pursuit.loops import masked_pursuits, orthogonal_pursuits
+    from isthmus.linalg.lanes import aligned
+    from isthmus.sparse.pursuit.loops import masked_pursuits
+    from isthmus.sparse.pursuit.orthogonal_loops import WIDTH, orthogonal_pursuits
 
     X, atoms = as_contiguous(X), as_contiguous(atoms)
     support = np.empty((len(X), n_nonzero), dtype=np.int32)
@@ -198,19 +200,25 @@ def pursue(
             )
 
     else:
-        G = atoms @ atoms.T if gram is None else gram
+        k = len(atoms)
+        whole = k + -k % WIDTH
+        G = aligned(whole, whole)
+        G[k:] = G[:k, k:] = 0.0
+        G[:k, :k] = atoms @ atoms.T if gram is None else gram
+        spare: list[tuple[Array, Array]] = []  # memory of blocks that are done
 
         def code(rows: slice) -> None:
-            orthogonal_pursuits(
-                X[rows],
-                atoms,
-                G,
-                X[rows] @ atoms.T,
-                goals[rows],
-                rule == "residual",
-                support[rows],
-                coef[rows],
+            some = X[rows]
+            memory = (
+                spare.pop() if spare else (aligned(_BLOCK, whole), aligned(n_nonzero + 1, whole))
             )
+            B, U = memory[0][: len(some)], memory[1]
+            np.matmul(some, atoms.T, out=B[:, :k])
+            B[:, k:] = 0.0
+            orthogonal_pursuits(
+                some, atoms, G, B, goals[rows], rule == "residual", support[rows], coef[rows], U
+            )
+            spare.append(memory)
 
     code_in_blocks(code, len(X), n_jobs)
     return support, coef
@@ -246,7 +254,8 @@ def warn_of_short_codes(
 
 def warn_of_equal_atoms(G: Array) -> None:
     """Warn of two atoms that agree up to sign and length, of which either could be used."""
-    likeness = np.abs(G - np.diag(np.diag(G)))
+    likeness = np.abs(G)
+    np.fill_diagonal(likeness, 0.0)
     i, j = np.unravel_index(int(np.argmax(likeness)), likeness.shape)
     if likeness[i, j] > 1 - 1e-12:
         warn(
@@ -271,9 +280,12 @@ def code_in_blocks(code: Callable[[slice], None], n: int, n_jobs: int | None) ->
 def as_dense(support: IntArray, coef: Array, n_atoms: int) -> Array:
     """Codes of shape (n_signals, n_atoms)."""
     codes = np.zeros((len(support), n_atoms))
+    places = support + n_atoms * np.arange(len(support))[:, None]
     used = support >= 0
-    rows = np.broadcast_to(np.arange(len(support))[:, None], support.shape)
-    codes[rows[used], support[used]] = coef[used]
+    if used.all():
+        codes.reshape(-1)[places] = coef
+    else:
+        codes.reshape(-1)[places[used]] = coef[used]
     return codes
 
 

@@ -47,9 +47,41 @@ def users(support, n_atoms):
 
 
 @njit(nogil=True, fastmath=SUMS)
-def _add(out, weight, row):
-    for j in range(out.shape[0]):
-        out[j] += weight * row[j]
+def _add_four(out, a, A, b, B, c, C, d, D):
+    for e in range(out.shape[0]):
+        out[e] += (a * A[e] + b * B[e]) + (c * C[e] + d * D[e])
+
+
+@njit(nogil=True, fastmath=SUMS)
+def _along(R, mine, s, a, known, old, d):
+    """Fill ``d`` with the direction of E'a = R'a + (known·a) old; return its length."""
+    overlap = 0.0
+    for m in range(mine.shape[0]):
+        overlap += a[m] * known[mine[m]]
+    for e in range(d.shape[0]):
+        d[e] = overlap * old[e]
+    m = 0
+    while m + 4 <= mine.shape[0]:
+        _add_four(
+            d, a[m], R[mine[m] // s], a[m + 1], R[mine[m + 1] // s],
+            a[m + 2], R[mine[m + 2] // s], a[m + 3], R[mine[m + 3] // s],
+        )  # fmt: skip
+        m += 4
+    while m < mine.shape[0]:
+        subtract(d, -a[m], R[mine[m] // s])
+        m += 1
+    length = np.sqrt(dot(d, d))
+    if length > 0.0:
+        for e in range(d.shape[0]):
+            d[e] /= length
+    return length
+
+
+@njit(nogil=True, fastmath=SUMS)
+def _exchange(r, before, old, after, new):
+    """Replace an atom and its coefficient in a residual."""
+    for e in range(r.shape[0]):
+        r[e] += before * old[e] - after * new[e]
 
 
 @njit(nogil=True)
@@ -57,12 +89,12 @@ def power_sweep(R, D, coef, order, starts, places, n_power):
     """Improve atoms and their coefficients in turn; ``R`` = X - C D is kept up to date.
 
     For one atom and the signals that use it, E = R + a d' is what the other atoms leave. A power
-    step d = E'a/‖E'a‖, a = E d gets closer to the best rank-one fit of E without forming it.
+    step d = E'a/‖E'a‖, a = E d gets closer to the best rank-one fit of E without forming it. The
+    last one changes each residual while it is at hand.
     """
-    n_features = D.shape[1]
     s = coef.shape[1]
     flat = coef.reshape(-1)
-    d = np.empty(n_features)
+    d = np.empty(D.shape[1])
     fresh = np.empty(places.shape[0])
     for j in order:
         mine = places[starts[j] : starts[j + 1]]
@@ -72,30 +104,19 @@ def power_sweep(R, D, coef, order, starts, places, n_power):
         a = fresh[: mine.shape[0]]
         for m in range(mine.shape[0]):
             a[m] = flat[mine[m]]
-        for _ in range(n_power):
-            # E'a = R'a + (a_old·a) d_old
-            d[:] = 0.0
-            overlap = 0.0
-            for m in range(mine.shape[0]):
-                _add(d, a[m], R[mine[m] // s])
-                overlap += a[m] * flat[mine[m]]
-            _add(d, overlap, old)
-            length = np.sqrt(dot(d, d))
-            if length == 0.0:
+        for step in range(n_power):
+            if _along(R, mine, s, a, flat, old, d) == 0.0:
                 break
-            for e in range(n_features):
-                d[e] /= length
             turn = dot(old, d)
+            last = step == n_power - 1
             for m in range(mine.shape[0]):
-                a[m] = dot(R[mine[m] // s], d) + flat[mine[m]] * turn
-        if length == 0.0:
-            continue
-        for m in range(mine.shape[0]):
-            r = R[mine[m] // s]
-            _add(r, flat[mine[m]], old)
-            subtract(r, a[m], d)
-            flat[mine[m]] = a[m]
-        copy(d, old)
+                r, before = R[mine[m] // s], flat[mine[m]]
+                a[m] = dot(r, d) + before * turn
+                if last:
+                    _exchange(r, before, old, a[m], d)
+                    flat[mine[m]] = a[m]
+            if last:
+                copy(d, old)
 
 
 @njit(nogil=True)
