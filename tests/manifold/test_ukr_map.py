@@ -12,7 +12,12 @@ from isthmus.manifold.ukr.descent import lbfgs, rprop
 from isthmus.manifold.ukr.learning import train_from_start
 from isthmus.manifold.ukr.map import WHOLE_ROWS, KernelMap, latent_map, map_of_rows
 from isthmus.manifold.ukr.objective import ManifoldObjective, reconstruction_error
-from isthmus.manifold.ukr.roughness import basis_curvatures, roughness_metric, smooth_outputs
+from isthmus.manifold.ukr.roughness import (
+    basis_curvatures,
+    roughness_metric,
+    smooth_outputs,
+    smooth_outputs_by_rows,
+)
 from isthmus.manifold.ukr.settings import check_settings
 from isthmus.manifold.ukr.starts import (
     fewest_connecting_neighbors,
@@ -139,6 +144,32 @@ def test_adapted_outputs_leave_no_slope(centres, rng):
     rough, smooth = (smooth_outputs(X, X[:6], Y, kernel, s) for s in (0.0, 10.0))
     M = roughness_metric(X, X[:6], kernel)
     assert np.trace(smooth.T @ M @ smooth) < np.trace(rough.T @ M @ rough)
+
+
+def test_outputs_survive_a_row_at_the_edge_of_all_kernels():
+    # It lies in a gap that two landmarks barely reach across: its second derivatives, squared,
+    # leave normal equations too little of the fit, and a share of them would draw all to zero.
+    centres = np.concatenate([np.linspace(0, 1, 6), np.linspace(2.9998, 4, 6)])[:, None]
+    t = np.append(np.concatenate([np.linspace(0, 1.5, 99), np.linspace(2.5, 4, 100)]), 1.99985)
+    X, Y = t[:, None], np.column_stack([np.sin(t), 5 + np.cos(t)])
+    kernel = density_kernel("triweight")
+    b, second = basis_curvatures(X, centres, kernel)
+    rough = np.sqrt(0.1 / len(X)) * second.reshape(-1, 12)
+    assert np.abs(rough).max() > 1e5
+    outputs = smooth_outputs(X, centres, Y, kernel, 0.1)
+    whole, right = np.vstack([rough, b]), np.vstack([np.zeros((len(rough), 2)), Y])
+    assert_allclose(b @ outputs, b @ np.linalg.lstsq(whole, right)[0], atol=1e-6)
+    assert np.abs(b[:-1] @ outputs - Y[:-1]).max() < 0.3
+
+
+def test_outputs_by_rows_are_those_of_the_normal_equations(centres):
+    X, Y = centres
+    kernel, n = density_kernel("gaussian"), 6
+    for places in (X, X[:n]):
+        ridge = 1e-10 * np.sum(basis_curvatures(X, X[:n], kernel)[0] ** 2) / n
+        rough = np.sqrt(0.1 / len(places)), places
+        by_rows = smooth_outputs_by_rows(X, X[:n], Y, kernel, rough, ridge)
+        assert_allclose(by_rows, smooth_outputs(X, X[:n], Y, kernel, 0.1, places), rtol=1e-6)
 
 
 def circle(rng, n=60):

@@ -39,9 +39,12 @@ class LandmarkSheet:
         )
         self.places = rprop(objective, self.places, max_iter=steps, tol=0.0).X
 
-    def rows(self, smoothness=None):
-        """Reconstructions of the rows, after the landmarks are adapted, if asked."""
-        return self._at(self.places[: len(self.Y)], smoothness).f + self.mean
+    def rows(self, smoothness=None, *, over_rows=False):
+        """Reconstructions of the rows, after the landmarks are adapted, if asked.
+
+        Roughness is the sum over the landmarks or, with ``over_rows``, the mean over the rows.
+        """
+        return self._at(self.places[: len(self.Y)], smoothness, over_rows).f + self.mean
 
     def grid(self, n=24, smoothness=None):
         """The sheet over a grid of latent space; what no row is near to is missing."""
@@ -53,10 +56,11 @@ class LandmarkSheet:
         points[found.density < known.density.min()] = np.nan
         return points.reshape(n, n, -1)
 
-    def _at(self, Z, smoothness):
+    def _at(self, Z, smoothness, over_rows=False):
         N = len(self.Y)
         X, centres = self.places[:N], self.places[N:]
         outputs = self.outputs
         if smoothness is not None:
-            outputs = smooth_outputs(X, centres, self.Y, self.kernel, smoothness)
+            weight, places = (smoothness, X) if over_rows else (smoothness * len(centres), centres)
+            outputs = smooth_outputs(X, centres, self.Y, self.kernel, weight, places)
         return latent_map(Z, centres, outputs, LocalSmoother(self.kernel))

@@ -62,7 +62,6 @@ TABLE_5_9 = {
 }
 STEPS = (5, 10)
 N_TRIALS = 10
-SMOOTHNESS = 0.1
 CELLS = tuple((n, kernel) for n in NUMBERS for kernel in TABLE_5_9)
 # The order of the work: all of the first data set, few landmarks first, then the next set.
 JOBS = tuple((j, n, kernel) for j in range(N_TRIALS) for n, kernel in CELLS)
@@ -81,20 +80,17 @@ JOBS = tuple((j, n, kernel) for j in range(N_TRIALS) for n, kernel in CELLS)
     ),
     covers=[Covers("004 table 5.8"), Covers("004 table 5.9")],
     readings={
-        "triweight": (
-            "few rows at the edge of all kernels make nearly all of the roughness, because the "
-            "second derivatives are divided by a sum of kernels that vanishes there. Tested: "
-            "derivatives that are not divided, as equation 5.32 prints them, give the published "
-            "values with 100 landmarks and not with 250; fewer steps bring ours nearer, sums in "
-            "place of means farther away"
+        "after adaptation": (
+            "where the document samples the roughness of this sheet is not said; it is found from "
+            "the table, see the notes"
         ),
         "seconds": (
             "the document counts all ten steps of a slower machine, where the part that grows "
             "with the landmarks was a smaller share"
         ),
     },
-    quick={"n_samples": 300, "n_fits": 2, "steps": 15},
-    full={"n_samples": 2000, "n_fits": 6, "steps": 1000},
+    quick={"n_samples": 300, "n_fits": 2, "steps": 15, "smoothness": 0.1},
+    full={"n_samples": 2000, "n_fits": 6, "steps": 1000, "smoothness": 0.1},
     draws={"n_fits": len(JOBS)},
 )
 def bowl(settings, seed, progress):
@@ -102,6 +98,7 @@ def bowl(settings, seed, progress):
         j, n, kernel = JOBS[i]
         Y, _ = make_fish_bowl(settings["n_samples"], noise=0.5, random_state=seed + j)
         sheet = LandmarkSheet(Y, n, kernel, seed=seed)
+        smooth = {"smoothness": settings["smoothness"]}
         found, seconds = {}, 0.0
         for k in range(1, max(STEPS) + 1):
             begun = time.process_time()
@@ -109,7 +106,8 @@ def bowl(settings, seed, progress):
             seconds += time.process_time() - begun
             if k in STEPS:
                 found[f"before {k}"] = _measures(Y, sheet.rows())
-                found[f"after {k}"] = _measures(Y, sheet.rows(smoothness=SMOOTHNESS))
+                found[f"after {k}"] = _measures(Y, sheet.rows(**smooth))
+                found[f"over rows {k}"] = _measures(Y, sheet.rows(**smooth, over_rows=True))
         return found | {"seconds": seconds}
 
     done = draws(draw, settings["n_fits"], progress, period=len(CELLS))
@@ -118,6 +116,7 @@ def bowl(settings, seed, progress):
         cells.setdefault((kernel, n), []).append(one)
     whole = settings["n_samples"] == 2000
     rows = [row for cell, some in cells.items() for row in _cell_rows(*cell, some, whole)]
+    rows += [_sampling_row(kernel, cells) for kernel in TABLE_5_9 if (kernel, NUMBERS[0]) in cells]
     rows += _time_rows({c: np.array([o["seconds"] for o in some]) for c, some in cells.items()})
 
     def drawn():
@@ -127,7 +126,7 @@ def bowl(settings, seed, progress):
             sheet.descend(RATE**k, settings["steps"])
         return {
             "before": (Y, sheet.grid()),
-            "after adaptation": (Y, sheet.grid(smoothness=SMOOTHNESS)),
+            "after adaptation": (Y, sheet.grid(smoothness=settings["smoothness"])),
         }
 
     return Outcome(
@@ -142,10 +141,16 @@ def bowl(settings, seed, progress):
         [
             "Landmarks by K-harmonic means with power 3.5 (the document prints 2 and recommends "
             f"3.5), {settings['steps']} steps a stage (document: at most 1000), smoothness "
-            f"{SMOOTHNESS}, from the common principal components of rows and landmarks.",
+            f"{settings['smoothness']}, from the common principal components of rows and "
+            "landmarks.",
             "The penalty is the mean square of all latent coordinates, over rows and axes. Printed "
             "is their sum, which draws the sheet to a point; that it is this mean was found from "
             "another figure, the step at which the bent triangle is learned (UKR-triangle).",
+            "The integral of the roughness is a sum over the places of the landmarks. The document "
+            "names the rows as an example and takes them for its spiral; for the bowl it does not "
+            "say. Rows or landmarks, sums or means were tried: only sums over landmarks give the "
+            "published distances and deviations with both kernels. Triweight kernels barely reach "
+            "some rows at the edge, and second derivatives there are divided by next to nothing.",
             "A row agrees if the distance is within a fifth, the norm within 0.15 and its "
             "deviation within 0.1 of the published ones.",
         ],
@@ -172,6 +177,26 @@ def _cell_rows(kernel, n, some, whole):
                 + ("all three are near" if met else f"{_named(ours, published, gaps)} too far"),
                 met if whole else None,
             )
+
+
+def _sampling_row(kernel, cells):
+    """What becomes of the table if roughness is sampled at the rows instead of the landmarks."""
+    at = max(STEPS)
+    known = [n for n in NUMBERS if (kernel, n) in cells]
+
+    def distances(state):
+        return [np.mean([one[f"{state} {at}"][0] for one in cells[kernel, n]]) for n in known]
+
+    published = [TABLE_5_8[kernel, "after", at][0][NUMBERS.index(n)] for n in known]
+    return Row(
+        f"{kernel}, step {at}: distance after adaptation over the landmarks, roughness at the "
+        "landmarks; at the rows",
+        ", ".join(f"{v:.2f}" for v in published),
+        "; ".join(
+            ", ".join(f"{v:.2f}" for v in distances(state)) for state in ("after", "over rows")
+        ),
+        "the reading of the integral is chosen by these",
+    )
 
 
 def _named(ours, published, gaps):
