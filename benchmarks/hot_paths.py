@@ -284,8 +284,8 @@ def slow_stream():
         "2nd² flop, 2nd numbers read",
         {PRODUCT: 2.0 * n * d * d, COPY: 16.0 * n * d},
         learn,
-        "half are four products with 20 columns, at a third of the rate of larger ones; a fifth "
-        "are checks of rows in every call, the rest means and differences",
+        "two fifths are two products with 20 columns, at half of the rate of larger ones; a third "
+        "are checks in every call, the rest means, differences and small factors",
     )
 
 

@@ -65,7 +65,10 @@ STREAMS = {
     "SlowFeatureAnalysis": Stream(lambda: SlowFeatureAnalysis(3), 50, 4000),
     "Whitening": Stream(lambda: Whitening(3), 50, 4000),
     "CandidPCA": Stream(lambda: CandidPCA(3), 50, 4000),
-    "MinorComponents": Stream(lambda: MinorComponents(3, random_state=0), 50, 4000),
+    "MinorComponents": Stream(lambda: MinorComponents(3), 50, 4000),
+    "MinorComponents, online": Stream(
+        lambda: MinorComponents(3, solver="online", random_state=0), 50, 4000
+    ),
     "KernelPCA": Stream(lambda: KernelPCA(5, n_landmarks=50, random_state=0), 100, 2000),
     "SequentialStiefelRegression": Stream(lambda: SequentialStiefelRegression(3), 50, 4000, 4),
     "SequentialStiefelRegression, proximal": Stream(

@@ -1,11 +1,14 @@
 """Whitening, and principal and minor components of streams."""
 
+import pickle
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.decomposition import PCA
 
 from isthmus.features import CandidPCA, MinorComponents, Whitening
+from isthmus.features.components import minor
 from isthmus.features.components.loops import plain_minor_rows
 from isthmus.features.components.minor_loops import minor_rows
 
@@ -83,9 +86,56 @@ def test_a_rate_that_stays_follows_a_turn(rng):
     assert abs(still.components_[0, 1]) < abs(model.components_[0, 1])
 
 
+def test_exact_minor_components_are_the_last_principal_ones_of_all_rows(rng):
+    X = rows(rng, 4000)[0] + 1e3
+    whole = MinorComponents(2).fit(X)
+    pca = PCA(svd_solver="full").fit(X)
+    assert_allclose(whole.explained_variance_, pca.explained_variance_[:2:-1] * 3999 / 4000)
+    assert_allclose(np.abs(np.sum(whole.components_ * pca.components_[:2:-1], axis=1)), 1)
+    assert_allclose(whole.mean_, pca.mean_)
+    parts = MinorComponents(2)
+    for block in np.split(X, [1, 4, 30, 2000]):
+        parts.partial_fit(block)
+    assert parts.n_samples_seen_ == 4000
+    assert_allclose(parts.components_, whole.components_, atol=1e-8)
+    assert_allclose(parts.explained_variance_, whole.explained_variance_, rtol=1e-9)
+
+
+def test_axes_that_wait_are_in_every_answer(rng):
+    X, _ = rows(rng, 300)
+    model = MinorComponents(2).partial_fit(X[:100])
+    before = model.components_
+    model.partial_fit(X[100:])
+    kept = pickle.loads(pickle.dumps(model))
+    whole = MinorComponents(2).fit(X)
+    for found in (kept, model):
+        assert_allclose(found.components_, whole.components_, atol=1e-10)
+        assert_allclose(found.transform(X), whole.transform(X), atol=1e-10)
+    assert np.abs(before - model.components_).max() > 1e-6
+    kept.set_params(solver="online", max_iter=2).fit(X)
+    assert kept.n_samples_seen_ == 600
+    assert np.abs(kept.components_ - whole.components_).max() > 1e-6
+
+
+def test_few_rows_leave_directions_without_variance(rng):
+    X = rng.normal(size=(3, 5))
+    model = MinorComponents(4).fit(X)
+    assert_allclose(model.explained_variance_[:3], 0, atol=1e-12)
+    assert_allclose(model.transform(X)[:, :3], 0, atol=1e-12)
+    assert_allclose(model.components_ @ model.components_.T, np.eye(4), atol=1e-12)
+
+
+@pytest.mark.parametrize(("d", "exact"), [(4, True), (minor.MOST_COLUMNS + 1, False)])
+def test_columns_decide_whether_components_are_exact(rng, d, exact):
+    X = rng.normal(size=(20, d))
+    model = MinorComponents(1, max_iter=3, random_state=0).fit(X)
+    assert model.n_iter_ == (1 if exact else 3)
+    assert MinorComponents(1, solver="exact").fit(X).n_iter_ == 1
+
+
 def test_minor_components_are_the_least_eigenvectors(rng):
     X, U = rows(rng, 4000)
-    model = MinorComponents(2, max_iter=10, random_state=0).fit(X)
+    model = MinorComponents(2, solver="online", max_iter=10, random_state=0).fit(X)
     assert np.abs(np.sum(model.components_ * U[[4, 3]], axis=1)).min() > 0.97
     assert_allclose(model.explained_variance_, [0.2, 0.7], atol=0.25)
     assert_allclose(model.components_ @ model.components_.T, np.eye(2), atol=1e-10)
@@ -109,7 +159,8 @@ def test_minor_rows_in_few_passes_are_those_of_the_formulas(rng, d, k):
 
 def test_many_columns_do_not_turn_minor_directions_row_by_row(rng):
     X = rng.normal(size=(3000, 300)) * np.append(0.1, np.ones(299))
-    model = MinorComponents(1, random_state=0).fit(X)  # at a rate of 0.01 it is 1.4 times the least
+    # At a rate of 0.01 it is 1.4 times the least.
+    model = MinorComponents(1, solver="online", random_state=0).fit(X)
     assert np.var(X @ model.components_[0]) < 1.1 * 0.1**2
 
 
@@ -117,7 +168,7 @@ def test_many_columns_do_not_turn_minor_directions_row_by_row(rng):
 @pytest.mark.parametrize("cls", [CandidPCA, MinorComponents])
 def test_units_change_nothing(cls, factor, rng):
     X, _ = rows(rng, 300)
-    settings = {} if cls is CandidPCA else {"random_state": 0}
+    settings = {} if cls is CandidPCA else {"solver": "online", "random_state": 0}
     plain, scaled = (cls(2, **settings).fit(f * X) for f in (1.0, factor))
     assert_allclose(np.abs(scaled.components_), np.abs(plain.components_), atol=1e-6)
     assert_allclose(scaled.explained_variance_, factor**2 * plain.explained_variance_, rtol=1e-5)
@@ -132,5 +183,6 @@ def test_a_constant_column_gets_no_weight(rng):
 
 def test_single_precision_stays(rng):
     X = rows(rng, 100)[0].astype(np.float32)
-    for model in (Whitening(), CandidPCA(2), MinorComponents(2, random_state=0)):
+    online = MinorComponents(2, solver="online", random_state=0)
+    for model in (Whitening(), CandidPCA(2), MinorComponents(2), online):
         assert model.fit_transform(X).dtype == np.float32

@@ -15,6 +15,7 @@ from sklearn.preprocessing import PolynomialFeatures
 
 from isthmus.features import SlowFeatureAnalysis
 from isthmus.features.components.roots import (
+    _sum_extended_by,
     extended_level,
     extended_root,
     map_level,
@@ -186,6 +187,20 @@ def test_new_rows_that_are_unlike_the_old_ones_are_decomposed(rng):
     assert_allclose(
         linalg.svdvals(extended_root(R, rows)), linalg.svdvals(np.vstack([R, rows])), rtol=1e-12
     )
+
+
+@pytest.mark.parametrize("smallest", [1.0, 1e-2, 1e-5])
+def test_sums_of_products_extend_a_root_only_where_squares_cost_no_digits(rng, smallest):
+    Q = np.linalg.qr(rng.normal(size=(5, 5)))[0]
+    X = rng.normal(size=(300, 5)) * [1.0, 1.0, 1.0, 1.0, smallest] @ Q * [1e-3, 1.0, 1.0, 1.0, 1e3]
+    R = root(X[:100].copy())
+    found = _sum_extended_by(R, X[100:])
+    assert (found is None) == (smallest < 1e-3)
+    if found is not None:
+        assert_allclose(linalg.svdvals(found), linalg.svdvals(X), rtol=1e-9)
+        assert_allclose(found.T @ found, X.T @ X, rtol=1e-12, atol=1e-12)
+    # New rows may be so unlike the old ones that all of them together are dependent.
+    assert _sum_extended_by(R, 1e6 * X[:100, :1] + X[100:200]) is None
 
 
 def test_rows_that_wait_are_in_every_answer(signal):

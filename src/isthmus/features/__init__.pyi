@@ -1,5 +1,5 @@
+from isthmus.features.components.minor import MinorComponents as MinorComponents
 from isthmus.features.components.streams import CandidPCA as CandidPCA
-from isthmus.features.components.streams import MinorComponents as MinorComponents
 from isthmus.features.components.whitening import Whitening as Whitening
 from isthmus.features.distance_correlation.estimator import (
     DistanceCorrelationReduction as DistanceCorrelationReduction,

@@ -72,6 +72,24 @@ def whiten_level(level: Level, *, rcond: float, standardize: bool) -> WhitenedLe
     return WhitenedLevel(mean, scale, s[:rank], Vt[:rank])
 
 
+def least_axes(level: Level, n_axes: int) -> tuple[Array, Array, Array]:
+    """The mean, the least variances, and the unit axes along which rows have them, least first.
+
+    Directions in which nothing varies count too.
+    """
+    weight = level.root[0, 0]  # ± the root of the number of rows
+    S = level.root[1:, 1:] / abs(weight)
+    mean = level.shift + level.root[0, 1:] / weight
+    if len(S) == S.shape[1] and linalg.lapack.dtrcon(S)[0] > WELL_CONDITIONED:
+        # Squares cost no digits that count, and few axes of a symmetric matrix are found sooner.
+        variances, V = linalg.eigh(S.T @ S, subset_by_index=[0, n_axes - 1], check_finite=False)
+        return mean, variances, V.T
+    _, s, Vt = linalg.svd(S, check_finite=False)
+    variances = np.zeros(len(Vt))
+    variances[: len(s)] = s**2
+    return mean, variances[::-1][:n_axes].copy(), Vt[::-1][:n_axes]
+
+
 def root(rows: Array) -> Array:
     r"""A matrix of few rows with the same :math:`R^\top R`; the rows may be overwritten.
 
@@ -86,7 +104,8 @@ def root(rows: Array) -> Array:
 def extended_root(R: Array, rows: Array) -> Array:
     r"""A root of the rows behind ``R`` and further ones together.
 
-    With :math:`Z=XR^{-1}` it is :math:`\mathrm{chol}(I+Z^\top Z)R`: two products instead of a QR
+    Where columns are far from dependent it is :math:`\mathrm{chol}(R^\top R+X^\top X)`. Otherwise,
+    with :math:`Z=XR^{-1}`, it is :math:`\mathrm{chol}(I+Z^\top Z)R`: two products instead of a QR
     decomposition. What is small in ``R`` is divided out first, so that squares cost no digits
     unless the new rows are very unlike the old ones; then, and where ``R`` is singular, the stacked
     rows are decomposed.
@@ -98,9 +117,11 @@ def extended_root(R: Array, rows: Array) -> Array:
     True
     """
     if len(R) == R.shape[1]:
-        with scratch(*rows.shape) as copied:
-            copied[...] = rows
-            found = _extended_by(R, copied)
+        found = _sum_extended_by(R, rows)
+        if found is None:
+            with scratch(*rows.shape) as copied:
+                copied[...] = rows
+                found = _extended_by(R, copied)
         if found is not None:
             return found
     return root(np.vstack([R, rows]))
@@ -133,7 +154,9 @@ def extended_level(past: Level, X: Array) -> Level:
             # The center is rounded, far from the origin by more than differences may be.
             d = own + ((center - past.shift) - mean)
             means = np.sqrt(n) * own, np.sqrt(weight**2 * n / total) * d
-            scatter = _extended_by(T, rows, *means)
+            scatter = _sum_extended_by(T, rows, *means)
+            if scatter is None:
+                scatter = _extended_by(T, rows, *means)
         if scatter is not None:
             found = np.zeros((k + 1, k + 1))
             found[0, 0] = np.sqrt(total)
@@ -141,6 +164,22 @@ def extended_level(past: Level, X: Array) -> Level:
             found[1:, 1:] = scatter
             return Level(past.shift, found)
     return merge_levels(past, map_level(X))
+
+
+def _sum_extended_by(
+    R: Array, rows: Array, removed: Array | None = None, added: Array | None = None
+) -> Array | None:
+    """The same as :func:`_extended_by` from sums of products alone, without the old root's inverse.
+
+    None where columns, of the old rows or of all, are so dependent that squares cost digits.
+    """
+    if len(rows) <= 2 * R.shape[1] or not _is_well_conditioned(R):
+        return None
+    S = linalg.blas.dsyrk(1.0, np.ascontiguousarray(rows).T)
+    S += R.T @ R
+    if removed is not None and added is not None:
+        S += np.outer(added, added) - np.outer(removed, removed)
+    return factor_of_products(S)
 
 
 def _extended_by(
@@ -194,12 +233,17 @@ def _cholesky_factor(rows: Array) -> Array | None:
 
 def factor_of_products(S: Array) -> Array | None:
     """The same of the inner products themselves, whose upper triangle is overwritten."""
-    lengths = np.sqrt(S.diagonal())
     R, failed = linalg.lapack.dpotrf(S, lower=0, clean=1, overwrite_a=1)
-    if failed:
-        return None
+    return np.asarray(R) if not failed and _is_well_conditioned(R) else None
+
+
+def _is_well_conditioned(R: Array) -> bool:
+    """Whether the columns behind a triangular root are far from dependent, whatever their units."""
+    lengths = np.sqrt(np.einsum("ij,ij->j", R, R))
+    if not np.all(lengths):
+        return False
     inverse_condition, _ = linalg.lapack.dtrcon(np.divide(R, lengths, order="F"))
-    return np.asarray(R) if inverse_condition > WELL_CONDITIONED else None
+    return bool(inverse_condition > WELL_CONDITIONED)
 
 
 def triangle(rows: Array) -> Array:

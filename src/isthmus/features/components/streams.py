@@ -1,14 +1,12 @@
-"""Principal and minor components of a stream, without any covariance."""
+"""Principal components of a stream, without any covariance."""
 
 from abc import abstractmethod
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy import linalg
-from sklearn.utils import check_random_state
 
-from isthmus._parameters import Constraint, integer, none, real, seed
-from isthmus.features.components.base import LinearComponents
+from isthmus._parameters import Constraint, integer, none, real
+from isthmus.features.components.base import LinearComponents, continues
 from isthmus.linalg.signs import fix_signs
 from isthmus.typing import Array
 
@@ -27,7 +25,9 @@ class StreamComponents(LinearComponents):
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Learn from further rows, once; return self."""
         first = not hasattr(self, "_state")
-        return self._learn(self._rows(X, reset=first), None if first else self._state, 1)
+        plain = not first and continues(self, X) and X.dtype == np.float64 and X.flags.c_contiguous
+        rows = X if plain else self._rows(X, reset=first)
+        return self._learn(rows, None if first else self._state, 1)
 
     @abstractmethod
     def _learn(self, X: Array, state: Any, n_passes: int) -> Self:
@@ -130,113 +130,5 @@ class CandidPCA(StreamComponents):
         self.explained_variance_ = np.where(used, lengths, 0.0)
         self._state = mean, V, counters
         self.n_iter_ = n_passes
-        self.mean_, self.n_samples_seen_ = mean, int(counters[0])
-        return self
-
-
-class MinorComponents(StreamComponents):
-    r"""Directions of least variance of a stream.
-
-    Hebb's rule with the sign reversed is unstable. Instead principal components of
-    :math:`I-C/\gamma`, with :math:`\gamma` above the largest eigenvalue, are learned from centred
-    rows :math:`x` with unit vectors :math:`u_j=w_j/\|w_j\|`:
-
-    .. math:: w_j\leftarrow(1-\eta)w_j+\eta\Bigl(u_j-\frac{x^\top u_j}\gamma x\Bigr),\qquad
-              w_j\leftarrow w_j-\sum_{i<j}(w_j^\top u_i)u_i ,
-
-    so that :math:`\|w_j\|\to1-\lambda_j/\gamma`. Earlier directions must be projected out of the
-    vector: if they were removed from the row, as for principal components, all directions would
-    become the same.
-
-    Parameters
-    ----------
-    n_components : int or None, default=None
-        Number of directions, of least variance first; None takes all columns.
-    rate : float, default=0.01
-        :math:`\eta`, constant: with rates that fall like 1/t the directions hardly converge. It is
-        lower, half of the largest variance over the sum of all, where rows have so many
-        columns that a single one would turn the directions.
-    max_iter : int, default=20
-        Passes of :meth:`fit` over the rows, in their order.
-    random_state : int, RandomState instance or None, default=None
-        First directions.
-
-    Attributes
-    ----------
-    components_ : ndarray of shape (n_components, n_features)
-        Orthonormal, averages over the last steps.
-    patterns_ : ndarray of shape (n_components, n_features)
-        The same: the way back.
-    explained_variance_ : ndarray of shape (n_components,)
-        Variances along them, by the lengths.
-    mean_ : ndarray of shape (n_features,)
-    n_samples_seen_ : int
-        With repetition.
-    n_iter_ : int
-        Passes over the rows.
-
-    See Also
-    --------
-    Whitening : exact, with a square matrix of the columns.
-    SlowFeatureAnalysis : minor components of whitened differences in time.
-
-    Notes
-    -----
-    A pair of directions is told apart over about :math:`\gamma/(\eta(\lambda_2-\lambda_1))` rows:
-    where variances at the lower end differ by little beside the largest one, whiten or drop the
-    large ones first. O(J d) for each row.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from isthmus.features import MinorComponents
-    >>> X = np.random.default_rng(0).normal(size=(2000, 3)) * [2.0, 1.0, 0.1]
-    >>> np.abs(MinorComponents(1, random_state=0).fit(X).components_).round(1)
-    array([[0., 0., 1.]])
-    """
-
-    __module__ = "isthmus.features"
-
-    _constraints: ClassVar[dict[str, Constraint]] = {
-        "n_components": integer(1) | none,
-        "rate": real(0, 0.5, include_low=False),
-        "max_iter": integer(1),
-        "random_state": seed,
-    }
-
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        rate: float = 0.01,
-        max_iter: int = 20,
-        random_state: Any = None,
-    ):
-        self.n_components = n_components
-        self.rate = rate
-        self.max_iter = max_iter
-        self.random_state = random_state
-
-    def _learn(self, X: Array, state: Any, n_passes: int) -> Self:
-        from isthmus.features.components.minor_loops import minor_rows  # compiled on first use
-
-        d = X.shape[1]
-        if state is None:
-            k = self._count(d, "the number of columns")
-            rng = check_random_state(self.random_state)
-            w = linalg.qr(rng.normal(size=(d, k)), mode="economic")[0].T.copy()
-            counters = np.zeros(2, dtype=np.int64)
-            state = np.zeros(d), w, w.copy(), np.zeros(d), np.zeros(1), counters
-        state = tuple(part.copy() for part in state)
-        for _ in range(n_passes):
-            minor_rows(X, *state, float(self.rate))
-        mean, w, average, top, _, counters = state
-        self._state, self.n_iter_ = state, n_passes
-        Q = linalg.qr(average.T, mode="economic")[0]
-        self.components_ = np.ascontiguousarray(fix_signs(Q).T)
-        self.patterns_ = self.components_
-        gamma = 1.1 * float(np.linalg.norm(top))
-        shares = np.maximum(1 - np.linalg.norm(w, axis=1), 0.0)
-        self.explained_variance_ = gamma * shares
         self.mean_, self.n_samples_seen_ = mean, int(counters[0])
         return self

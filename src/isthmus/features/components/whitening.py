@@ -7,7 +7,13 @@ import numpy as np
 from isthmus._parameters import Constraint, integer, none, real
 from isthmus.blocks.fitting import open_fit
 from isthmus.features.components.base import LinearComponents
-from isthmus.features.components.roots import Level, map_level, merge_levels, whiten_level
+from isthmus.features.components.roots import (
+    Level,
+    extended_level,
+    map_level,
+    merge_levels,
+    whiten_level,
+)
 from isthmus.linalg.signs import fix_signs
 from isthmus.typing import Array
 
@@ -79,10 +85,9 @@ class Whitening(LinearComponents):
         """Learn from further rows; return self."""
         first = not hasattr(self, "_level")
         X = self._rows(X, reset=first)
-        level, n = map_level(X), len(X)
-        if not first:
-            level, n = merge_levels(self._level, level), n + self.n_samples_seen_
-        return self._keep(level, n)
+        if first:
+            return self._keep(map_level(X), len(X))
+        return self._keep(extended_level(self._level, X), len(X) + self.n_samples_seen_)
 
     def _fit_blocks(self, X: Any, y: Any = None) -> Self:
         """The same, of rows that come in blocks."""

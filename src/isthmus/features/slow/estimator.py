@@ -13,10 +13,10 @@ from isthmus._checks import check_int, check_length
 from isthmus._estimator import Estimator
 from isthmus._parameters import Constraint, choice, integer, none, real, seed, several
 from isthmus.blocks.fitting import open_fit, refuse_blocks
+from isthmus.features.components.base import continues
 from isthmus.features.slow.episodes import (
     are_episodes,
     check_episodes,
-    continues,
     episodes_by_id,
     join_episodes,
     last_rows,
