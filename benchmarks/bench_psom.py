@@ -3,6 +3,7 @@
 import numpy as np
 from scipy.interpolate import RegularGridInterpolator
 from scipy.linalg import cho_factor, cho_solve
+from scipy.spatial import cKDTree
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 from sklearn.kernel_ridge import KernelRidge
@@ -205,6 +206,24 @@ def kronecker(size):
     return Contest(lambda: model.fit_nodes(noisy).weights_, dense, quality)
 
 
+def _sheet(n):
+    """Units of a map of n x n on a wavy sheet."""
+    u, v = np.meshgrid(*[np.linspace(-1, 1, n)] * 2, indexing="ij")
+    return np.stack([u, v, np.sin(3 * u) * v], axis=-1)
+
+
+def _rows_of_sheet():
+    a, b = np.random.default_rng(0).uniform(-1, 1, size=(2, 2000))
+    return np.column_stack([a, b, np.sin(3 * a) * b])
+
+
+def _distance_from(X):
+    def quality(found):
+        return {"error": float(np.sqrt(np.mean(np.sum((found - X) ** 2, axis=1))))}
+
+    return quality
+
+
 @benchmark(
     "psom-codebook",
     work="New rows of a wavy sheet on the manifold through the units of a map of n x n",
@@ -212,19 +231,35 @@ def kronecker(size):
     cases=(5, 10, 20),
     quick=(5,),
     unit="units per axis",
-    goal="a fraction of the error",
+    goal="a fraction of the error; see psom-codebook-error for time at the same error",
 )
 def codebook(n):
-    u, v = np.meshgrid(*[np.linspace(-1, 1, n)] * 2, indexing="ij")
-    units = np.stack([u, v, np.sin(3 * u) * v], axis=-1)
-    a, b = np.random.default_rng(0).uniform(-1, 1, size=(2, 2000))
-    X = np.column_stack([a, b, np.sin(3 * a) * b])
+    units, X = _sheet(n), _rows_of_sheet()
 
     def nearest():
         flat = units.reshape(-1, 3)
         return flat[((X[:, None] - flat) ** 2).sum(axis=2).argmin(axis=1)]
 
-    def quality(found):
-        return {"error": float(np.sqrt(np.mean(np.sum((found - X) ** 2, axis=1))))}
+    return Contest(lambda: PSOM.from_codebook(units).reconstruct(X), nearest, _distance_from(X))
 
-    return Contest(lambda: PSOM.from_codebook(units).reconstruct(X), nearest, quality)
+
+# Units per axis of ours, and of a map whose nearest unit is as near.
+AS_NEAR = {5: 57, 10: 570}
+
+
+@benchmark(
+    "psom-codebook-error",
+    work="New rows of a wavy sheet, to the same error: the manifold through n x n units",
+    peer="the nearest of as many units as it takes, by a tree (SciPy cKDTree)",
+    cases=tuple(AS_NEAR),
+    quick=(5,),
+    unit="units per axis",
+    goal="1 at the same error",
+)
+def codebook_error(n):
+    units, X, many = _sheet(n), _rows_of_sheet(), _sheet(AS_NEAR[n]).reshape(-1, 3)
+
+    def nearest():
+        return many[cKDTree(many).query(X)[1]]
+
+    return Contest(lambda: PSOM.from_codebook(units).reconstruct(X), nearest, _distance_from(X))

@@ -10,6 +10,7 @@ from sklearn.base import clone
 from isthmus.manifold import PSOM, grid_points
 from isthmus.manifold.psom.grid import BASES, make_grid, node_axis
 from isthmus.manifold.psom.map import map_jets, map_values
+from isthmus.manifold.psom.map_loops import axis_tables, fill_jets, map_space
 from isthmus.structured import DependencyEstimator
 
 BOX = [(0.0, 1.5), (0.2, 1.8)]
@@ -142,13 +143,15 @@ def test_projection_of_an_image_is_its_latent_point(postures):
     )
 
 
-@pytest.mark.parametrize("shape", [(4,), (3, 4), (3, 2, 3)])
-def test_compiled_search_ends_where_the_batch_does(shape, monkeypatch):
+@pytest.mark.parametrize(
+    ("shape", "local"), [((4,), None), ((3, 4), None), ((3, 2, 3), None), ((6,), 3), ((5, 4), 3)]
+)
+def test_compiled_search_ends_where_the_batch_does(shape, local, monkeypatch):
     rng = np.random.default_rng(0)
     q = len(shape)
     places = grid_points(shape)
     nodes = np.c_[places, np.sin(places @ rng.normal(size=(q, 5)))]
-    psom = PSOM(nodes, grid=shape).fit()
+    psom = PSOM(nodes, grid=shape, local=local).fit()
     # Images of places in the box and of its nodes, others beside the map, and far away.
     X = np.vstack([psom.inverse_transform(rng.uniform(-1, 1, size=(90, q))), nodes])
     X = np.vstack([X, X + 0.1 * rng.normal(size=X.shape), 5 * X[:3]])
@@ -162,6 +165,33 @@ def test_compiled_search_ends_where_the_batch_does(shape, monkeypatch):
         assert found.converged.mean() >= expected.converged.mean() - 0.01
         alike = np.abs(found.latent - expected.latent).max(axis=1) < 1e-4
         assert alike.mean() > 0.97  # places of equal errors aside
+
+
+@pytest.mark.parametrize(("shape", "local"), [((5,), None), ((4, 3, 5), None), ((7, 6), 3)])
+def test_compiled_values_and_slopes_are_those_of_the_formula(shape, local):
+    rng = np.random.default_rng(1)
+    grid = make_grid("test", shape, bounds=(-3.0, 40.0), basis="chebyshev")
+    W = rng.normal(size=(*shape, 3))
+    points = rng.uniform(-3, 40, size=(8, len(shape)))
+    points[0] = grid.points[1]  # a node, and the corners of the box
+    points[1], points[2] = grid.low, grid.high
+    tables = axis_tables(grid, local)
+    space = map_space(tables, 3)
+    stride = fill_jets(np.ascontiguousarray(points.T), W.ravel(), 3, *tables, *space)
+    values, jacobian = map_jets(grid, W, points, local=local)
+    scale = np.abs(W).max()
+    assert_allclose(space.jets[:3].T, values, atol=1e-12 * scale)
+    for a in range(len(shape)):
+        slopes = space.jets[(a + 1) * stride : (a + 1) * stride + 3].T
+        assert_allclose(slopes, jacobian[:, :, a], atol=1e-11 * scale)
+
+
+def test_products_that_could_vanish_are_left_to_the_batch():
+    close = make_grid("test", [np.r_[0.0, 1e-10, 1.0]], bounds=None, basis="lagrange")
+    assert axis_tables(close, None) is None
+    many = make_grid("test", (40,), bounds=None, basis="chebyshev")
+    assert axis_tables(many, None) is None
+    assert axis_tables(many, 3) is not None
 
 
 def test_one_model_answers_every_direction(postures):

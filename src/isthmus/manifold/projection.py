@@ -10,7 +10,8 @@ from isthmus._checks import check_float, check_int
 from isthmus._parameters import Constraint, integer, real
 from isthmus._piece import Piece
 from isthmus.blocks.slices import block_slices
-from isthmus.linalg.nearest import nearest_points
+from isthmus.linalg.products import product
+from isthmus.linalg.threads import threads_for
 from isthmus.manifold.domain import Domain
 from isthmus.optimize.levenberg_marquardt import LeastSquaresRows, least_squares_rows
 from isthmus.typing import Array, BoolArray, IntArray, LatentMap
@@ -117,22 +118,30 @@ def nearest_starts(images: Array, targets: Array, weights: Array | None, n_best:
     may be anything. A target without any weight gets the images nearest to their mean.
     """
     n_best = min(n_best, len(images))
-    if weights is None and n_best == 1:
-        return nearest_points(targets, images)[1]
     center = images.mean(axis=0)  # keeps the expanded square from cancelling
     shifted = images - center
-    squares = shifted**2
     found = np.empty((len(targets), n_best), dtype=np.intp)
     for rows in block_slices(len(targets), len(images)):
-        w = np.ones_like(targets[rows]) if weights is None else weights[rows]
-        known = w * np.where(w > 0, targets[rows] - center, 0.0)
-        w = np.where(w.any(axis=1, keepdims=True), w, 1.0)
-        # |y - f|² without the part of y alone, which is the same for all images.
-        distances = w @ squares.T - 2 * known @ shifted.T
+        w = None if weights is None else weights[rows]
+        distances = _distances(shifted, targets[rows] - center, w)
+        if n_best == 1:
+            found[rows, 0] = np.argmin(distances, axis=1)
+            continue
         nearest = np.argpartition(distances, n_best - 1, axis=1)[:, :n_best]
         order = np.argsort(np.take_along_axis(distances, nearest, axis=1), axis=1)
         found[rows] = np.take_along_axis(nearest, order, axis=1)
     return found
+
+
+def _distances(images: Array, targets: Array, weights: Array | None) -> Array:
+    """Squared distances without the part of the targets alone, the same for all images."""
+    squares, turned = images**2, -2 * images.T
+    with threads_for(targets.size * len(images)):
+        if weights is None:
+            return np.add(product(targets, turned), squares.sum(axis=1))
+        known = product(weights * np.where(weights > 0, targets, 0.0), turned)
+        some = np.where(weights.any(axis=1, keepdims=True), weights, 1.0)
+        return np.add(known, product(some, squares.T), out=known)
 
 
 def goals(images: Array, weights: Array | None) -> Array:
@@ -162,38 +171,52 @@ def best_ends(
     for rows in block_slices(n, 1, block_size=size):
         w = None if weights is None else weights[rows]
         if start is None:
-            begin = places[nearest_starts(images, targets[rows], w, search.n_init)]
+            nearest = nearest_starts(images, targets[rows], w, 1)[:, 0]
+            parts = _best_of_block(latent_map, targets[rows], w, nearest, search)
         else:
-            begin = start[rows, None]
-        parts = _best_of_block(latent_map, targets[rows], w, begin, search)
+            parts = _ends_of(search_from(latent_map, targets[rows], w, start[rows], search))
         for whole, part in zip(found, parts, strict=True):
             whole[rows] = part
     return found
 
 
 def _best_of_block(
-    latent_map: LatentMap, targets: Array, weights: Array | None, begin: Array, search: Search
+    latent_map: LatentMap, targets: Array, weights: Array | None, nearest: IntArray, search: Search
 ) -> Ends:
-    first = search_from(latent_map, targets, weights, begin[:, 0], search)
-    n_init = begin.shape[1]
-    if n_init == 1:
-        return Ends(first.x, first.error, first.converged)
     places, images = latent_map.starts()
+    first = _ends_of(search_from(latent_map, targets, weights, places[nearest], search))
+    n_init = min(search.n_init, len(places))
+    if n_init == 1:
+        return first
     goal = np.broadcast_to(goals(images, weights), first.error.shape)
     poor = np.flatnonzero(first.error > goal)
     if len(poor):
-        again = _search_from_all(
-            latent_map, targets[poor], _rows_of(weights, poor), begin[poor, 1:], search
-        )
+        w, nearest = _rows_of(weights, poor), nearest[poor]
+        begin = _others(nearest_starts(images, targets[poor], w, n_init), nearest)
+        again = _search_from_all(latent_map, targets[poor], w, places[begin], search)
         every = Ends(
-            np.concatenate([first.x[poor, None], again.latent], axis=1),
+            np.concatenate([first.latent[poor, None], again.latent], axis=1),
             np.column_stack([first.error[poor], again.error]),
             np.column_stack([first.converged[poor], again.converged]),
         )
-        order, _ = order_ends(every, goal[poor], begin[poor, 0], latent_map.domain, places)
-        for whole, part in zip((first.x, first.error, first.converged), every, strict=True):
+        order, _ = order_ends(every, goal[poor], places[nearest], latent_map.domain, places)
+        for whole, part in zip(first, every, strict=True):
             whole[poor] = part[np.arange(len(poor)), order[:, 0]]
-    return Ends(first.x, first.error, first.converged)
+    return first
+
+
+def _ends_of(found: LeastSquaresRows) -> Ends:
+    return Ends(found.x, found.error, found.converged)
+
+
+def _others(starts: IntArray, first: IntArray) -> IntArray:
+    """The starts (n, k) of each row without its first one, (n, k - 1).
+
+    A row's first start is among them, unless it ties with others and rounding took those.
+    """
+    other = starts != first[:, None]
+    other[other.all(axis=1), -1] = False
+    return starts[other].reshape(len(starts), -1)
 
 
 def all_ends(
@@ -250,7 +273,10 @@ def order_ends(
     scale = places.std(axis=0)
     scale[scale == 0] = 1.0
     gaps = domain.difference(every.latent[:, :, None], every.latent[:, None]) / scale
-    same = np.abs(gaps).max(axis=3) < SAME_END
+    near = np.abs(gaps) < SAME_END
+    same = near[..., 0]
+    for c in range(1, near.shape[3]):  # reductions over few coordinates take longer
+        same = same & near[..., c]
     leader = np.argmin(np.where(same, level[:, None, :], np.inf), axis=2)
     distinct = leader == np.arange(k)
     away = domain.difference(every.latent, start[:, None]) / scale

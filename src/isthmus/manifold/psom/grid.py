@@ -142,11 +142,20 @@ class NodeGrid:
     def high(self) -> Array:
         return np.array([axis.high for axis in self.axes])
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The axes: what is computed from them is no part of a model."""
+        return {"axes": self.axes}
+
     @property
     def points(self) -> Array:
         """Positions of the nodes, shape (size, n_axes)."""
         mesh = np.meshgrid(*(axis.nodes for axis in self.axes), indexing="ij")
         return np.stack([m.ravel() for m in mesh], axis=1)
+
+    @cached_property
+    def tables(self) -> dict[int | None, Any]:
+        """What compiled searches know of windows of so many nodes, for the next search."""
+        return {}
 
     def basis_matrix(self, points: Array) -> Array:
         """Values of all products of the axes' polynomials, shape (len(points), size)."""

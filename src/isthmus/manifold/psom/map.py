@@ -17,7 +17,7 @@ from isthmus.manifold.psom.grid import (
     differentiation_matrix,
 )
 from isthmus.optimize.levenberg_marquardt import DAMPING, LARGEST_DAMPING, LeastSquaresRows
-from isthmus.typing import Array, IntArray
+from isthmus.typing import Array
 
 # Work space of one block of points.
 BLOCK_BYTES = 2 * 2**20  # stays in the processor's cache
@@ -56,44 +56,45 @@ class GridMap(RowSearch):
         """The nodes and their images."""
         return self._starts
 
-    @cached_property
-    def _tables(self) -> tuple[Array, Array, Array, IntArray]:
-        """Nodes, their weights and differentiation matrices, an axis in each row, and counts."""
-        axes = self.grid.axes
-        q, n = len(axes), max(map(len, axes))
-        nodes, weights, D = np.zeros((q, n)), np.zeros((q, n)), np.zeros((q, n, n))
-        for k, axis in enumerate(axes):
-            m = len(axis)
-            nodes[k, :m], weights[k, :m] = axis.nodes, axis.barycentric
-            D[k, :m, :m] = axis.differentiation
-        return nodes, weights, D, np.array(self.grid.shape)
+    def _tables(self) -> Any:
+        """What the compiled search knows of the grid; None where it is too large or too fine."""
+        if self.weights.size > SMALL_MAP:
+            return None
+        if self.local not in self.grid.tables:
+            from isthmus.manifold.psom.map_loops import axis_tables
+
+            self.grid.tables[self.local] = axis_tables(self.grid, self.local)
+        return self.grid.tables[self.local]
 
     def search_rows(
         self, targets: Array, weights: Array | None, start: Array, search: Search
     ) -> LeastSquaresRows | None:
-        """Nearest points by a compiled search, one row after the other; None for a large map."""
-        if self.local is not None or self.weights.size > SMALL_MAP:
+        """Nearest points by a compiled search, eight rows at a time; None for a large map."""
+        tables = self._tables()
+        if tables is None:
             return None
+        from isthmus.manifold.psom.map_loops import map_space
         from isthmus.manifold.psom.search_loops import search_rows
 
         w = np.ones((1, targets.shape[1])) if weights is None else np.atleast_2d(weights)
         known = np.ascontiguousarray(targets if weights is None else np.where(w > 0, targets, 0.0))
-        low, high = self.domain.bounds()
+        low, high = self.grid.low, self.grid.high
         x = np.clip(start, low, high)
         error, converged = np.empty(len(x)), np.empty(len(x), dtype=bool)
         n_iter = search_rows(
             x,
             known,
-            np.ascontiguousarray(self.weights).ravel(),
             np.ascontiguousarray(w, dtype=np.float64),
-            *self._tables,
+            np.ascontiguousarray(self.weights).ravel(),
+            tables,
+            map_space(tables, targets.shape[1]),
             low,
             high,
-            (search.max_iter, float(search.tol), DAMPING, LARGEST_DAMPING),
+            (float(search.max_iter), float(search.tol), DAMPING, LARGEST_DAMPING),
             error,
             converged,
         )
-        return LeastSquaresRows(x, error, n_iter, converged)
+        return LeastSquaresRows(x, error, int(n_iter), converged)
 
 
 def map_values(grid: NodeGrid, W: Array, points: Array, *, local: int | None = None) -> Array:
