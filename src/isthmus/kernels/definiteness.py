@@ -123,12 +123,12 @@ def refuse_indefinite(K: Array, owner: Any = None) -> None:
     :math:`\lambda` is a lower bound of the largest eigenvalue; if it fails, the spectrum tells.
     """
     some = spread(len(K))
-    A = np.array(K if len(some) == len(K) else K[np.ix_(some, some)], dtype=np.float64, order="F")
-    diagonal = A.diagonal()
-    largest = max(float(diagonal.max()), float(A.sum()) / len(A), np.finfo(np.float64).tiny)
-    shifted = A.copy(order="F")
-    shifted.flat[:: len(A) + 1] += indefinite_tolerance(K.dtype) * largest
-    if lapack.dpotrf(shifted, lower=1, clean=0, overwrite_a=1)[1]:
+    # A copy, of which the transpose is factorised in place: equal halves, and no second copy.
+    A = np.asarray(K[np.ix_(some, some)], dtype=np.float64, order="C")
+    largest = max(float(A.diagonal().max()), float(A.sum()) / len(A), np.finfo(np.float64).tiny)
+    A.flat[:: len(A) + 1] += indefinite_tolerance(K.dtype) * largest
+    if lapack.dpotrf(A.T, lower=1, clean=0, overwrite_a=1)[1]:
+        A = np.array(K[np.ix_(some, some)], dtype=np.float64)
         values = linalg.eigvalsh(A, check_finite=False, overwrite_a=True)
         refuse_negative(values, owner, rtol=indefinite_tolerance(K.dtype))
 

@@ -83,32 +83,38 @@ def _pursue(gram: Gram, A: Array, n_points: int, max_error: float, select: str) 
     residual = gram.dot(A)  # ⟨ρ_j, φ(x_i)⟩
     total = max(float(np.sum(A * residual)), np.finfo(float).tiny)
     lengths = gram.diag()
+    least = PIVOT * np.maximum(lengths, np.finfo(float).tiny)
     outside = lengths.copy()  # squared distances from the span
+    score, inverse = np.empty(N), 1.0 / np.where(lengths > 0, lengths, 1.0)
     basis = np.empty((min(n_points, 64), N))
     indices: list[int] = []
     components, errors, error = [], [], 1.0
     # The error is a difference of sums and rounds to zero too early; at zero the pivots decide.
     while len(indices) < n_points and (error > max_error or max_error == 0):
-        open_ = outside > PIVOT * np.maximum(lengths, np.finfo(float).tiny)
-        if not open_.any():
-            break
+        closed = outside <= least
         if select == "pivot":
-            score = outside.copy()
+            score[:] = outside
         else:
-            score = np.einsum("ij,ij->i", residual, residual)
-            score /= np.where(open_, outside if select == "least_squares" else lengths, 1.0)
-        score[~open_] = -1.0
+            np.einsum("ij,ij->i", residual, residual, out=score)
+            if select == "matching":
+                score *= inverse
+            else:
+                np.divide(score, outside, out=score, where=~closed)
+        score[closed] = -1.0
         z = int(score.argmax())
+        if score[z] < 0:
+            break
         r = len(indices)
         if r == len(basis):
             basis = np.concatenate([basis, np.empty((min(r, n_points - r), N))])
         root = np.sqrt(outside[z])
-        row = gram.columns(np.array([z]))[:, 0] - basis[:r].T @ basis[:r, z]
+        row = basis[r]
+        np.matmul(basis[:r, z], basis[:r], out=row)
+        np.subtract(gram.columns(np.array([z]))[:, 0], row, out=row)
         row /= root
-        basis[r] = row
         component = residual[z] / root
-        residual -= np.outer(row, component)
-        outside -= row**2
+        residual -= row[:, None] * component
+        outside -= row * row
         outside[z] = 0.0
         indices.append(z)
         components.append(component)

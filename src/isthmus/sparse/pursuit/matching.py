@@ -98,9 +98,12 @@ def orthogonal_matching_pursuit(
     atoms, lengths = unit_rows(D)
     gram = atoms @ atoms.T
     warn_of_equal_atoms(gram)
-    support, coef = pursue(X, atoms, limit, goals, gram=gram, rule=rule, n_jobs=n_jobs)
+    errors = np.full(len(X), np.inf)
+    support, coef = pursue(
+        X, atoms, limit, goals, gram=gram, rule=rule, n_jobs=n_jobs, errors=errors
+    )
     limited = n_nonzero is not None or tol is None
-    warn_of_short_codes(X, atoms, support, coef, goals, limited=limited)
+    warn_of_short_codes(X, atoms, support, coef, goals, errors, limited=limited)
     # Unused places point to atom -1, whose length must not matter.
     coef /= np.where(lengths > 0, lengths, 1.0)[support]
     return as_sparse(support, coef, len(D)) if sparse_output else as_dense(support, coef, len(D))
@@ -172,10 +175,12 @@ def pursue(
     gram: Array | None = None,
     rule: str = "correlation",
     n_jobs: int | None = None,
+    errors: Array | None = None,
 ) -> tuple[IntArray, Array]:
     """Supports and coefficients, both (n_signals, n_nonzero), over atoms of unit length.
 
-    Places that were not needed hold atom -1 with coefficient zero. No checks.
+    Places that were not needed hold atom -1 with coefficient zero. ``errors`` becomes the squared
+    norms of the residuals of signals without gaps. No checks.
     """
     # Imported here: numba takes a good part of a second.
     from isthmus.linalg.lanes import aligned
@@ -205,6 +210,7 @@ def pursue(
         G = aligned(whole, whole)
         G[k:] = G[:k, k:] = 0.0
         G[:k, :k] = atoms @ atoms.T if gram is None else gram
+        left = np.empty(len(X)) if errors is None else errors
         spare: list[tuple[Array, Array]] = []  # memory of blocks that are done
 
         def code(rows: slice) -> None:
@@ -216,7 +222,16 @@ def pursue(
             np.matmul(some, atoms.T, out=B[:, :k])
             B[:, k:] = 0.0
             orthogonal_pursuits(
-                some, atoms, G, B, goals[rows], rule == "residual", support[rows], coef[rows], U
+                some,
+                atoms,
+                G,
+                B,
+                goals[rows],
+                rule == "residual",
+                support[rows],
+                coef[rows],
+                left[rows],
+                U,
             )
             spare.append(memory)
 
@@ -225,27 +240,36 @@ def pursue(
 
 
 def warn_of_short_codes(
-    X: Array, atoms: Array, support: IntArray, coef: Array, goals: Array, *, limited: bool
+    X: Array,
+    atoms: Array,
+    support: IntArray,
+    coef: Array,
+    goals: Array,
+    errors: Array,
+    *,
+    limited: bool,
 ) -> None:
     """Warn where a code ended above its goal although it was allowed more atoms.
 
     ``limited`` says that the number of non-zeros was limited, which may well end above a goal.
+    Squared ``errors`` are those of the pursuit: where they reach the goal no residual is formed.
     """
-    used = support >= 0
-    short = ~used.all(axis=1) if limited else np.ones(len(X), dtype=bool)
+    short = errors > goals**2
+    if limited:
+        short &= (support < 0).any(axis=1)
     rows = np.flatnonzero(short)
     if not len(rows):
         return
     residual = X[rows] - as_sparse(support[rows], coef[rows], len(atoms)) @ atoms
     residual = np.nan_to_num(residual)  # what was not observed is not missed
     norms = np.linalg.norm(np.nan_to_num(X[rows]), axis=1)
-    errors = np.linalg.norm(residual, axis=1)
-    above = errors > np.maximum(goals[rows] * (1 + 1e-6), 1e-6 * norms)
+    left = np.linalg.norm(residual, axis=1)
+    above = left > np.maximum(goals[rows] * (1 + 1e-6), 1e-6 * norms)
     if above.any():
-        worst = int(np.argmax(np.where(above, errors, 0.0)))
+        worst = int(np.argmax(np.where(above, left, 0.0)))
         warn(
             f"Orthogonal matching pursuit ended above its goal for {int(above.sum())} of {len(X)} "
-            f"signals: the residual of signal {rows[worst]} is {errors[worst]:.3g}, expected at "
+            f"signals: the residual of signal {rows[worst]} is {left[worst]:.3g}, expected at "
             f"most {goals[rows[worst]]:.3g}. The atoms left are spanned by those in use; raise "
             "tol, or take a dictionary that spans the signals.",
             ConvergenceWarning,

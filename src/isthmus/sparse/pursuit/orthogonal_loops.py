@@ -149,12 +149,12 @@ def _pass(U, G, count, new, weights, scale, step, alpha, left, recursive, lanes)
 
 
 @njit(nogil=True)
-def orthogonal_pursuits(X, D, G, B, goals, recursive, support, coef, U):
+def orthogonal_pursuits(X, D, G, B, goals, recursive, support, coef, errors, U):
     """Fill ``support`` and ``coef`` (n, n_nonzero) with the codes of the rows of ``X``.
 
     ``G`` is D D', ``B`` is X D' and is overwritten, both filled up with zeros, ``goals`` are the
     norms at which a residual is small enough, ``U`` is memory for n_nonzero + 1 rows of ``G``.
-    Unused places of ``support`` hold -1.
+    Unused places of ``support`` hold -1; ``errors`` becomes the squared norms that are left.
     """
     n_nonzero = support.shape[1]
     left = U[n_nonzero]  # squared distance of each atom to the span of the chosen ones
@@ -198,3 +198,4 @@ def orthogonal_pursuits(X, D, G, B, goals, recursive, support, coef, U):
                 after = _best(alpha, left, recursive, lanes)
             new = after
         _coefficients(U, c, chosen, inverse, count, a)
+        errors[i] = error
