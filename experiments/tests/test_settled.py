@@ -1,5 +1,7 @@
 """Whether missing draws could change a finding."""
 
+import re
+
 import numpy as np
 import pytest
 from isthmus_experiments import Outcome, Row, coverage, draws, experiment, list_experiments, run
@@ -96,7 +98,7 @@ def test_kept_record_and_page_say_what_is_open(toys, quiet, tmp_path):
     assert "| finding | verdict | missing draws |" in (tmp_path / "T-30.md").read_text()
     page = published_page(read_records(tmp_path), list_experiments(), coverage([]))
     assert "1 are settled all the same, 1 are open and 0 have too few draws" in page
-    assert "| T-30 | edge | reproduced | open, " in page
+    assert re.search(r"\| T-30 \| 6 \| \d+ \| \d+ \| 1 \| 1 \| 0 \|", page)
 
 
 def test_nothing_is_said_where_no_draw_is_missing(toys, quiet, tmp_path):

@@ -63,6 +63,8 @@ class Experiment:
     readings : dict
         Words of a row's quantity, and our reading of why ours differs from what was published;
         for rows whose verdict, made from the numbers alone, gives no reason.
+    in_short : str
+        Why some rows of a kept run differ, in one line.
     """
 
     id: str
@@ -77,6 +79,7 @@ class Experiment:
     covers: Sequence[Covers] = ()
     draws: Mapping[str, int] = field(default_factory=dict)
     readings: Mapping[str, str] = field(default_factory=dict)
+    in_short: str = ""
 
     def reading_of(self, quantity: str) -> str:
         """Return our reading of a difference in this quantity; empty if none is declared."""
@@ -104,6 +107,7 @@ def experiment(
     covers: Sequence[Covers] = (),
     draws: Mapping[str, int] | None = None,
     readings: Mapping[str, str] | None = None,
+    in_short: str = "",
 ) -> Callable[[Run], Run]:
     """Return a decorator that registers ``run(settings, seed, progress)`` under ``id``.
 
@@ -148,6 +152,7 @@ def experiment(
             tuple(covers),
             counts,
             dict(readings or {}),
+            in_short,
         )
         return run
 

@@ -43,7 +43,7 @@ def _markdown(results: Sequence[Result], facts: dict[str, str], quick: bool) -> 
     lines = [
         f"# Published and ours ({'quick' if quick else 'full'} settings)",
         "",
-        _escape(", ".join(f"{name} {value}" for name, value in facts.items())),
+        as_cell(", ".join(f"{name} {value}" for name, value in facts.items())),
         "",
         f"{count_findings([row for r in results if r.outcome for row in r.outcome.rows])}. "
         f"Reproduced: a published number within {BAND:.0%}. Holds: a published claim, or a number "
@@ -76,10 +76,10 @@ def _markdown(results: Sequence[Result], facts: dict[str, str], quick: bool) -> 
 
 def table_line(*cells: object) -> str:
     """Return one line of a Markdown table, its cells escaped."""
-    return "| " + " | ".join(map(_escape, cells)) + " |"
+    return "| " + " | ".join(map(as_cell, cells)) + " |"
 
 
-def _escape(cell: object) -> str:
+def as_cell(cell: object) -> str:
     """Return a cell as Markdown that shows just this text: an error may hold anything."""
     text = " ".join(str(cell).split())
     text = re.sub(r"[\x00-\x1f\x7f-\x9f]", "\N{REPLACEMENT CHARACTER}", text)

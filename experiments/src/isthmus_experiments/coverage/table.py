@@ -57,6 +57,12 @@ class Coverage:
             return "part"
         return "impossible" if self.published.impossible else "none"
 
+    @property
+    def why(self) -> str:
+        """Why the data are others, or why it is remade in part or not at all; empty if neither."""
+        reasons = dict.fromkeys(d.why for _, d in self.declared if d.why)
+        return "; ".join(reasons) or self.published.impossible
+
     def _count(self, *, own: bool) -> int:
         return sum(
             c.results or self.published.results
@@ -120,13 +126,11 @@ def coverage_text(chosen: Sequence[Experiment] | None = None) -> str:
 
 def _line(c: Coverage) -> str:
     ids = ", ".join(dict.fromkeys(id for id, _ in c.declared))
-    why = "; ".join(dict.fromkeys(d.why for _, d in c.declared if d.why))
     ways = "/".join(dict.fromkeys(d.way for _, d in c.declared))
     parts = [f"  {c.published.item}  {c.published.title}"]
     if c.declared:
         parts.append(f"{c.results}/{c.published.results} by {ways}: {ids}")
-    reason = why or c.published.impossible
-    return ". ".join(parts) + (f" ({reason})" if reason else "")
+    return ". ".join(parts) + (f" ({c.why})" if c.why else "")
 
 
 def _order(item: str) -> tuple[str, str, list[tuple[int, str]]]:

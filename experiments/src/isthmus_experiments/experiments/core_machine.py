@@ -38,6 +38,10 @@ from isthmus_experiments import Covers, Outcome, Picture, Row, experiment
             "which is what we ask for, takes more core vectors as rows become more"
         ),
     },
+    in_short=(
+        "a bound on the ball bounds no machine; the printed weight is too heavy; time grows a "
+        "little faster than linearly"
+    ),
     quick={"n": 600, "epsilons": (1e-1, 1e-2, 1e-3), "sizes": (300, 600)},
     full={
         "n": 3000,

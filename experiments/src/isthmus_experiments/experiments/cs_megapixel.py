@@ -25,6 +25,10 @@ RATIOS = (3.84, 5.0)
     covers=[
         Covers("002 figure 19", way="claim"),
     ],
+    in_short=(
+        "a vector of smaller l1 norm explains the measurements: the truth is not what basis "
+        "pursuit looks for"
+    ),
     quick={"side": 64, "max_iter": 100},
     full={"side": 1000, "max_iter": 300},
 )

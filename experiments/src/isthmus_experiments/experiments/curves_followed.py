@@ -35,6 +35,7 @@ NEAR = {"half circle": 1.0, "spiral": 0.15}
         "K (9, 12 and 20 are shown), but local minima are still a problem. Pictures, no counts."
     ),
     covers=[Covers("004 figure 4.5", way="claim")],
+    in_short="two windings are already too many for polygonal lines from the principal axis",
     quick={"n_sets": 2, "n": 150},
     full={"n_sets": 20, "n": 300},
 )

@@ -25,6 +25,7 @@ STATISTICS = {
         "product of its marginals are equivalent. Distance covariance is defined with squared "
         "distances, and zero only under independence."
     ),
+    in_short="with exponent 2 distance correlation is the squared correlation, blind to y = x²",
     quick={"n": 40, "draws": 40, "permutations": 99},
     full={"n": 60, "draws": 400, "permutations": 199},
 )

@@ -49,6 +49,10 @@ class Path(NamedTuple):
         Covers("000 figure 2.1", way="claim"),
         Covers("000 figure 2.2", way="claim"),
     ],
+    in_short=(
+        "back-projection with a well chosen step converges faster; whether directions jump "
+        "depends on the step, not on the way"
+    ),
     quick={"n_draws": 5},
     full={"n_draws": 100},
 )

@@ -32,6 +32,7 @@ PROXIMAL = {f"stream, proximal, hold {gamma:g}": gamma for gamma in HOLDS}
         Covers("000 figure 2.6", way="claim"),
         Covers("001 figure 6.2", way="claim"),
     ],
+    in_short="the least noise is below what a map of this rank loses of a face",
     quick={"n_train": 800, "n_test": 200, "n_features": 200, "rank": 50, "n_blocks": 20},
     full={"n_train": 2000, "n_test": 429, "n_features": 500, "rank": 50, "n_blocks": 50},
     needs_data=True,

@@ -40,6 +40,7 @@ TEST = {"PLS": 58.0, "limited": 53.5, "ridge": 54.0}
             "ratios are judged",
         ),
     ],
+    in_short="another arm: with 500 postures every map overfits, and partial least squares least",
     quick={"n_draws": 4, "n_test": 1000, "iterations": 100},
     full={"n_draws": 20, "n_test": 4500, "iterations": 1000},
 )

@@ -53,6 +53,10 @@ SIZES = {reading: pixels.stop - pixels.start for reading, (pixels, _) in READING
             "covariance finds first suffice; the document does not state its scale"
         ),
     },
+    in_short=(
+        "limited rank and ridge are within half a percent of each other; the scale of the "
+        "pixels is not stated and decides the rest"
+    ),
     quick={"n_splits": 2},
     full={"n_splits": 20},
     needs_data=True,

@@ -36,6 +36,10 @@ SOLVERS = {str(s): (s, False) for s in SETTINGS} | {REFINED: (SETTINGS[-1], True
         Covers("000 figure 3.9", way="claim"),
         Covers("000 figure 3.10", way="claim"),
     ],
+    in_short=(
+        "other automata: those of the document are only drawn; the search narrows less than the "
+        "row asks"
+    ),
     quick={"n_each": 60, "n_draws": 1, "n_points": 5},
     full={"n_each": 250, "n_draws": 10, "n_points": 11},
 )

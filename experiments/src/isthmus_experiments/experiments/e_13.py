@@ -50,6 +50,10 @@ PLS, FREE, BRIDGE = "partial least squares", "rank limited, no penalty", "rank l
         Covers(f"000 figure 6.{k}", way="other data", why=NO_PICTURES)
         for k in (5, 7, 8, 9, 12, 13, 14)
     ],
+    in_short=(
+        "nine coordinates cannot have thirteen linear components; drawn scenes stand in for the "
+        "recordings"
+    ),
     quick={
         "frames": 80,
         "pairs": 30,

@@ -60,6 +60,7 @@ MEASURES = {
             "writing and a stand-in controller",
         ),
     ],
+    in_short="the order depends on how the arm is mounted, which is not stated",
     quick={"n_steps": 12},
     full={"n_steps": 50},
 )

@@ -36,6 +36,9 @@ SOLVERS = {
             "default"
         ),
     },
+    in_short=(
+        "a training molecule is mostly nearer than what the search finds; nothing is published"
+    ),
     quick={"n_train": 60, "n_test": 2, "max_nodes": 12},
     full={"n_train": 150, "n_test": 38, "max_nodes": 28},
     needs_data=True,

@@ -34,6 +34,10 @@ SHARE = 1 / 3
             "variance and few directions of that"
         ),
     },
+    in_short=(
+        "kernel ridge keeps all directions of feature space, the pipeline some; nothing is "
+        "published"
+    ),
     quick={"n_train": 150, "n_more": 150, "n_test": 80},
     full={"n_train": 1500, "n_more": 1500, "n_test": 600},
     needs_data=True,

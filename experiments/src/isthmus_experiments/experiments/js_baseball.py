@@ -27,6 +27,7 @@ REST = np.array(
     covers=[
         Covers("002 figure 24"),
     ],
+    in_short="the printed formula gains from four observations on, not from three",
     quick={"draws": 2000},
     full={"draws": 50_000},
 )

@@ -33,6 +33,10 @@ FAR = 0.5
             "document had is not said."
         ),
     },
+    in_short=(
+        "our start, k-means, keeps cells in one piece; from a random division rows far apart "
+        "share a model, as published"
+    ),
     quick={"n_sets": 3},
     full={"n_sets": 20},
 )

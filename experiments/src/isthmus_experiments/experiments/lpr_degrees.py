@@ -35,6 +35,9 @@ PERIODS = (1, 2)
             "smaller, and the document shows one set"
         ),
     },
+    in_short=(
+        "under the largest noise lines gain less than the tenth that 'much better' is read as"
+    ),
     quick={"n_sets": 10},
     full={"n_sets": 100},
 )  # fmt: skip

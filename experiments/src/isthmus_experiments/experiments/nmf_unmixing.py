@@ -27,6 +27,7 @@ GOAL = 0.99
             why="the spectra of the picture are not named; others stand in",
         ),
     ],
+    in_short="factors are not unique: other spectra explain the image as well",
     quick={"step": 5, "tol": 1e-2},
     full={"step": 1, "tol": 1e-4},
     needs_data=True,

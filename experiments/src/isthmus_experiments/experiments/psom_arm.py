@@ -52,6 +52,9 @@ WORDS = {"lagrange": "regular", "chebyshev": "Chebyshev"}
             "windows that was tried; ours are smaller in mean and deviation"
         ),
     },
+    in_short=(
+        "on Chebyshev nodes our local errors are smaller, by every rule for windows that was tried"
+    ),
     quick={"n_tests": 300},
     full={"n_tests": 1000},
 )

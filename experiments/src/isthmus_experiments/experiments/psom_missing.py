@@ -45,6 +45,7 @@ N_ENOUGH = 10  # draws of lost nodes, to know how far they range
     readings={
         "": "which 40 nodes are lost decides, and the document has one draw",
     },
+    in_short="which forty nodes are lost decides, and the document has one draw",
     quick={"n_draws": 2},
     full={"n_draws": 20},
 )

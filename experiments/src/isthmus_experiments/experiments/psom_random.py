@@ -30,6 +30,7 @@ PUBLISHED = {2048: (7.45, 15.44), 3072: (4.80, 13.21), 4096: (2.85, 7.96), 6144:
     covers=[
         Covers("004 table 3.3"),
     ],
+    in_short="a few postures near the limits decide the mean",
     quick={"n_nodes": 5, "share": 0.5, "sizes": (312, 468, 625, 937), "n_tests": 500},
     full={"n_nodes": 8, "share": 1.0, "sizes": tuple(PUBLISHED), "n_tests": 1000},
 )

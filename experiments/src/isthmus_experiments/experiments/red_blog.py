@@ -53,6 +53,7 @@ TABLE = {
             "moves it by more than the methods differ"
         ),
     },
+    in_short="a further component adds the error of its own prediction",
     quick={"components": (3,), "folds": 2, "rows": 150, "methods": FEW},
     full={
         "components": COMPONENTS,

@@ -51,6 +51,7 @@ HALF_RANGE = 22.5
     readings={
         "never rises": FURTHER_COMPONENTS,
     },
+    in_short="slices, widths and penalties of the rivals are not stated; ours mostly err less",
     quick={
         "components": (3,),
         "folds": 2,

@@ -52,6 +52,10 @@ N_ROWS = 1059
             "that are better than guessing"
         ),
     },
+    in_short=(
+        "no coordinate and no measure has errors of this size that are better than guessing: "
+        "another target or unit"
+    ),
     quick={
         "components": (3,),
         "folds": 2,

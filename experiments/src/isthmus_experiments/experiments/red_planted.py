@@ -40,6 +40,7 @@ LIMIT = 20.0
         "Distance correlation with squared distances is said to see every dependence and to be "
         "zero only under independence. No experiment with known directions is reported."
     ),
+    in_short="with exponent 2 distance correlation is a squared correlation",
     quick={"n": 250, "draws": 2},
     full={"n": 1000, "draws": 10},
 )

@@ -43,6 +43,10 @@ FAST = 800 / 6
         Covers("003 figure 5.3", way="claim"),
         Covers("003 figure 5.4", way="claim"),
     ],
+    in_short=(
+        "the printed surrogate bounds from above, and its step hides theta: the algorithm does "
+        "not reach the maximum"
+    ),
     quick={"d": 5, "inner": 60, "outer": 4, "draws": 200},
     full={"d": 5, "inner": 220, "outer": 4, "draws": 5000},
 )

@@ -35,6 +35,9 @@ from isthmus_experiments.experiments._reduction.tables import (
             "reduction is far from the regression on all columns: there is little to tell apart"
         ),
     },
+    in_short=(
+        "few places, without the columns that give the answer away: there is little to tell apart"
+    ),
     quick=QUICK,
     full={"components": COMPONENTS, "folds": 5, "rows": 1500, "methods": METHODS},
     draws={"folds": 5},

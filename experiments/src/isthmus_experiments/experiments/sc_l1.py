@@ -24,6 +24,7 @@ ACTIVE = 3
         "step has a dual with one unknown for each atom. Both in turn never raise the joint "
         "objective. No numbers; the dual is printed with a wrong sign and without the factor 1/2."
     ),
+    in_short="a factor 1/2 is missing in print",
     quick={"signals": 150, "samples": 1500, "sweeps": 60},
     full={"signals": 2000, "samples": 10_000, "sweeps": 200},
 )

@@ -35,6 +35,7 @@ LABELS = {
             "row asks; nothing is published but the claim"
         ),
     },
+    in_short="alignments err less than lock-step, but not by half, which the row asks",
     quick={"n_train": 24, "n_test": 40, "n_draws": 1, "length": 32, "warps": (0.9,)},
     full={"n_train": 60, "n_test": 300, "n_draws": 3, "length": 64, "warps": (0.0, 0.5, 0.9)},
 )

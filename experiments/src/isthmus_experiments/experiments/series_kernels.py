@@ -23,6 +23,7 @@ ROUNDING = 1e-12
         "square). The sum over all alignments is presented as a kernel for k = exp(-d) and for "
         "k = s / (1 - s). The string kernel of car and cat, normalised, is 1 / (2 + decay²)."
     ),
+    in_short="the sum over all alignments of exp(-d) is no kernel as printed",
     quick={"n_series": 30, "n_draws": 20, "n_triples": 2000},
     full={"n_series": 60, "n_draws": 400, "n_triples": 200_000},
 )

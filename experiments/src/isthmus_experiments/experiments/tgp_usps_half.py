@@ -45,6 +45,10 @@ LOWER = np.arange(256) >= 128
             "good regression is"
         ),
     },
+    in_short=(
+        "the scale of the pixels and the number of images are not stated; powers and "
+        "polynomials as in TGP-usps"
+    ),
     quick={"n_train": 200, "n_test": 80, "max_rows": 100, "cv": 2, "n_variants": 1},
     full={"n_train": 825, "n_test": 275, "max_rows": 500, "cv": 3, "n_variants": 4},
     needs_data=True,

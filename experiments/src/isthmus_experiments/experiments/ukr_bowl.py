@@ -89,6 +89,7 @@ JOBS = tuple((j, n, kernel) for j in range(N_TRIALS) for n, kernel in CELLS)
             "with the landmarks was a smaller share"
         ),
     },
+    in_short="where the roughness of the sheet is sampled is not said",
     quick={"n_samples": 300, "n_fits": 2, "steps": 15, "smoothness": 0.1},
     full={"n_samples": 2000, "n_fits": 6, "steps": 1000, "smoothness": 0.1},
     draws={"n_fits": len(JOBS)},

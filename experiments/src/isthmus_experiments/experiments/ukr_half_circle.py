@@ -78,6 +78,7 @@ OUTLIERS = {"L2": (0.445, 0.132), "Huber": (0.251, 0.074)}
             "nor the variant of RPROP, which were inferred from its other cells"
         ),
     },
+    in_short="a few standard deviations, as many as chance has",
     quick={"laws": ("gaussian",), "sizes": (0.25, 1.0), "n_sets": 1, "steps": 400},
     full={
         "laws": ("gaussian", "laplacian"),

@@ -127,6 +127,10 @@ TRIED = (
             "quarter"
         ),
     },
+    in_short=(
+        "not explained: neither starts, solver, functions nor the height of the roll turn it; "
+        "its generator is not given"
+    ),
     quick={"laws": ("gaussian",), "n_samples": 300, "degrees": ("constant", "quadratic"),
            "losses": ("L2",), "left_out": (1, 3), "neighbourhoods": 2, "n_sets": 1, "steps": 20},
     full={"laws": ("gaussian", "laplacian"), "n_samples": 1000, "degrees": tuple(DEGREES),

@@ -59,6 +59,9 @@ RAW_ROLL = {"gaussian": (0.401, 0.012), "laplacian": (0.366, 0.011)}
             "set"
         ),
     },
+    in_short=(
+        "the generator of the roll is not given; its height moves distances and valid positions"
+    ),
     quick={"laws": ("gaussian",), "n_samples": 300, "neighbourhoods": 2, "n_sets": 1,
            "steps": 100},
     full={"laws": ("gaussian", "laplacian"), "n_samples": 1000, "neighbourhoods": 6, "n_sets": 6,

@@ -43,6 +43,7 @@ TABLE_5_3 = {
     readings={
         "standard deviation": SETS_THAT_CROSS,
     },
+    in_short="the few sets whose start crosses to another winding make the deviations",
     quick={"kernels": ("quartic",), "neighbourhoods": 2, "n_sets": 1, "steps": 300, **SPIRAL},
     full={
         "kernels": ("quartic", "Gaussian"),

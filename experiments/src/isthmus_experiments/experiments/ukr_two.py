@@ -41,6 +41,7 @@ VARIANCE_WEIGHT = 0.01
         Covers("004 figure 4.11"),
         Covers("004 figure 5.22", way="claim"),
     ],
+    in_short="from our start the same number of steps ends in a better minimum",
     quick={"n_samples": 150, "kernels": ("quartic",), "neighbours": (12,), "steps": 20,
            "n_scales": 6},
     full={"n_samples": 731, "kernels": ("quartic", "gaussian"), "neighbours": tuple(range(2, 22)),

@@ -144,16 +144,19 @@ def markdown(record: Record) -> str:
     return "\n".join(lines) + "\n"
 
 
-def findings_table(record: Record) -> list[str]:
+def findings_table(record: Record, leave_out: str = "") -> list[str]:
     """Return the lines of a table with one row per finding.
 
-    Where draws are missing, a column says whether they could change it.
+    Where draws are missing, a column says whether they could change it. Findings of the kind
+    ``leave_out`` have no row.
     """
     names = ["quantity", "published", "ours", "finding", "verdict"]
     if record.settled:
         names.append("missing draws")
     lines = [table_line(*names), "|" + "---|" * len(names)]
     for i, row in enumerate(record.findings):
+        if row.finding == leave_out:
+            continue
         cells = [format_value(row.published), format_value(row.ours), row.finding, row.verdict]
         lines.append(table_line(row.quantity, *cells, *record.settled[i : i + 1]))
     return lines

@@ -1,29 +1,27 @@
-"""The page *Published and ours*, built from the records that are kept."""
+"""The pages *Published and ours*, built from the records that are kept: the front page."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from html import escape
 
 from isthmus_experiments.coverage.table import LEVELS, Coverage
-from isthmus_experiments.kept.record import Record, findings_table
+from isthmus_experiments.kept.document_page import (
+    DOCUMENTS,
+    anchor,
+    document_page,
+    home_of,
+    items_text,
+    link,
+    raw_line,
+)
+from isthmus_experiments.kept.record import Record
 from isthmus_experiments.kept.settled import OPEN, SETTLED, TOO_FEW
-from isthmus_experiments.outcome import BAND, FINDINGS, count_findings, format_value
+from isthmus_experiments.outcome import BAND, FINDINGS
 from isthmus_experiments.registry import Experiment
-from isthmus_experiments.report import table_line
+from isthmus_experiments.report import as_cell, table_line
 
-__all__ = ["published_page"]
-
-DOCUMENTS = {
-    "000": "Bakir, *Extensions to Kernel Dependency Estimation* (2006)",
-    "001": "Bakir and others, *Multivariate Regression with Stiefel Constraints* (2004)",
-    "002": "Hammer, *Modern Data Analysis* (2014)",
-    "003": "Tonde, *Supervised Feature Learning via Dependency Maximization* (2016)",
-    "004": "Klanke, *Learning Manifolds with the Parametrized Self-Organizing Map and "
-    "Unsupervised Kernel Regression* (2007)",
-}
-
+__all__ = ["published_page", "published_pages"]
 
 LOOKED_FOR = (
     "Most of these data were never public: rendered faces, recorded writing, a robot and what it "
@@ -36,12 +34,12 @@ LOOKED_FOR = (
 _LEFT = (SETTLED, OPEN, TOO_FEW)
 
 
-def published_page(
+def published_pages(
     records: Mapping[str, Record],
     experiments: Iterable[Experiment],
     covered: Iterable[Coverage],
-) -> str:
-    """Return the page as MyST Markdown.
+) -> dict[str, str]:
+    """Return the pages as MyST Markdown, by their paths among the documents.
 
     Parameters
     ----------
@@ -52,7 +50,20 @@ def published_page(
     covered : iterable of Coverage
         The published tables and figures.
     """
-    experiments = list(experiments)
+    experiments, covered = list(experiments), list(covered)
+    pages = {"published.md": published_page(records, experiments, covered)}
+    for number in DOCUMENTS:
+        pages[f"published/{number}.md"] = document_page(number, records, experiments, covered)
+    return pages
+
+
+def published_page(
+    records: Mapping[str, Record],
+    experiments: Iterable[Experiment],
+    covered: Iterable[Coverage],
+) -> str:
+    """Return the front page: totals, and a line for each experiment under its document."""
+    experiments, covered = list(experiments), list(covered)
     kept = [records[e.id] for e in experiments if e.id in records]
     waiting = [e.id for e in experiments if e.id not in records]
     lines = [
@@ -60,26 +71,25 @@ def published_page(
         "",
         *_introduction(kept, len(experiments)),
         "",
-        "## Tables and figures",
+        *_works(kept, covered),
         "",
-        *_coverage(list(covered)),
+    ]
+    for number, title in DOCUMENTS.items():
+        lines += [f"## [{number}] {title}", "", *_experiments(number, records, experiments), ""]
+    lines += [
+        "## Tables and figures that are not remade as published",
+        "",
+        *_coverage(covered),
         "",
         "## Draws",
         "",
         *_draws(kept),
         "",
-        "## Where we differ, and our reading",
-        "",
-        *_differences(kept, {e.id: e for e in experiments}),
-        "",
-        "## Every result",
-        "",
     ]
-    for record in kept:
-        lines += [*_section(record), ""]
     if waiting:
         lines += ["No full run is kept yet of " + ", ".join(waiting) + ".", ""]
-    return "\n".join(lines)
+    pages = [f"published/{number}" for number in DOCUMENTS]
+    return "\n".join([*lines, "```{toctree}", ":hidden:", "", *pages, "```", ""])
 
 
 def _introduction(kept: list[Record], n_experiments: int) -> list[str]:
@@ -95,12 +105,11 @@ def _introduction(kept: list[Record], n_experiments: int) -> list[str]:
         f"*Reproduced*: a published number that ours meets within {BAND:.0%}. *Holds*: a "
         "published claim that we confirm, or a number that ours meets less closely. *Observed*: "
         "ours alone, nothing was published. *Differs*: ours contradicts what was published or, "
-        "where nothing was, what one would expect; our reading is beside it.",
+        "where nothing was, what one would expect. Below, each experiment has a line with the "
+        "counts and, where something differs, our reading in short; it leads to every row.",
         "",
-        "This page is written by `python docs/published.py` from `experiments/results`, and that "
-        "by `isthmus reproduce --keep experiments/results`.",
-        "",
-        *(f"- [{number}] {title}" for number, title in DOCUMENTS.items()),
+        "These pages are written by `python docs/published.py` from `experiments/results`, and "
+        "those by `isthmus reproduce --keep experiments/results`.",
     ]
 
 
@@ -116,47 +125,83 @@ def _missing(kept: list[Record]) -> str:
     )
 
 
+def _works(kept: list[Record], covered: list[Coverage]) -> list[str]:
+    """A line for each work: how much of it is remade, and what came out."""
+    lines = [
+        table_line("work", "tables and figures", *LEVELS, *FINDINGS),
+        "|---|" + "---:|" * (1 + len(LEVELS) + len(FINDINGS)),
+    ]
+    for number, title in DOCUMENTS.items():
+        levels = Counter(c.level for c in covered if c.published.item.startswith(number))
+        found = Counter(
+            row.finding for r in kept if home_of(r.document) == number for row in r.findings
+        )
+        name = f"[\\[{number}\\]](published/{number}.md) {title}"
+        counts = [levels[level] for level in LEVELS], [found[word] for word in FINDINGS]
+        lines.append(raw_line(name, *map(str, (levels.total(), *counts[0], *counts[1]))))
+    return lines
+
+
+def _experiments(
+    number: str, records: Mapping[str, Record], experiments: list[Experiment]
+) -> list[str]:
+    """A line for each experiment of one work: what it remakes, counts, our reading in short."""
+    lines = [
+        table_line("tables and figures", "experiment", *FINDINGS, "why some differ"),
+        "|---|---|" + "---:|" * len(FINDINGS) + "---|",
+    ]
+    some = [
+        e
+        for e in experiments
+        if e.id in records
+        and (home_of(e.document) == number or any(c.item.startswith(number) for c in e.covers))
+    ]
+    for e in sorted(some, key=lambda e: (not e.covers, items_text(e, number)[1])):
+        record = records[e.id]
+        counts = Counter(row.finding for row in record.findings)
+        page = f"published/{home_of(e.document)}.md#{anchor(record)}"
+        lines.append(
+            raw_line(
+                as_cell(items_text(e, number)[0]),
+                f"{link(e.id, page)} {as_cell(e.title)}",
+                *(str(counts[word] or "") for word in FINDINGS),
+                as_cell(e.in_short if counts["differs"] else ""),
+            )
+        )
+    return lines
+
+
 def _coverage(covered: list[Coverage]) -> list[str]:
     counts = Counter(c.level for c in covered)
-    elsewhere = [c for c in covered if c.level == "other data"]
     missing = [c for c in covered if c.level not in ("full", "other data")]
     return [
         f"{len(covered)} tables and figures report results: "
         + ", ".join(f"{counts[level]} {level}" for level in LEVELS)
         + ". `isthmus reproduce --coverage` lists them all. These are not remade, or only in part:",
         "",
-        *_items(missing),
-        "",
-        "These are remade on data other than the published ones:",
-        "",
-        *_items(elsewhere),
-        "",
-        LOOKED_FOR,
-    ]
-
-
-def _items(covered: list[Coverage]) -> list[str]:
-    lines = [
         table_line("table or figure", "what it shows", "remade", "by", "why"),
         "|---|---|---|---|---|",
-    ]
-    for c in covered:
-        why = "; ".join(dict.fromkeys(d.why for _, d in c.declared if d.why))
-        lines.append(
+        *(
             table_line(
                 c.published.item,
                 c.published.title,
                 f"{c.results} of {c.published.results}",
                 ", ".join(dict.fromkeys(id for id, _ in c.declared)),
-                why or c.published.impossible,
+                c.why,
             )
-        )
-    return lines
+            for c in missing
+        ),
+        "",
+        "Those on other data are marked *other data* above; the page of each work says why. "
+        + LOOKED_FOR,
+    ]
 
 
 def _draws(kept: list[Record]) -> list[str]:
     """The experiments that stand on fewer draws than were published, and what that leaves open."""
     few = [record for record in kept if record.draws < record.draws_wanted]
+    if not few:
+        return ["No experiment stands on fewer draws than were published."]
     lines = [
         "Where a published result is the mean of many data sets or folds, and ours stands on fewer "
         "of them, the missing ones are made up 200 times: each is a known one, moved by an error "
@@ -175,60 +220,9 @@ def _draws(kept: list[Record]) -> list[str]:
         lines.append(
             table_line(record.id, str(record.draws), str(record.draws_wanted), each, *counts)
         )
-    open_rows = [
-        (record.id, row.quantity, row.finding, word)
-        for record in few
-        for row, word in zip(record.findings, record.settled, strict=False)
-        if word.startswith((OPEN, TOO_FEW))
-    ]
-    if not open_rows:
-        return lines
-    return [
-        *lines,
-        "",
-        "What the missing draws may still change (*open* with the share of the completed sets that "
-        "agree):",
-        "",
-        table_line("experiment", "quantity", "finding", "missing draws"),
-        "|---|---|---|---|",
-        *(table_line(*cells) for cells in open_rows),
-    ]
+    return lines
 
 
 def _count_left(kept: list[Record]) -> Counter[str]:
     """How many rows are settled, open, or on too few draws."""
     return Counter(word.partition(", ")[0] for record in kept for word in record.settled)
-
-
-def _differences(kept: list[Record], experiments: Mapping[str, Experiment]) -> list[str]:
-    lines = [
-        table_line("experiment", "quantity", "published", "ours", "our reading"),
-        "|---|---|---|---|---|",
-    ]
-    for record in kept:
-        for row in record.findings:
-            if row.finding == "differs":
-                values = format_value(row.published), format_value(row.ours)
-                why = experiments[record.id].reading_of(row.quantity)
-                text = f"{row.verdict}. {why[:1].upper()}{why[1:]}" if why else row.verdict
-                lines.append(table_line(record.id, row.quantity, *values, text))
-    return lines
-
-
-def _section(record: Record) -> list[str]:
-    draws = f", {record.draws} of {record.draws_wanted} draws" if record.draws_wanted else ""
-    title = f"{record.id}: {record.title} ({count_findings(record.findings)})"
-    return [
-        f"<details><summary>{escape(title, quote=False)}</summary>",
-        "",
-        f"{record.document}. {record.published}",
-        "",
-        *findings_table(record),
-        "",
-        *(f"- {note}" for note in record.notes),
-        "",
-        f"Seed {record.seed}{draws}, {record.seconds:.0f} s, commit {record.commit}, "
-        f"{record.date}.",
-        "",
-        "</details>",
-    ]
