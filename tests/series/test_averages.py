@@ -1,10 +1,14 @@
-"""Averages of series: starts and weights."""
+"""Averages of series: rounds, starts and weights."""
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from isthmus.series import barycenter, dtw
+from isthmus.series import Itakura, barycenter, dtw, dtw_path
+from isthmus.series.averages import average_once
+from isthmus.series.bands import window_code
+from isthmus.series.collection import pack
+from isthmus.series.warping import step_weights
 
 
 def humps(seed, n=8, length=40):
@@ -17,6 +21,38 @@ def humps(seed, n=8, length=40):
 
 def summed(X, center):
     return sum(dtw(x, center) for x in X)
+
+
+def plain_average(series, shares, center, window, step):
+    """A round along the paths of :func:`dtw_path`."""
+    weights = np.array(step_weights(step, "barycenter"))
+    total, mass, summed = np.zeros_like(center), np.zeros(len(center)), 0.0
+    for x, share in zip(series, shares, strict=True):
+        distance, path = dtw_path(x, center, window=window, step=step)
+        summed += share * distance
+        moves = np.vstack([[1, 1], np.diff(path, axis=0)])
+        taken = weights[np.where(moves.all(axis=1), 0, np.where(moves[:, 0] == 1, 1, 2))]
+        np.add.at(total, path[:, 1], share * taken[:, None] * x[path[:, 0]])
+        np.add.at(mass, path[:, 1], share * taken)
+    met = mass > 0
+    return np.where(met[:, None], total / np.where(met, mass, 1.0)[:, None], center), summed
+
+
+@pytest.mark.parametrize("window", [None, 3, 0.3, Itakura(3.0)])
+@pytest.mark.parametrize("step", ["symmetric1", "symmetric2", (1.0, 2.0, 0.5)])
+@pytest.mark.parametrize("channels", [1, 2])
+def test_a_compiled_round_goes_along_the_paths(rng, window, step, channels):
+    # Whole numbers have many ties.
+    series = [rng.integers(-2, 3, size=(n, channels)).astype(float) for n in (9, 14, 11, 12)]
+    series[1] += 0.1 * rng.normal(size=series[1].shape)
+    shares, center = np.array([1.0, 2.0, 0.5, 1.0]), series[2][:10].copy()
+    code, weights = window_code(window), step_weights(step, "barycenter")
+    for _ in range(3):
+        fast = average_once(pack(series, owner="barycenter"), shares, center, code, weights)
+        slow = plain_average(series, shares, center, window, step)
+        assert_allclose(fast[0], slow[0], rtol=1e-12, atol=1e-12)
+        assert fast[1] == pytest.approx(slow[1])
+        center = fast[0]
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -7,8 +7,9 @@ import numpy as np
 from isthmus._checks import check_table
 from isthmus._door import with_door
 from isthmus._progress import ProgressLine
-from isthmus.series.collection import as_series, pack
-from isthmus.series.warping import Step, dtw_matrix, dtw_path, step_weights
+from isthmus.series.bands import check_feasible, window_code
+from isthmus.series.collection import Packed, as_series, pack
+from isthmus.series.warping import Step, dtw_matrix, step_weights
 from isthmus.typing import Array, Objects
 
 
@@ -61,6 +62,7 @@ def barycenter(
     packed = pack(X, owner="barycenter")
     series = [packed.values[s : s + n] for s, n in zip(packed.starts, packed.lengths, strict=True)]
     shares = _check_weights(weights, len(series))
+    code, costs = window_code(window), step_weights(step, "barycenter")
     if init is None:
         some, counts = series[:50], shares[:50]
         sums = dtw_matrix(some, window=window, step=step) @ counts
@@ -75,7 +77,7 @@ def barycenter(
         for start in starts:
             center, value = start, np.inf
             for iteration in range(max_iter + 1):
-                improved, objective = _average_once(series, shares, center, window, step)
+                improved, objective = average_once(packed, shares, center, code, costs)
                 line.update(iteration=iteration, objective=objective)
                 done = objective >= value * (1 - tol)
                 value = objective
@@ -87,22 +89,21 @@ def barycenter(
     return best
 
 
-def _average_once(
-    series: list[Array], shares: Array, center: Array, window: Any, step: Step
+def average_once(
+    packed: Packed,
+    shares: Array,
+    center: Array,
+    code: tuple[int, float],
+    weights: tuple[float, float, float],
 ) -> tuple[Array, float]:
     """The next centre, and the summed distance to the present one."""
-    weights = np.array(step_weights(step, "barycenter"))
-    total, mass, objective = np.zeros_like(center), np.zeros(len(center)), 0.0
-    for x, share in zip(series, shares, strict=True):
-        distance, path = dtw_path(x, center, window=window, step=step)
-        objective += float(share * distance)
-        # Weight of the step that led to each meeting: diagonal, in x, in the centre.
-        moves = np.vstack([[1, 1], np.diff(path, axis=0)])
-        taken = weights[np.where(moves.all(axis=1), 0, np.where(moves[:, 0] == 1, 1, 2))]
-        np.add.at(total, path[:, 1], share * taken[:, None] * x[path[:, 0]])
-        np.add.at(mass, path[:, 1], share * taken)
+    from isthmus.series.average_loops import add_meetings
+
+    check_feasible(code, packed.lengths, np.array([len(center)]), owner="barycenter")
+    total, mass = np.zeros_like(center), np.zeros(len(center))
+    summed = add_meetings(packed.parts, shares, center, *code, weights, total, mass)
     met = mass > 0  # a step pattern may pass over elements
-    return np.where(met[:, None], total / np.where(met, mass, 1.0)[:, None], center), objective
+    return np.where(met[:, None], total / np.where(met, mass, 1.0)[:, None], center), float(summed)
 
 
 def _stretched_mean(series: list[Array], shares: Array, length: int) -> Array:

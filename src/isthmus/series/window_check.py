@@ -92,8 +92,8 @@ def sliding_window_check(
         other = _one_channel(reference, "reference", length, owner)
     windows = _windows(signal, length)
     runs = [
-        [_centers(table, n_clusters, rng, owner) for _ in range(n_init)]
-        for table in (_standardize(windows), _standardize(_windows(other, length)))
+        _runs(_standardize(table), n_clusters, n_init, rng, owner)
+        for table in (windows, _windows(other, length))
     ]
     within, between = _distance(runs[0], runs[0]), _distance(runs[0], runs[1])
     ratio = within / between if between > 0 else 1.0
@@ -131,11 +131,12 @@ def _standardize(windows: Array) -> Array:
     return (windows[some] - windows[some].mean(axis=1)[:, None]) / spread[some, None]
 
 
-def _centers(table: Array, k: int, rng: Any, owner: str) -> Array:
+def _runs(table: Array, k: int, n_init: int, rng: Any, owner: str) -> list[Array]:
+    """Centres of several runs of k-means, each from windows that are different."""
     kinds = np.unique(table.round(9), axis=0)
     check_int(k, "n_clusters", owner, low=1, high=len(kinds), why="different windows")
-    start = kinds[rng.choice(len(kinds), k, replace=False)]
-    return np.asarray(KMeans(k, init=start, n_init=1).fit(table).cluster_centers_)
+    starts = [kinds[rng.choice(len(kinds), k, replace=False)] for _ in range(n_init)]
+    return [np.asarray(KMeans(k, init=s, n_init=1).fit(table).cluster_centers_) for s in starts]
 
 
 def _distance(first: list[Array], second: list[Array]) -> float:
