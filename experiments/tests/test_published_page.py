@@ -31,7 +31,7 @@ def test_page_of_a_work_has_differences_and_the_other_rows(toys, quiet, tmp_path
     assert "**1 reproduced, 1 differs.**" in text
     assert "| order | a before b | n was 30 | other order |" in text
     assert text.count("a before b") == 1
-    assert "<summary>the other 1 row</summary>" in text
+    assert "<summary>the other 2 rows</summary>" in text
 
 
 def test_pages_of_the_site_are_those_of_the_kept_results():
