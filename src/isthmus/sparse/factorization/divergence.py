@@ -1,6 +1,6 @@
 """Kullback-Leibler, Itakura-Saito and other beta divergences of two non-negative factors."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,8 @@ class Divergence:
     penalties: tuple[Penalty, Penalty]
     mask: Any = None
     columns: Any = None
+    # What stays: the sum of powers of X, and memory of its shape, which is slow while it is new.
+    _kept: dict[str, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     @classmethod
     def of(
@@ -48,9 +50,27 @@ class Divergence:
             return cls(X, beta, penalties, mask, csr_array(X.T.tocsr()))
         return cls(X.astype(np.float64, copy=False), beta, penalties, mask)
 
+    def _memory(self, name: str) -> Array:
+        if name not in self._kept:
+            self._kept[name] = np.empty(self.X.shape)
+        kept: Array = self._kept[name]
+        return kept
+
     def _fit(self, factors: Factors) -> Array:
-        fit = factors.W @ factors.V.T
+        """W V', in memory that the next call overwrites."""
+        fit = np.matmul(factors.W, factors.V.T, out=self._memory("fit"))
         return np.maximum(fit, FLOOR, out=fit)
+
+    def _power(self, fit: Array) -> Array:
+        """Powers β - 1 of the fit, in memory that the next call overwrites."""
+        power = self._memory("power")
+        if self.beta == 1.5:
+            return np.sqrt(fit, out=power)
+        return (
+            np.reciprocal(fit, out=power)
+            if self.beta == 0
+            else np.power(fit, self.beta - 1, out=power)
+        )
 
     def _mass(self, side: int, V: Array) -> Array:
         """Sums of components over the entries that count, (rows, k) or (1, k)."""
@@ -73,13 +93,14 @@ class Divergence:
         if self.beta == 1:
             np.divide(self.X, fit, out=fit)
             return (fit if side == 0 else fit.T) @ V, self._mass(side, V)
-        inverse = 1.0 / fit if self.beta == 0 else fit ** (self.beta - 1)
+        power = self._power(fit)
         if self.mask is not None:
-            inverse *= self.mask
-        ratio = self.X * inverse / fit
+            power *= self.mask
+        ratio = np.divide(power, fit, out=fit)
+        ratio *= self.X
         if side == 1:
-            ratio, inverse = ratio.T, inverse.T
-        return ratio @ V, inverse @ V
+            ratio, power = ratio.T, power.T
+        return ratio @ V, power @ V
 
     def improve(self, side: int, factors: Factors) -> tuple[Array, float | None]:
         """One multiplicative update."""
@@ -121,8 +142,12 @@ class Divergence:
             return float(np.sum(ratio - np.log(ratio) - 1))
         if beta == 1:
             return float(kl_div(x, y).sum())
-        total = np.sum(x**beta + (beta - 1) * y**beta - beta * x * y ** (beta - 1))
-        return float(total / (beta * (beta - 1)))
+        # One power for each entry, a root where beta is 1.5: that of x does not change.
+        if "sum" not in self._kept:
+            self._kept["sum"] = float(np.sum(x**beta))
+        power = self._power(fit)[observed]
+        fitted = (beta - 1) * np.vdot(y, power) - beta * np.vdot(x, power)
+        return float((self._kept["sum"] + fitted) / (beta * (beta - 1)))
 
     def _codes_of_mass(self, W: Array) -> Array:
         return W.sum(axis=0, keepdims=True) if self.mask is None else W
