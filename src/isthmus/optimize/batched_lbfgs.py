@@ -11,12 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from isthmus._progress import ProgressLine
+from isthmus.optimize.lbfgs_loops import STEPS, next_trials
 from isthmus.typing import Array, BoolArray, IntArray
 
 # fun(Z, rows) -> values (n,), gradients (n, d) of the problems named by ``rows``
 RowObjective = Callable[[Array, IntArray], tuple[Array, Array]]
-# steps and changes of gradients (memory, n, d), and one over their products (memory, n)
-Memory = tuple[Array, Array, Array]
 
 
 @dataclass
@@ -72,136 +71,37 @@ def minimize_rows(
     SolverResult
         Values never exceed those at the start.
     """
-    low, high = (-np.inf, np.inf) if bounds is None else bounds
     tol = max(tol, 100 * float(np.finfo(Z.dtype).eps))  # single precision gets no further
-    n = len(Z)
-    x = np.clip(Z, low, high)
+    n, d = Z.shape
+    low, high = (-np.inf, np.inf) if bounds is None else bounds
+    box = np.empty((2, d), dtype=Z.dtype)
+    box[0], box[1] = low, high
+    x = np.clip(Z, *box)
     rows: IntArray = np.arange(n)
-    f, g = fun(x, rows)
-    value, point = f.copy(), x.copy()
-    start = _optimality(x, g, low, high)
-    optimality = start.copy()
-    reference = np.maximum(start, float(start.max(initial=0.0)) if scale is None else scale)
-    converged = start <= tol * reference
-    # Rows still at work; all state below is kept for them alone.
+    f, g = (np.array(part, dtype=Z.dtype, order="C") for part in fun(x, rows))
+    optimality = np.abs(np.clip(x - g, *box) - x).max(axis=1, initial=0.0)
+    largest = float(optimality.max(initial=0.0)) if scale is None else scale
+    threshold = tol * np.maximum(optimality, largest)
+    converged = optimality <= threshold
     rows = np.flatnonzero(~converged)
-    x, f, g = x[rows], f[rows], g[rows]
-    # The memory grows with the steps, the latest first.
-    S, Y, rho = (np.zeros((0, *shape), x.dtype) for shape in (x.shape, x.shape, x.shape[:1]))
-    n_iter = 0
+    trial = np.empty((len(rows), d), dtype=Z.dtype)
+    length = max(1, min(memory, max_iter))
+    S, Y = np.empty((2, n * length, d), dtype=Z.dtype)
+    count = np.zeros((n, 5), dtype=np.int64)
+    point = x, f, g, np.empty_like(x), S, Y, np.zeros((n, length)), count, np.ones(n)
+    limits = threshold, first_length, max_iter, 4 * float(np.finfo(Z.dtype).eps)
+    state = (*point, box, optimality, converged, *limits)
     line = ProgressLine("minimise", verbose=verbose)
-    for n_iter in range(1, max_iter + 1):
-        if not len(rows):
-            break
+    n_open = next_trials(rows, trial, f[:0], g[:0], *state) if max_iter > 0 else 0
+    while n_open:
+        rows, trial = rows[:n_open], trial[:n_open]
         line.update(
-            step=n_iter, open=len(rows), objective=value.mean(), optimality=optimality.max()
+            step=count[:, STEPS].max(), open=n_open, objective=f.mean(), optimality=optimality.max()
         )
-        direction = _descent_direction(x, g, (S, Y, rho), low, high)
-        first = ~rho.any(axis=0)
-        # Without curvature a unit gradient step has no meaning: start with a known length.
-        length = np.linalg.norm(direction, axis=1)
-        step = np.where(first, first_length / np.maximum(length, 1e-300), 1.0)
-        step = np.minimum(step, 1.0) if n_iter == 1 else step
-        x_new, f_new, g_new, moved = _backtrack(fun, rows, x, f, g, direction, step, low, high)
-        S, Y, rho = _remember((S, Y, rho), x_new - x, g_new - g, memory)
-        x, f, g = x_new, f_new, g_new
-        criterion = _optimality(x, g, low, high)
-        done = criterion <= tol * reference[rows]
-        stuck = ~moved & first  # the gradient itself gave no descent: rounding has the last word
-        rho[:, ~moved] = 0
-        value[rows], point[rows], optimality[rows] = f, x, criterion
-        converged[rows] = done | stuck
-        stay = ~(done | stuck)
-        if not stay.all():
-            rows, x, f, g = rows[stay], x[stay], f[stay], g[stay]
-            S, Y, rho = S[:, stay], Y[:, stay], rho[:, stay]
+        # One kind of array, so that one loop is compiled.
+        f_new, g_new = (np.ascontiguousarray(part, dtype=Z.dtype) for part in fun(trial, rows))
+        n_open = next_trials(rows, trial, f_new, g_new, *state)
     line.close()
+    n_iter = int(count[:, STEPS].max(initial=0))
     message = f"{int(converged.sum())} of {n} problems converged in {n_iter} iterations"
-    return SolverResult(point, value, optimality, n_iter, converged, message)
-
-
-def _optimality(x: Array, g: Array, low: float, high: float) -> Array:
-    """Largest entry of the projected gradient."""
-    return np.abs(np.clip(x - g, low, high) - x).max(axis=1, initial=0.0)
-
-
-def _descent_direction(x: Array, g: Array, memory: Memory, low: float, high: float) -> Array:
-    """Quasi-Newton directions; where one does not descend, the gradient, and memory is void."""
-    S, Y, rho = memory
-    free = ~(((x <= low) & (g > 0)) | ((x >= high) & (g < 0)))
-    direction = -_two_loop(np.where(free, g, 0), S, Y, rho)
-    direction *= free
-    slope = np.einsum("ij,ij->i", direction, g)
-    bad = slope >= -1e-14 * np.linalg.norm(direction, axis=1) * np.linalg.norm(g, axis=1)
-    direction[bad] = np.where(free, -g, 0)[bad]
-    rho[:, bad] = 0
-    return direction
-
-
-def _remember(memory: Memory, s: Array, y: Array, length: int) -> Memory:
-    """The memory with the latest steps and changes of gradients first."""
-    S, Y, rho = (part[: length - 1] for part in memory)
-    curvature = np.einsum("ij,ij->i", s, y)
-    keep = curvature > 1e-12 * np.einsum("ij,ij->i", y, y) ** 0.5 * np.linalg.norm(s, axis=1)
-    latest = np.where(keep, 1 / np.where(keep, curvature, 1), 0)
-    return np.concatenate([s[None], S]), np.concatenate([y[None], Y]), np.vstack([latest, rho])
-
-
-def _two_loop(q: Array, S: Array, Y: Array, rho: Array) -> Array:
-    """Inverse-Hessian product of every row; entries of the memory with ``rho = 0`` are void."""
-    memory = len(S)
-    a = np.zeros_like(rho)
-    q = q.copy()
-    for i in range(memory):
-        a[i] = rho[i] * np.einsum("ij,ij->i", S[i], q)
-        q -= a[i][:, None] * Y[i]
-    if not memory:
-        return q
-    valid = rho > 0
-    newest = valid.argmax(axis=0)  # the first valid one is the latest
-    index = np.arange(rho.shape[1])
-    y = Y[newest, index]
-    yy = np.einsum("ij,ij->i", y, y)
-    has = valid.any(axis=0) & (yy > 0)
-    gamma = np.where(has, 1 / np.where(has, rho[newest, index] * yy, 1), 1.0)
-    q *= gamma[:, None]
-    for i in reversed(range(memory)):
-        b = rho[i] * np.einsum("ij,ij->i", Y[i], q)
-        q += (a[i] - b)[:, None] * S[i]
-    return q
-
-
-def _backtrack(
-    fun: RowObjective,
-    rows: IntArray,
-    x: Array,
-    f: Array,
-    g: Array,
-    direction: Array,
-    step: Array,
-    low: float,
-    high: float,
-    *,
-    shrink: float = 0.3,
-    max_halvings: int = 25,
-) -> tuple[Array, Array, Array, BoolArray]:
-    """Armijo step of every row; rows that find none stay where they are."""
-    x_new, f_new, g_new = x.copy(), f.copy(), g.copy()
-    waiting = np.arange(len(rows))
-    step = step.copy()
-    for _ in range(max_halvings):
-        trial = np.clip(x[waiting] + step[waiting, None] * direction[waiting], low, high)
-        value, gradient = fun(trial, rows[waiting])
-        decrease = np.einsum("ij,ij->i", g[waiting], trial - x[waiting])
-        # Near the minimum a descent is smaller than the rounding error of the value.
-        slack = 4 * np.finfo(value.dtype).eps * np.abs(f[waiting])
-        ok = (value <= f[waiting] + 1e-4 * decrease + slack) & (decrease < 0)
-        took = waiting[ok]
-        x_new[took], f_new[took], g_new[took] = trial[ok], value[ok], gradient[ok]
-        waiting = waiting[~ok]
-        if not len(waiting):
-            break
-        step[waiting] *= shrink
-    moved = np.ones(len(rows), dtype=bool)
-    moved[waiting] = False
-    return x_new, f_new, g_new, moved
+    return SolverResult(x, f, optimality, n_iter, converged, message)

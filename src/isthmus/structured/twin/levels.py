@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from isthmus.blocks.slices import block_slices
 from isthmus.optimize.batched_lbfgs import minimize_rows
 from isthmus.structured.twin.formulas import CriterionValues, kl_criterion
 from isthmus.structured.twin.inverse import LowRankInverse, OutputInverse
@@ -32,6 +33,8 @@ SAME = 1e-2
 MOST_STEPS = 30
 # Times that the exact inverse is asked, and the share of a slope that may be left after one.
 MOST_ROUNDS, CONTRACTION = 5, 0.3
+# Numbers of a block of rows g that stay in the cache from one pass over them to the next.
+CACHED = 2**17
 # Rows from which two levels pay.
 LEAST_ROWS = 24
 
@@ -90,11 +93,17 @@ def rough_descent(
 ) -> Ends:
     """Minimise the criterion with the inverse of low rank."""
 
+    size = max(1, CACHED // len(low.diagonal))
+
     def value_and_gradient(V: Array, rows: IntArray) -> tuple[Array, Array]:
-        Y, g, g_yy = land.rows(V)
-        here = None if correction is None else Correction(*(part[rows] for part in correction))
-        found = rough_criterion(levels, low, g, g_yy, queries[rows], here)
-        return found.value, land.slope(Y, g, found)
+        value, slope = np.empty(len(V)), np.empty_like(V)
+        for block in block_slices(len(V), 1, block_size=size):
+            Y, g, g_yy = land.rows(V[block])
+            some = rows[block]
+            here = None if correction is None else Correction(*(part[some] for part in correction))
+            found = rough_criterion(levels, low, g, g_yy, queries[some], here)
+            value[block], slope[block] = found.value, land.slope(Y, g, found)
+        return value, slope
 
     result = minimize_rows(
         value_and_gradient,
