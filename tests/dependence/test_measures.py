@@ -30,6 +30,18 @@ def test_hsic_is_the_product_of_centred_gram_matrices(oracles, pair, kernel, n_j
     assert_allclose(unbiased, oracles.u_product(K, L), rtol=1e-9)
 
 
+@pytest.mark.parametrize("n_jobs", [None, 1, 2])
+def test_parts_and_threads_do_not_change_distance_correlation(oracles, rng, monkeypatch, n_jobs):
+    X, Y = rng.normal(size=(700, 3)), rng.normal(size=(700, 2))
+    E, F = oracles.distances(X, 1), oracles.distances(Y, 1)
+    monkeypatch.setattr("isthmus.linalg.threads.LEAST_SECONDS", 0.0)
+    found = []
+    for parts in (1, 2, 16):  # of three strips
+        monkeypatch.setattr("isthmus.dependence.gram_sums.PARTS", parts)
+        found.append(distance_covariance(X, Y, squared=True, n_jobs=n_jobs))
+    assert_allclose(found, oracles.v_product(E, F), rtol=1e-11)
+
+
 @pytest.mark.parametrize("unbiased", [False, True])
 @pytest.mark.parametrize("exponent", EXPONENTS)
 @pytest.mark.parametrize("columns", [(4, 2), (1, 1), (1, 2)])

@@ -53,7 +53,7 @@ def distance_covariance(
         no invertible linear map of a side changes the value, where otherwise only rotations, shifts
         and common scales do not. It needs more objects than columns, none of which the others span.
     n_jobs : int or None, default=None
-        Threads.
+        Threads; None is as many as BLAS has where loops are compiled, otherwise one.
 
     Returns
     -------

@@ -14,7 +14,7 @@ import numpy as np
 from isthmus.blocks.slices import block_slices
 from isthmus.dependence.loops import shift_and_sum
 from isthmus.dependence.sides import Side
-from isthmus.dependence.threads import map_in_threads
+from isthmus.dependence.threads import PARTS, map_in_threads
 from isthmus.dependence.univariate import univariate_products
 from isthmus.typing import Array
 
@@ -51,6 +51,10 @@ def map_block(sides: Sequence[Side], rows: slice, *, width: int) -> GramSums:
         once = 1.0 if start == rows.start else 2.0
         sums.products[:] += once * _all_products(tiles.reshape(g, -1))
     return sums
+
+
+def _map_blocks(sides: Sequence[Side], strips: Sequence[slice], *, width: int) -> GramSums:
+    return reduce(merge, (map_block(sides, rows, width=width) for rows in strips))
 
 
 def _all_products(tiles: Array) -> Array:
@@ -116,9 +120,12 @@ def gram_sums(sides: Sequence[Side], *, n_jobs: int | None = None) -> GramSums:
         sums = GramSums(products, rows, np.zeros_like(rows))
     else:
         width = int(np.clip(np.sqrt(TILE_ENTRIES / len(sides)), 128, 256))
-        strips = block_slices(sides[0].n, 1, block_size=width)
-        strip_sums = partial(map_block, sides, width=width)
-        sums = reduce(merge, map_in_threads(strip_sums, strips, n_jobs))
+        strips = list(block_slices(sides[0].n, 1, block_size=width))
+        # Early strips are long and late ones short: every part gets some of all.
+        parts = [strips[i::PARTS] for i in range(min(PARTS, len(strips)))]
+        part_sums = partial(_map_blocks, sides, width=width)
+        ours = all(side.compiled for side in sides)
+        sums = reduce(merge, map_in_threads(part_sums, parts, n_jobs, ours=ours))
     if not np.isfinite(sums.products).all():
         raise ValueError("A kernel gave values that are not finite, or too large to be squared.")
     return sums

@@ -52,7 +52,7 @@ def hsic(
         Kernels of low rank r in place of the exact ones: O(n r²) time and memory of r² and a
         block, so that 10⁶ objects take seconds. The value is that of the approximate kernels.
     n_jobs : int or None, default=None
-        Threads.
+        Threads; None is as many as BLAS has where loops are compiled, otherwise one.
 
     Returns
     -------

@@ -51,7 +51,7 @@ def dependence_matrix(
     unbiased : bool, default=False
         Take U-statistics; negative values are then possible.
     n_jobs : int or None, default=None
-        Threads.
+        Threads; None is as many as BLAS has where loops are compiled, otherwise one.
 
     Returns
     -------

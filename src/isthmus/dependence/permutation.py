@@ -11,7 +11,7 @@ from isthmus.blocks.slices import block_slices
 from isthmus.dependence.gram_sums import GramSums, center_products
 from isthmus.dependence.loops import add_permuted_products
 from isthmus.dependence.sides import Side
-from isthmus.dependence.threads import map_in_threads
+from isthmus.dependence.threads import PARTS, map_in_threads
 from isthmus.dependence.univariate import univariate_permuted_products
 from isthmus.typing import Array, IntArray
 
@@ -103,8 +103,9 @@ def _split_over_threads(
     function: Callable[[IntArray], Array],
 ) -> Callable[[IntArray, int | None], Array]:
     def split(permutations: IntArray, n_jobs: int | None) -> Array:
-        parts = np.array_split(permutations, min(effective_n_jobs(n_jobs), len(permutations)))
-        return np.concatenate(list(map_in_threads(function, parts, n_jobs)))
+        n_parts = PARTS if n_jobs is None else effective_n_jobs(n_jobs)
+        parts = np.array_split(permutations, min(n_parts, len(permutations)))
+        return np.concatenate(list(map_in_threads(function, parts, n_jobs, ours=True)))
 
     return split
 

@@ -16,6 +16,7 @@ from isthmus.kernels.base import Kernel
 from isthmus.kernels.definiteness import check_gram, check_sample
 from isthmus.kernels.objects import refuse_text, take
 from isthmus.kernels.resolve import as_kernel
+from isthmus.linalg.threads import threads_for
 from isthmus.typing import Array, Objects
 
 # A sum over some objects stands for the sum over all where only digits are to be saved.
@@ -35,6 +36,8 @@ class Side:
         Centred vectors with :math:`HKH=AA^\top`, where there are few.
     column : ndarray of shape (n,) or None
         The numbers whose distances :math:`|x_i-x_j|` the matrix holds, where it does.
+    compiled : bool
+        Whether ``values`` releases the interpreter's lock and calls nothing of a stranger's.
     """
 
     n: int
@@ -42,6 +45,7 @@ class Side:
     diagonal: Array
     features: Array | None = None
     column: Array | None = None
+    compiled: bool = False
     offsets: Array = field(init=False)
 
     def __post_init__(self) -> None:
@@ -78,14 +82,19 @@ def kernel_side(X: Objects, kernel: Any, *, name: str) -> Side:
     if features is not None:
         return feature_side(features)
     if not kernel.pairwise:
-        check_sample(kernel, X, name)
+        with threads_for(0):
+            check_sample(kernel, X, name)
     n = len(X)
 
     def values(rows: slice, columns: Any) -> Array:
-        if not kernel.vectors and isinstance(columns, slice):
-            columns = np.arange(columns.start, columns.stop)  # for columns of a given matrix
-        K = kernel.gram(take(X, rows), kernel.reference(X, columns))
-        return np.asarray(K, dtype=np.float64)
+        if not kernel.vectors:
+            if isinstance(columns, slice):
+                columns = np.arange(columns.start, columns.stop)  # for columns of a given matrix
+            return np.asarray(kernel.gram(take(X, rows), kernel.reference(X, columns)), np.float64)
+        left, right = take(X, rows), kernel.reference(X, columns)
+        # A tile is a short call, after which the threads of BLAS would spin beside ours.
+        with threads_for(float(left.size) * len(right)):
+            return np.asarray(kernel.gram(left, right), dtype=np.float64)
 
     return Side(n, values, np.asarray(kernel.diag(X), dtype=np.float64))
 
@@ -124,7 +133,7 @@ def distance_side(
         return np.sqrt(E, out=E) if exponent == 1 else np.power(E, exponent / 2, out=E)
 
     univariate = exponent == 1 and X.shape[1] == 1
-    return Side(n, values, np.zeros(n), column=X[:, 0] if univariate else None)
+    return Side(n, values, np.zeros(n), column=X[:, 0] if univariate else None, compiled=True)
 
 
 def feature_side(X: Array) -> Side:

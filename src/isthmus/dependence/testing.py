@@ -116,7 +116,8 @@ def independence_test(
         all and no such memory. The level is that of the test with any other kernel.
     random_state : int, RandomState or None
     n_jobs : int or None, default=None
-        Threads. Results do not depend on it.
+        Threads; None is as many as BLAS has where loops are compiled, otherwise one. Results do
+        not depend on it.
 
     Returns
     -------

@@ -60,7 +60,7 @@ def univariate_products(
         return concordances(pieces[a].ascending, pieces[a].order, X[a + 1 :], ranks[a + 1 :])
 
     signed = signed_products(X, X)
-    for a, concordant in enumerate(map_in_threads(with_later, range(len(X)), n_jobs)):
+    for a, concordant in enumerate(map_in_threads(with_later, range(len(X)), n_jobs, ours=True)):
         products[a, a] = 2 * signed[a, a]
         products[a, a + 1 :] = products[a + 1 :, a] = 4 * concordant - 2 * signed[a, a + 1 :]
     return products, np.array([piece.row_sums for piece in pieces])

@@ -36,6 +36,13 @@ def _warping_matrix(rng):
     return dtw_matrix(series)
 
 
+@first_call("average of series")
+def _average(rng):
+    from isthmus.series.averages import barycenter
+
+    return barycenter(_series(rng))
+
+
 @first_call("nearest series")
 def _nearest_series(rng):
     from isthmus.series.bands import SakoeChiba
