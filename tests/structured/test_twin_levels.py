@@ -8,7 +8,8 @@ from isthmus.kernels import Gaussian, Transformed
 from isthmus.structured import TwinGaussianProcess, TwinSearch
 from isthmus.structured.twin import inverse as inverses
 from isthmus.structured.twin.bridge import TwinSides, exact_bridge
-from isthmus.structured.twin.inverse import OutputInverse, low_rank_inverse
+from isthmus.structured.twin.inverse import OutputInverse, low_rank_inverse, subset_inverse
+from isthmus.structured.twin.landmarks import feature_root
 from isthmus.structured.twin.landscape import Landscape, box_around
 from isthmus.structured.twin.levels import Correction, descend, exact_descent, rough_criterion
 
@@ -115,3 +116,36 @@ def test_choice_and_predictions_are_those_of_the_exact_inverse(alpha_y, pairs, m
     expected = slow.predict_details(X[280:])
     assert_allclose(found.criterion, expected.criterion, atol=1e-6)
     assert_allclose(found.outputs, expected.outputs, atol=1e-3)
+
+
+def test_a_subset_of_all_landmarks_is_the_matrix_itself(pairs, rng):
+    Z = pairs[1][:60]
+    Q = rng.normal(size=(60, 60))
+    Q = Q @ Q.T
+    found = subset_inverse(Gaussian(5.0), Z, Q, 60)
+    assert_allclose(found.rows(np.eye(60)), Q, atol=1e-4 * np.abs(Q).max())
+
+
+def test_landmarks_are_searched_on_two_levels_with_the_same_answers(pairs, rng, monkeypatch):
+    X, Y = pairs
+    new = rng.uniform(-1, 1, size=(40, 3))
+    settings = {"x_kernel": Gaussian(0.5), "y_kernel": Gaussian(0.5), "alpha_x": 0.05}
+    model = TwinGaussianProcess(**settings, alpha_y=5.0, n_landmarks=200).fit(X, Y)
+    fast = model.predict_details(new)
+    assert model._bridge_.inverse.low_rank is not None
+    monkeypatch.setattr(inverses, "TRUSTED", -1.0)
+    again = TwinGaussianProcess(**settings, alpha_y=5.0, n_landmarks=200).fit(X, Y)
+    slow = again.predict_details(new)
+    assert again._bridge_.inverse.low_rank is None
+    assert_allclose(fast.outputs, slow.outputs, atol=1e-4)
+    assert_allclose(fast.criterion, slow.criterion, atol=1e-8)
+
+
+def test_features_by_a_triangle_are_those_of_the_whole_matrix(rng):
+    Z = rng.normal(size=(30, 3))
+    Z[7] = Z[2]  # which is left out
+    root = feature_root(Gaussian(0.3), Z)
+    k = Gaussian(0.3)(rng.normal(size=(9, 3)), Z)
+    assert len(root.order) < 30
+    assert_allclose(root.features(k), k @ root.full(30), atol=1e-9)
+    assert_allclose(root.features(k) @ root.features(Gaussian(0.3)(Z)).T, k, atol=1e-6)

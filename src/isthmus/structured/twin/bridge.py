@@ -1,14 +1,8 @@
-r"""What a twin process keeps of its training pairs to judge trial outputs of new inputs.
-
-All training pairs, or landmarks: then :math:`G\approx\Phi\Phi^\top` with
-:math:`\Phi=G_{nZ}L^{-\top}`, :math:`G_{ZZ}=LL^\top`, likewise :math:`K\approx\Psi\Psi^\top`, and
-everything is expressed by :math:`g=g(Z,y)` alone. A trial output then costs nothing that
-grows with the number of training pairs, and fitting is a sum over their rows.
-"""
+"""What a twin process keeps of its training pairs to judge trial outputs of new inputs."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, cached_property, partial, reduce
+from functools import cache, cached_property, partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -17,9 +11,8 @@ from scipy import linalg
 from isthmus.blocks.slices import block_slices
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.definiteness import checked_gram
-from isthmus.kernels.objects import n_objects, take
-from isthmus.linalg.products import inner_products, product, symmetric_product
-from isthmus.linalg.spectrum import inverse_root
+from isthmus.kernels.objects import take
+from isthmus.linalg.products import product
 from isthmus.structured.twin.formulas import (
     CriterionTable,
     CriterionValues,
@@ -36,7 +29,7 @@ from isthmus.structured.twin.formulas import (
     kl_table,
     quadratic_forms,
 )
-from isthmus.structured.twin.inverse import OutputInverse, positive_factor, positive_inverse
+from isthmus.structured.twin.inverse import OutputInverse, positive_factor
 from isthmus.structured.twin.levels import Levels
 from isthmus.typing import Array, IntArray, Objects
 
@@ -66,8 +59,6 @@ class AskedInputs(NamedTuple):
 
 # Quadratic forms of trial outputs that are the same for all queries.
 Forms = tuple[Array, ...] | None
-# Share of a landmark's own kernel value that others may leave unexplained, to count as one of them.
-EXPLAINED = 1e-10
 # Maximum number of outputs that are tried as starts.
 MAX_TRIED = 500
 
@@ -240,108 +231,6 @@ def hsic_query(b: Array, c: Array, k_x: Array, k_xx: Array, Y: Array | None) -> 
     return TwinQuery(judge, table, start, k_xx, lambda values: values / (n + 1) ** 2)
 
 
-@dataclass(frozen=True)
-class LandmarkBridge:
-    """Landmarks on both sides: O(nm²) once, O(m²) per trial output."""
-
-    sides: TwinSides
-    kind: str
-    inputs: Objects  # landmarks
-    outputs: Objects
-    x_root: Array  # triangular, ψ(x) = x_root k(Z_x, x)
-    A: Array  # linear term from ψ(x)
-    x_rest: Array  # η = k_xx - ψ' x_rest ψ
-    Q: Array
-    M: Array  # of the inverse criterion; G for u'Gu of the other
-    image: Array  # from ψ(x) to where the input process puts the output, in landmark features
-    y_root: Array  # φ(y) = y_root' g(Z_y, y)
-    ridge: Array | None  # start from ψ(x), less the mean output
-    mean: Array | None  # of the outputs, where these are vectors
-    tried_forms: ClassVar[Forms] = None  # landmarks are few
-
-    def query(self, X: Objects) -> TwinQuery:
-        x_kernel, _, x_noise, y_noise = self.sides
-        psi = product(x_kernel.gram(X, self.inputs), self.x_root)
-        k_xx = x_kernel.diag(X) + x_noise
-        eta = np.maximum(k_xx - np.einsum("ij,ij->i", product(psi, self.x_rest), psi), x_noise)
-        start = None
-        if self.ridge is not None and self.mean is not None:
-            start = self.mean + psi @ self.ridge
-        linear = product(psi, self.A)
-
-        def mismatch(g: Array, g_yy: Array) -> Array:
-            mean = product(psi, self.image)
-            squares = np.einsum("ij,ij->i", mean, mean)
-            return distance_from_mean(product(g, self.y_root), g_yy, mean, squares)
-
-        if self.kind == "inverse_kl":
-            judges = shared_inverse_kl(self.Q, self.M, linear, k_xx, y_noise)
-            return TwinQuery(
-                *judges, start, eta, partial(inverse_added_divergence, eta=eta), mismatch
-            )
-
-        def to_nats(values: Array) -> Array:
-            return added_divergence(values, np.einsum("ij,ij->i", product(psi, self.M), psi), eta)
-
-        judges = shared_kl(lambda g: symmetric_product(self.Q, g.T).T, linear, eta, y_noise)
-        return TwinQuery(*judges, start, eta, to_nats, mismatch)
-
-
-class PairMoments(NamedTuple):
-    """Sums over training pairs of products of their landmark features."""
-
-    inputs: Array  # P
-    outputs: Array  # S
-    cross: Array  # C
-    targets: Array | None  # input features with the outputs less their mean, where vectors
-
-
-def _add_moments(a: PairMoments, b: PairMoments) -> PairMoments:
-    targets = None if a.targets is None or b.targets is None else a.targets + b.targets
-    return PairMoments(a.inputs + b.inputs, a.outputs + b.outputs, a.cross + b.cross, targets)
-
-
-def landmark_bridge(
-    kind: str, sides: TwinSides, X: Objects, Y: Objects, landmarks: IntArray
-) -> LandmarkBridge:
-    r"""Sum the moments of landmark features over blocks of training pairs.
-
-    With :math:`S=\Phi^\top\Phi`, :math:`P=\Psi^\top\Psi`, :math:`C=\Psi^\top\Phi` and the noise
-    :math:`\nu`, push-through gives :math:`\Phi^\top(\Phi\Phi^\top+\nu I)^{-1}\Phi
-    =I-\nu(S+\nu I)^{-1}` and :math:`\Phi^\top u=C^\top(P+\nu_xI)^{-1}\psi(x)`.
-    """
-    x_kernel, y_kernel, x_noise, y_noise = sides
-    Zx, Zy = x_kernel.reference(X, landmarks), y_kernel.reference(Y, landmarks)
-    x_root, y_root = feature_root(x_kernel, Zx), feature_root(y_kernel, Zy)
-
-    mean = np.mean(Y, axis=0) if y_kernel.vectors else None
-
-    def map_block(rows: slice) -> PairMoments:
-        outputs = take(Y, rows)
-        psi = product(x_kernel.gram(take(X, rows), Zx), x_root)
-        phi = product(y_kernel.gram(outputs, Zy), y_root)
-        targets = None if mean is None else psi.T @ (outputs - mean)
-        return PairMoments(inner_products(psi), inner_products(phi), product(psi.T, phi), targets)
-
-    blocks = block_slices(n_objects(X), len(landmarks))
-    P, S, C, T = reduce(_add_moments, map(map_block, blocks))
-    p, s = len(P), len(S)
-    Pi, Si = positive_inverse(P, x_noise), positive_inverse(S.copy(), y_noise)
-    x_rest = np.eye(p) - x_noise * Pi
-    Q = y_root @ (np.eye(s) - y_noise * Si) @ y_root.T
-    ridge = None if T is None else Pi @ T
-    PC = Pi @ C
-    if kind == "inverse_kl":
-        # G⁻¹g = Φ(S+ν)⁻¹φ(y)
-        A = C @ Si @ y_root.T
-        M = y_root @ Si @ (C.T @ C + x_noise * S) @ Si @ y_root.T
-    else:
-        # u = Ψ(P+ν)⁻¹ψ(x), and u'(ΦΦ' + νI)u
-        A = PC @ y_root.T
-        M = PC @ PC.T + y_noise * (Pi - x_noise * Pi @ Pi)
-    return LandmarkBridge(sides, kind, Zx, Zy, x_root, A, x_rest, Q, M, PC, y_root, ridge, mean)
-
-
 def shared_kl(
     times_Q: Callable[[Array], Array], u: Array, eta: Array, floor: float
 ) -> tuple[RowCriterion, CriterionTable]:
@@ -372,20 +261,3 @@ def shared_inverse_kl(
         return inverse_kl_table(g, g_yy, gQg, gMg, v, k_xx, floor)
 
     return judge, table
-
-
-def feature_root(kernel: Kernel, Z: Objects) -> Array:
-    r"""Matrix :math:`R` with :math:`R^\top k(Z,x)` features that reproduce the kernel on ``Z``.
-
-    By a Cholesky factorisation that leaves out what others explain: a sixth of the time that a
-    spectrum takes, which remains for kernels that may have negative eigenvalues.
-    """
-    K = kernel.gram(Z, Z)
-    if not getattr(kernel, "certain", False) or K.dtype != np.float64:
-        return inverse_root(K)[0]
-    n, largest = len(K), float(K.diagonal().max())
-    L, order, rank, _ = linalg.lapack.dpstrf(K.T, tol=EXPLAINED * largest, lower=1)
-    root = np.zeros((n, rank))
-    inverse = linalg.lapack.dtrtri(L[:rank, :rank], lower=1)[0]
-    root[order[:rank] - 1] = np.tril(inverse).T
-    return root

@@ -13,6 +13,7 @@ I)^{-1}g` with :math:`\lambda_i/\nu` and the difference of the two inverses with
 where the noise is not small, a few landmarks give several digits.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -90,21 +91,15 @@ class OutputInverse:
     @cached_property
     def low_rank(self) -> LowRankInverse | None:
         """An inverse of low rank that can be trusted; None where the noise is too small."""
-        n = n_objects(self.outputs)
-        for rank in RANKS:
-            if rank * OUTPUTS_PER_LANDMARK > n:
-                break
-            low = low_rank_inverse(self.kernel, self.outputs, self.noise, rank)
-            if low is None:
-                break
-            if self.error_of(low) <= TRUSTED:
-                return low
-        return None
+        return trusted(
+            n_objects(self.outputs),
+            lambda rank: low_rank_inverse(self.kernel, self.outputs, self.noise, rank),
+            self.error_of,
+        )
 
     def error_of(self, low: LowRankInverse) -> float:
         """Largest relative error of ``s`` on outputs that are spread over all."""
-        probed = take(self.outputs, spread(n_objects(self.outputs), N_PROBED, 0.3))
-        g = self.kernel.gram(probed, self.outputs)
+        probed, g = _probes(self.kernel, self.outputs)
         rough = low.rows(g)
         if "factor" in vars(self):
             change = np.einsum("ij,ij->i", g, self.rows(g) - rough)
@@ -115,6 +110,86 @@ class OutputInverse:
         explained = np.einsum("ij,ij->i", g, rough) + change
         s = np.maximum(self.kernel.diag(probed) + self.noise - explained, self.noise)
         return float(np.max(np.abs(change) / s))
+
+
+class SubsetInverse(NamedTuple):
+    """A matrix that is zero but for the rows and columns of some landmarks."""
+
+    chosen: IntArray
+    core: Array
+
+    def rows(self, g: Array) -> Array:
+        """Products of the rows with the matrix."""
+        found = np.zeros_like(g)
+        found[:, self.chosen] = product(np.ascontiguousarray(g[:, self.chosen]), self.core)
+        return found
+
+
+@dataclass(frozen=True)
+class LandmarkInverse:
+    """What stands for the inverse where outputs are represented by landmarks."""
+
+    kernel: Kernel
+    outputs: Objects
+    noise: float
+    Q: Array
+
+    def rows(self, g: Array) -> Array:
+        """Products of the rows with the matrix."""
+        return symmetric_product(self.Q, g.T).T
+
+    @cached_property
+    def low_rank(self) -> SubsetInverse | None:
+        """A matrix on some of the landmarks that can be trusted; None where there is none."""
+        return trusted(
+            n_objects(self.outputs),
+            lambda rank: subset_inverse(self.kernel, self.outputs, self.Q, rank),
+            self.error_of,
+        )
+
+    def error_of(self, low: SubsetInverse) -> float:
+        """Largest relative error of ``s`` on landmarks that are spread over all."""
+        probed, g = _probes(self.kernel, self.outputs)
+        explained = np.einsum("ij,ij->i", g, self.rows(g))
+        change = explained - np.einsum("ij,ij->i", g, low.rows(g))
+        s = np.maximum(self.kernel.diag(probed) + self.noise - explained, self.noise)
+        return float(np.max(np.abs(change) / s))
+
+
+def trusted(n: int, make: Callable[[int], Any], error_of: Callable[[Any], float]) -> Any:
+    """What is made of the fewest landmarks and has a small error; None where nothing has."""
+    for rank in RANKS:
+        if rank * OUTPUTS_PER_LANDMARK > n:
+            break
+        low = make(rank)
+        if low is None:
+            break
+        if error_of(low) <= TRUSTED:
+            return low
+    return None
+
+
+def _probes(kernel: Kernel, outputs: Objects) -> tuple[Objects, Array]:
+    """Outputs on which errors are measured, and their rows."""
+    probed = take(outputs, spread(n_objects(outputs), N_PROBED, 0.3))
+    return probed, kernel.gram(probed, outputs)
+
+
+def subset_inverse(kernel: Kernel, outputs: Objects, Q: Array, rank: int) -> SubsetInverse | None:
+    r"""The form :math:`g^\top Qg` by :math:`g\approx W^\top g_C`, interpolated from some outputs.
+
+    :math:`W=G_{CC}^{-1}G_{CZ}`, so that the matrix is :math:`WQW^\top` on the chosen outputs C.
+    """
+    chosen = spread(n_objects(outputs), rank)
+    C = kernel.gram(take(outputs, chosen), outputs)
+    own = C[:, chosen].copy()
+    own.flat[:: rank + 1] += JITTER * float(np.mean(own.diagonal()))
+    try:
+        W = linalg.cho_solve(linalg.cho_factor(own, lower=True), C, check_finite=False)
+    except linalg.LinAlgError:
+        return None
+    core = product(product(np.ascontiguousarray(W), Q), W.T)
+    return SubsetInverse(chosen, (core + core.T) / 2)
 
 
 def low_rank_inverse(

@@ -18,7 +18,12 @@ import numpy as np
 from isthmus.blocks.slices import block_slices
 from isthmus.optimize.batched_lbfgs import minimize_rows
 from isthmus.structured.twin.formulas import CriterionValues, kl_criterion
-from isthmus.structured.twin.inverse import LowRankInverse, OutputInverse
+from isthmus.structured.twin.inverse import (
+    LandmarkInverse,
+    LowRankInverse,
+    OutputInverse,
+    SubsetInverse,
+)
 from isthmus.structured.twin.landscape import Landscape
 from isthmus.typing import Array, BoolArray, IntArray
 
@@ -45,7 +50,7 @@ class Levels(NamedTuple):
     u: Array
     eta: Array
     floor: float
-    inverse: OutputInverse
+    inverse: OutputInverse | LandmarkInverse
 
 
 class Ends(NamedTuple):
@@ -65,7 +70,7 @@ class Correction(NamedTuple):
 
 def rough_criterion(
     levels: Levels,
-    low: LowRankInverse,
+    low: LowRankInverse | SubsetInverse,
     g: Array,
     g_yy: Array,
     queries: IntArray,
@@ -85,7 +90,7 @@ def rough_criterion(
 def rough_descent(
     land: Landscape,
     levels: Levels,
-    low: LowRankInverse,
+    low: LowRankInverse | SubsetInverse,
     x: Array,
     queries: IntArray,
     options: dict[str, Any],
@@ -93,7 +98,7 @@ def rough_descent(
 ) -> Ends:
     """Minimise the criterion with the inverse of low rank."""
 
-    size = max(1, CACHED // len(low.diagonal))
+    size = max(1, CACHED // len(land.reference))
 
     def value_and_gradient(V: Array, rows: IntArray) -> tuple[Array, Array]:
         value, slope = np.empty(len(V)), np.empty_like(V)
@@ -141,7 +146,7 @@ def descend(
     land: Landscape,
     criterion: Any,
     levels: Levels,
-    low: LowRankInverse,
+    low: LowRankInverse | SubsetInverse,
     x: Array,
     queries: IntArray,
     options: dict[str, Any],

@@ -20,8 +20,8 @@ from isthmus.structured.twin.bridge import (
     TwinSides,
     exact_bridge,
     hsic_bridge,
-    landmark_bridge,
 )
+from isthmus.structured.twin.landmarks import landmark_bridge
 from isthmus.structured.twin.neighbors import NeighborBridge
 from isthmus.structured.twin.recall import Recall
 from isthmus.structured.twin.search import TwinSearch
