@@ -44,19 +44,24 @@ SOLVERS = {
     "neighbours": NeighborPreimage(),
     "learned": LearnedPreimage(),
 }
+# The peer's map is kernel ridge with the kernel and the penalty it is given.
+SAME = "learned, kernel and penalty of the peer"
 
 
 @benchmark(
     "digits-gaussian",
     work="Denoise 797 digits (noise 0.3) with KernelPCA of 1000, 50 components",
     peer="sklearn KernelPCA(fit_inverse_transform=True, alpha=5e-3)",
-    cases=tuple(SOLVERS),
+    cases=(*SOLVERS, SAME),
     unit="pre-image",
-    goal="RMSE below scikit-learn's",
+    goal="RMSE below scikit-learn's, but for *learned*, which chooses among five kernels and their "
+    "penalties by leave-one-out on the noisy images: those it has to give back, the clean ones it "
+    "never sees; with kernel and penalty given it is the same map",
 )
 def gaussian(name):
     pca = KernelPCA(N_COMPONENTS, kernel=Gaussian(GAMMA))
-    return _contest(_ours(pca, SOLVERS[name]), _sklearn)
+    given = LearnedPreimage(Gaussian(GAMMA), alpha=ALPHA)
+    return _contest(_ours(pca, given if name == SAME else SOLVERS[name]), _sklearn)
 
 
 @benchmark(
