@@ -131,7 +131,10 @@ def _value_rows(errors, means, known, components, unit, same_size, scale):
 def _reading(name, chance, error):
     """Why a cell may differ from the published one."""
     if chance:
-        return f"; the standard error over the folds is {error:.0%}, so that it may be chance"
+        return (
+            f"; the standard error over the folds is {error:.0%}, but folds differ by their rows, "
+            "which every partition shares"
+        )
     if name == OURS:
         return "; more than two standard errors of the folds"
     return (

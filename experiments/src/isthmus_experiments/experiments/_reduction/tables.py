@@ -117,7 +117,7 @@ def _errors_of_fold(problem, i, components, regressor, seed, report):
     t, truth = (y[train] - centre) / spread, (y[test] - centre) / spread
 
     def error(Z, Z_test, model=regressor):
-        return spread * _error(model, Z, t, Z_test, truth)
+        return spread * error_behind(model, Z, t, Z_test, truth)
 
     found = {
         MEAN: [spread * rmse(truth, 0)],
@@ -148,7 +148,8 @@ def _stack(n_columns):
     return StackedRegression()
 
 
-def _error(regressor, Z, t, Z_test, truth):
+def error_behind(regressor, Z, t, Z_test, truth):
+    """Test error of a regression on coordinates, in units of their largest deviation."""
     Z_scale = Z.std(axis=0).max()
     model = regressor(Z.shape[1]).fit(Z / Z_scale, t)
     return rmse(truth, model.predict(Z_test / Z_scale))
