@@ -31,8 +31,11 @@ def _task():
     return X[:N_TRAIN], Y[:N_TRAIN], X[N_TRAIN:], Y[N_TRAIN:]
 
 
-def _hamming(truth):
-    return lambda guess: {"Hamming": np.mean((guess > 0.5) != (truth > 0.5))}
+def _errors(truth):
+    return lambda guess: {
+        "Hamming": np.mean((guess > 0.5) != (truth > 0.5)),
+        "RMSE": np.sqrt(np.mean((guess - truth) ** 2)),
+    }
 
 
 def _model(y_features, preimage):
@@ -52,6 +55,9 @@ OURS = {
         _gaussian_outputs(), GradientPreimage(bounds=(0.0, 1.0))
     ),
     "Gaussian, learned": lambda: _model(_gaussian_outputs(), LearnedPreimage()),
+    "Gaussian, learned from known coordinates": lambda: _model(
+        _gaussian_outputs(), LearnedPreimage()
+    ).set_params(crossfit=None),
     "Gaussian, neighbours": lambda: _model(_gaussian_outputs(), NeighborPreimage(50)),
 }
 
@@ -63,7 +69,10 @@ OURS = {
     cases=tuple(OURS),
     quick=tuple(OURS)[:2],
     unit="ours",
-    goal="a free pre-image reaches at least the Hamming loss of kernel ridge",
+    goal="a free pre-image reaches at least the Hamming loss of kernel ridge. Beside the ridge, "
+    "which is the peer's work, Gaussian outputs take the eigenvectors of their own Gram matrix; "
+    "*learned* repeats the ridge for five folds and chooses among five kernels, for the least "
+    "RMSE, which is not the least Hamming loss; *as it comes* chooses width and penalty",
 )
 def against_ridge(name):
     X, Y, new, truth = _task()
@@ -71,7 +80,7 @@ def against_ridge(name):
     def peer():
         return KernelRidge(alpha=ALPHA, kernel="rbf", gamma=GAMMA).fit(X, Y).predict(new)
 
-    return Contest(lambda: OURS[name]().fit(X, Y).predict(new), peer, _hamming(truth))
+    return Contest(lambda: OURS[name]().fit(X, Y).predict(new), peer, _errors(truth))
 
 
 def _input_kernel(A, Y):
@@ -118,4 +127,4 @@ IOKR_CASES = {
 def against_iokr(name):
     X, Y, new, truth = _task()
     ours, peer = IOKR_CASES[name]
-    return Contest(lambda: ours().fit(X, Y).predict(new), lambda: peer(X, Y, new), _hamming(truth))
+    return Contest(lambda: ours().fit(X, Y).predict(new), lambda: peer(X, Y, new), _errors(truth))
