@@ -244,7 +244,7 @@ def codebook(n):
 
 
 # Units per axis of ours, and of a map whose nearest unit is as near.
-AS_NEAR = {5: 57, 10: 570}
+AS_NEAR = {5: 46, 10: 460}
 
 
 @benchmark(

@@ -3,7 +3,7 @@
 import joblib
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 from isthmus.datasets import make_noisy_spiral
@@ -49,3 +49,12 @@ def test_other_rows_and_other_seeds_are_embedded_anew(rows, change, tmp_path, mo
 def test_a_memory_must_be_a_folder_or_have_a_cache(rows):
     with pytest.raises(ValueError, match="'memory' parameter of Starts"):
         fit(rows, np.arange(3))
+
+
+def test_neighbours_of_few_rows_are_those_of_a_tree(rows, monkeypatch):
+    few = rows[:60]
+    distance, index = embeddings.neighbor_table(few, 7)
+    monkeypatch.setattr(embeddings, "FEW_OPERATIONS", 0)
+    expected, numbers = embeddings.neighbor_table(few, 7)
+    assert_allclose(distance, expected, rtol=1e-12)
+    assert_array_equal(index, numbers)

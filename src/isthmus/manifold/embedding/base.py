@@ -13,6 +13,7 @@ from isthmus._checks import check_length, check_scale
 from isthmus._memory import require_memory
 from isthmus._parameters import Constraint, choice, integer, none, numbers, seed
 from isthmus.linalg.signs import fix_signs
+from isthmus.linalg.threads import one_pool, threads_for
 from isthmus.manifold.domain import Domain
 from isthmus.manifold.embedding.graph import (
     classical_scaling,
@@ -89,8 +90,9 @@ class BaseEmbedding(BaseLatentMap):
             avoid="Set n_landmarks.",
         )
         start = None if given is None else given[first][chosen] / spread
-        Z = _turned(self._embed(Y[chosen], start, rng)) * spread
-        fitted = local_map(Z, distinct[chosen])
+        with threads_for(float(len(chosen)) ** 3), one_pool():
+            Z = _turned(self._embed(Y[chosen], start, rng)) * spread
+            fitted = local_map(Z, distinct[chosen])
         places = np.empty((len(distinct), Z.shape[1]))
         places[chosen] = Z
         rest = np.setdiff1d(np.arange(len(distinct)), chosen)

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg, sparse
 
+from isthmus.linalg.products import product
 from isthmus.typing import Array
 
 # The share of the way to the boundary that a step goes, and steps too short to go on.
@@ -89,7 +90,7 @@ def _step(at: Point, M: sparse.csr_array, limits: Array, at_most: bool) -> tuple
         right = mu * pulls - held + aim - missed
         dw = linalg.cho_solve(H, right if bent is None else right - spans(M, bent))
         dS = (M.T @ (sparse.diags_array(dw) @ M)).toarray()
-        dK = mu * inverse - K - _even(K @ dS @ inverse)
+        dK = mu * inverse - K - _even(product(product(K, dS), inverse))
         return Point(dK if bent is None else dK - bent, aim - ratio * dw, dw, dS)
 
     size = n + m if at_most else n
@@ -98,7 +99,7 @@ def _step(at: Point, M: sparse.csr_array, limits: Array, at_most: bool) -> tuple
     a, b = _lengths(at, ahead, factors, at_most)
     left = np.sum((K + a * ahead.K) * (S + b * ahead.S)) + (z + a * ahead.z) @ (w + b * ahead.w)
     calm = min(1.0, float(left / size / mu)) ** 2
-    bent = _even(ahead.K @ ahead.S @ inverse)
+    bent = _even(product(product(ahead.K, ahead.S), inverse))
     by = direction(calm * mu, bent, ahead.z * ahead.w)
     a, b = _lengths(at, by, factors, at_most)
     return Point(K + a * by.K, z + a * by.z, w + b * by.w, S + b * by.S), min(a, b)

@@ -7,12 +7,14 @@ import numpy as np
 from scipy import optimize
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
+from scipy.spatial.distance import cdist
 from sklearn.decomposition import PCA
 from sklearn.manifold import Isomap, LocallyLinearEmbedding, SpectralEmbedding
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_memory
 
 from isthmus.blocks.sampling import sample_rows
+from isthmus.linalg.nearest import FEW_OPERATIONS
 from isthmus.typing import Array, IntArray
 
 EMBEDDINGS = ("pca", "isomap", "lle", "laplacian", "neighbors")
@@ -27,6 +29,11 @@ SCALE_PATIENCE = 3  # scales in a row that are worse than the best before the se
 def neighbor_table(Y: Array, k: int) -> tuple[Array, IntArray]:
     """Distances and numbers of the ``k`` nearest other rows, each of shape (n, k)."""
     k = min(k, len(Y) - 1)
+    if Y.size * len(Y) <= FEW_OPERATIONS:  # without threads, which would spin beside those of BLAS
+        distance = cdist(Y, Y)
+        np.fill_diagonal(distance, np.inf)
+        index = np.argsort(distance, axis=1, kind="stable")[:, :k]
+        return np.take_along_axis(distance, index, axis=1), index
     distance, index = NearestNeighbors(n_neighbors=k).fit(Y).kneighbors()
     return distance, index
 
