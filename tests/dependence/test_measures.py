@@ -13,6 +13,7 @@ from isthmus.dependence import (
     mmd,
     partial_distance_correlation,
 )
+from isthmus.dependence.univariate import univariate_correlations
 from isthmus.kernels import Delta, FunctionKernel, Gaussian, Laplacian, Linear, Precomputed
 
 EXPONENTS = [0.5, 1, 1.5, 2]
@@ -40,6 +41,14 @@ def test_parts_and_threads_do_not_change_distance_correlation(oracles, rng, monk
         monkeypatch.setattr("isthmus.dependence.gram_sums.PARTS", parts)
         found.append(distance_covariance(X, Y, squared=True, n_jobs=n_jobs))
     assert_allclose(found, oracles.v_product(E, F), rtol=1e-11)
+
+
+def test_all_columns_with_one_are_correlated_as_each_by_itself(rng):
+    X = rng.normal(size=(90, 6))
+    X[:, 1], X[:, 2], X[:, 3] = 7.0, X[:, 2].round(), 1e6 + X[:, 3]
+    for y in (X[:, 0] ** 2 + X[:, 2], X[:, 2], np.full(90, 0.1)):
+        each = [distance_correlation(x, y, unbiased=True, squared=True) for x in X.T]
+        assert_allclose(univariate_correlations(X, y), each, atol=1e-12)
 
 
 @pytest.mark.parametrize("unbiased", [False, True])

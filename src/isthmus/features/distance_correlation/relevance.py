@@ -10,6 +10,7 @@ from isthmus._estimator import Estimator
 from isthmus.blocks.sampling import sample_rows
 from isthmus.dependence.distances import distance_correlation
 from isthmus.dependence.null import chi2_pvalue
+from isthmus.dependence.univariate import univariate_correlations
 from isthmus.features.distance_correlation.candidates import STAGES, Scale, choose, judged
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.vectors.gaussian import Gaussian
@@ -165,13 +166,20 @@ def spanning_rows(kernel: Kernel, Z: Array, rest: float) -> IntArray:
     return np.sort(np.asarray(pivots[:rank], dtype=np.intp) - 1)
 
 
+def squared_correlations(X: Array, T: Array) -> Array:
+    """Bias-corrected squared distance correlation of each column with the outputs."""
+    if T.ndim == 1 or T.shape[1] == 1:
+        return univariate_correlations(X, np.ravel(T))
+    return np.array([distance_correlation(x, T, unbiased=True, squared=True) for x in X.T])
+
+
 def column_weights(X: Array, T: Array) -> tuple[Array, Array]:
     """Strength of the tie of each column to the outputs, and whether it is more than chance.
 
     The first is the distance correlation over the largest, at least 0.001; the second a test
     [Shen2022]_ at ``LEVEL`` for all columns together.
     """
-    squares = np.array([distance_correlation(x, T, unbiased=True, squared=True) for x in X.T])
+    squares = squared_correlations(X, T)
     weights = np.sqrt(np.maximum(squares, 0.0))
     largest = float(weights.max())
     if largest == 0:
