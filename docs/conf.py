@@ -52,7 +52,9 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": ["sphinx-version"],
 }
-html_sidebars = {"index": [], "systems": [], "command_line": [], "sharp_bits": []}
+html_sidebars = {
+    name: [] for name in ("index", "systems", "command_line", "sharp_bits", "published")
+}
 
 
 def figures_of_the_cell(block, block_vars, gallery_conf):

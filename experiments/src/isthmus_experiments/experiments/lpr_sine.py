@@ -75,7 +75,8 @@ def sine(settings, seed, progress):
         [
             f"{settings['n_sets']} sets of 50 samples for each of {len(kinds)} kinds: noise of "
             f"{', '.join(f'{noise:g}' for noise in NOISES)}, one or two periods on the unit "
-            "interval. A claim counts as holding only if it does for every kind.",
+            "interval. A claim about the extreme widths counts as holding only if it does for "
+            "every kind, the chosen width if it is likely for most of them.",
         ],
     )
 
@@ -111,9 +112,9 @@ def _bandwidth_row(chosen):
             for kind, (low, middle, high) in chosen.items()
         ),
         f"a usual choice with {', '.join(map(_name, likely))}"
-        if likely
+        if 2 * len(likely) > len(chosen)
         else "smaller than ours: more periods or another unit of the kernel would make it so",
-        bool(likely),
+        bool(2 * len(likely) > len(chosen)),
     )
 
 

@@ -139,9 +139,9 @@ def two_tubes(settings, seed, progress):
             "Each tolerance starts from the model of the one before, with "
             f"{settings['tube_steps']} steps. The model by leave-one-out starts from the best of "
             f"{len(candidates)} Isomap embeddings (document: 2 to 16 neighbours, and 2 won).",
-            "Where false positives become few depends on how far apart the model by leave-one-out holds the "
-            "images, and thus on its start: the tolerance of an image is never less than its "
-            "residual there.",
+            "Where false positives become few depends on how far apart the model by leave-one-out "
+            "holds the images, and thus on its start: the tolerance of an image is never less than "
+            "its residual there.",
         ],
     )  # fmt: skip
 

@@ -31,6 +31,7 @@ LOOKED_FOR = (
     "the slices (`uci_datasets` on GitHub) could not be had with its data. The motion recordings "
     "are given out after registration only."
 )
+JUDGED = ("reproduced", "holds", "differs")  # against something published, or expected
 _LEFT = (SETTLED, OPEN, TOO_FEW)
 
 
@@ -74,8 +75,8 @@ def published_page(
         *_works(kept, covered),
         "",
     ]
-    for number, title in DOCUMENTS.items():
-        lines += [f"## [{number}] {title}", "", *_experiments(number, records, experiments), ""]
+    for number in DOCUMENTS:
+        lines += [f"## {_short(number)}", "", *_experiments(number, records, experiments), ""]
     lines += [
         "## Tables and figures that are not remade as published",
         "",
@@ -88,8 +89,14 @@ def published_page(
     ]
     if waiting:
         lines += ["No full run is kept yet of " + ", ".join(waiting) + ".", ""]
-    pages = [f"published/{number}" for number in DOCUMENTS]
+    pages = [f"{_short(number)} <published/{number}>" for number in DOCUMENTS]
     return "\n".join([*lines, "```{toctree}", ":hidden:", "", *pages, "```", ""])
+
+
+def _short(number: str) -> str:
+    """The name of a work in a heading: its number, its first author and the year."""
+    title = DOCUMENTS[number]
+    return f"[{number}] {title.split()[0].rstrip(',')} {title[-5:-1]}"
 
 
 def _introduction(kept: list[Record], n_experiments: int) -> list[str]:
@@ -128,17 +135,21 @@ def _missing(kept: list[Record]) -> str:
 def _works(kept: list[Record], covered: list[Coverage]) -> list[str]:
     """A line for each work: how much of it is remade, and what came out."""
     lines = [
-        table_line("work", "tables and figures", *LEVELS, *FINDINGS),
-        "|---|" + "---:|" * (1 + len(LEVELS) + len(FINDINGS)),
+        table_line("work", "tables and figures", "remade in full", "on other data", *FINDINGS),
+        "|---|" + "---:|" * (3 + len(FINDINGS)),
     ]
     for number, title in DOCUMENTS.items():
         levels = Counter(c.level for c in covered if c.published.item.startswith(number))
         found = Counter(
             row.finding for r in kept if home_of(r.document) == number for row in r.findings
         )
-        name = f"[\\[{number}\\]](published/{number}.md) {title}"
-        counts = [levels[level] for level in LEVELS], [found[word] for word in FINDINGS]
-        lines.append(raw_line(name, *map(str, (levels.total(), *counts[0], *counts[1]))))
+        counts = (levels.total(), levels["full"], levels["other data"])
+        lines.append(
+            raw_line(
+                f"[\\[{number}\\]](published/{number}.md) {title}",
+                *map(str, (*counts, *(found[word] for word in FINDINGS))),
+            )
+        )
     return lines
 
 
@@ -147,8 +158,8 @@ def _experiments(
 ) -> list[str]:
     """A line for each experiment of one work: what it remakes, counts, our reading in short."""
     lines = [
-        table_line("tables and figures", "experiment", *FINDINGS, "why some differ"),
-        "|---|---|" + "---:|" * len(FINDINGS) + "---|",
+        table_line("tables and figures", "experiment", *JUDGED, "why some differ"),
+        "|---|---|" + "---:|" * len(JUDGED) + "---|",
     ]
     some = [
         e
@@ -164,7 +175,7 @@ def _experiments(
             raw_line(
                 as_cell(items_text(e, number)[0]),
                 f"{link(e.id, page)} {as_cell(e.title)}",
-                *(str(counts[word] or "") for word in FINDINGS),
+                *(str(counts[word] or "") for word in JUDGED),
                 as_cell(e.in_short if counts["differs"] else ""),
             )
         )
