@@ -164,10 +164,25 @@ def test_old_sums_are_kept_until_atoms_are_used_as_often_as_they_have_entries(rn
             feature_sign_search(block, stream.components_ if start else D, alpha=0.1), X.shape[1]
         )
         stream.partial_fit(block)
-        share = (start / (start + 20)) ** 50
-        kept = max(share * kept + 20, min(kept + 20, enough))
+        share = start / (start + 20)
+        kept = max(share**50 * kept + 20, min(share * kept + 20, enough))
         assert_allclose(stream.moments_.count, kept)
-    assert 20 < kept < 400
+    assert 20 < kept < 210
+
+
+@pytest.mark.parametrize(("power", "count"), [(0.0, 100.0), (0.5, None), (1.0, 60.0), (20.0, 60.0)])
+def test_sums_that_do_not_suffice_count_in_proportion_to_their_place(
+    rng, monkeypatch, power, count
+):
+    """The first codes are the worst, however many are wanted; a power below one keeps more."""
+    monkeypatch.setattr(moments_file, "enough_signals", lambda *_: 1e6)
+    X, D = planted(rng, n=100)
+    stream = SparseDictionary(alpha=0.1, init=D, forgetting_power=power)
+    for start in range(0, 100, 20):
+        stream.partial_fit(X[start : start + 20])
+    if count is None:
+        count = 20 * np.sum((np.arange(1, 6) / 5) ** power)
+    assert_allclose(stream.moments_.count, count)
 
 
 @pytest.mark.parametrize("n", [320, 640])

@@ -64,9 +64,9 @@ class SparseDictionary(MomentDictionary):
         over all signals, which is the published way, and never lets the objective rise.
     forgetting_power : float, default=20.0
         Mini-batches and streams: what was seen when the stream had n of its N signals counts
-        :math:`(n/N)^p` with this power p, since it was coded with a worse dictionary, or more
-        while what is left uses an atom less often than it has entries, on the average. 0 forgets
-        nothing.
+        :math:`(n/N)^p` with this power p, since it was coded with a worse dictionary, or more, up
+        to :math:`n/N`, while what is left uses an atom hardly more often than it has entries, on
+        the average. 0 forgets nothing.
     init : array of shape (n_atoms, n_features) or None, default=None
         Atoms to start from; None draws signals.
     n_jobs : int or None, default=None
