@@ -218,7 +218,9 @@ def _cv_rows(base, table, variance):
 def _fusion_row(model, images, components):
     rows = model.features_.transform(images)
     two_stages = model.regressor_.predict(model.x_features_.transform(rows))
-    gap = float(np.abs(model.predict_coordinates(images) - two_stages).max())
+    last = model.regressor_
+    fused = (model.extractor_(rows) * last.s_) @ last.V_.T + last.intercept_
+    gap = float(np.abs(fused - two_stages).max())
     n = len(model.extractor_.objects)
     return Row(
         "fused extractor against its two stages; operations a picture",
