@@ -117,6 +117,8 @@ def test_few_columns_take_the_compiled_loop_where_registers_are_long(monkeypatch
         (A[:, ::2], B[::2]),
         (A, B[:, :1]),
         (A[:20], B),
+        (A, np.tile(B, 10)),  # turning them would take longer than it saves
+        (A[:30], np.tile(B, 2)),
         (A.astype(np.float32), B),
         (A, B[:, 0]),
     ):

@@ -13,6 +13,8 @@ from isthmus.typing import Array
 # and multiplications that are worth looking at compiled code, and worth threads.
 MOST_COLUMNS, GROUP, LONG_ROWS = 512, 96, 192
 LEAST, LEAST_IN_THREADS = 2**18, 2**27
+# Entries of a row for each column from which it pays to turn the columns.
+TURNED = 4
 # Rows that one sum runs over: sums of sums are more exact than long ones.
 SUMMED_ROWS = 4096
 
@@ -25,7 +27,9 @@ def is_thin(A: Array, B: Array) -> bool:
     if not 2 <= width <= MOST_COLUMNS or A.size * width < LEAST:
         return False
     if A.flags.c_contiguous:
-        return m >= LONG_ROWS and n >= 24 and _long_registers()
+        # Columns are turned first and the result afterwards, which rows have to pay for.
+        worth = m >= max(LONG_ROWS, TURNED * width) and n >= max(24, width)
+        return worth and _long_registers()
     few = width <= GROUP // 2 and min(n, m) >= 48
     return few and A.flags.f_contiguous and _long_registers()
 
