@@ -11,57 +11,6 @@ DEPENDENT = 1e-12
 SLACK = 1e-11
 
 
-@njit(nogil=True, fastmath={"contract"})
-def sweep_rows(W, gradient, G, n_sweeps, share):
-    """Coordinate descent on rows of ``W``; ``gradient`` = W G - B is kept up to date.
-
-    A row gets at most ``n_sweeps`` sweeps and stops where one gains less than ``share`` of what
-    the first one gained. Four rows go together: a step of one waits for its last step, and the
-    others' fill the time.
-    """
-    n, k = W.shape
-    # A division is the longest wait: it is done beforehand.
-    inverse = np.zeros(k)
-    for j in range(k):
-        if G[j, j] > 0.0:
-            inverse[j] = 1.0 / G[j, j]
-    spare, slack = np.zeros(k), np.zeros(k)  # stand for rows after the last
-    for i in range(0, n, 4):
-        w0, g0 = W[i], gradient[i]
-        w1, g1 = (W[i + 1], gradient[i + 1]) if i + 1 < n else (spare, slack)
-        w2, g2 = (W[i + 2], gradient[i + 2]) if i + 2 < n else (spare, slack)
-        w3, g3 = (W[i + 3], gradient[i + 3]) if i + 3 < n else (spare, slack)
-        on0 = on1 = on2 = on3 = True
-        first0 = first1 = first2 = first3 = 0.0
-        for sweep in range(n_sweeps):
-            gain0 = gain1 = gain2 = gain3 = 0.0
-            for j in range(k):
-                x0, x1, x2, x3, scale, row = w0[j], w1[j], w2[j], w3[j], inverse[j], G[j]
-                new0 = max(x0 - g0[j] * scale, 0.0) if on0 else x0
-                new1 = max(x1 - g1[j] * scale, 0.0) if on1 else x1
-                new2 = max(x2 - g2[j] * scale, 0.0) if on2 else x2
-                new3 = max(x3 - g3[j] * scale, 0.0) if on3 else x3
-                d0, d1, d2, d3 = new0 - x0, new1 - x1, new2 - x2, new3 - x3
-                if scale > 0.0 and (d0 != 0.0 or d1 != 0.0 or d2 != 0.0 or d3 != 0.0):
-                    w0[j], w1[j], w2[j], w3[j] = new0, new1, new2, new3
-                    for m in range(k):
-                        weight = row[m]
-                        g0[m] += d0 * weight
-                        g1[m] += d1 * weight
-                        g2[m] += d2 * weight
-                        g3[m] += d3 * weight
-                    gain0 += d0 * d0 * row[j]
-                    gain1 += d1 * d1 * row[j]
-                    gain2 += d2 * d2 * row[j]
-                    gain3 += d3 * d3 * row[j]
-            if sweep == 0:
-                first0, first1, first2, first3 = gain0, gain1, gain2, gain3
-            on0, on1 = on0 and gain0 > share * first0, on1 and gain1 > share * first1
-            on2, on3 = on2 and gain2 > share * first2, on3 and gain3 > share * first3
-            if not (on0 or on1 or on2 or on3):
-                break
-
-
 @njit(nogil=True)
 def _factor(G, passive, L, index):
     """Cholesky factor of the passive block; entries that others span leave the passive set."""
