@@ -98,6 +98,7 @@ class MinorComponents(StreamComponents):
     components_ = Deferred()
     patterns_ = Deferred()
     explained_variance_ = Deferred()
+    n_samples_seen_: int
     _pending: int | None = None  # directions that nobody has asked for yet
 
     _constraints: ClassVar[dict[str, Constraint]] = {
