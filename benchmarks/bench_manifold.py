@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+from scipy.optimize import least_squares
 from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 from sklearn.decomposition import KernelPCA as SklearnKernelPCA
@@ -208,16 +209,8 @@ def _lifted_roll(n, seed):
     return Y @ turn + 0.3 * rng.normal(size=(n, 10))
 
 
-@benchmark(
-    "manifold-landmarks",
-    work="a Swiss roll in 10 columns: fit from 300 landmarks, reconstruct 1000 new rows",
-    peer="the full model on 2000 of the rows",
-    cases=(10_000, 30_000, 100_000),
-    quick=(2000, 4000, 8000),
-    unit="rows",
-    goal="10^5 rows in two minutes, growth below n^1.2, no more variance lost than the peer",
-)
-def landmarks(n):
+def _landmark_contest(n, *, everywhere):
+    """Landmarks of all rows against the full model of some, on which the others may be placed."""
     train, new = _lifted_roll(n, 0), _lifted_roll(1000, 1)
     variance = np.mean(np.sum((new - train.mean(axis=0)) ** 2, axis=1))
 
@@ -225,12 +218,42 @@ def landmarks(n):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             model = UnsupervisedKernelRegression(2, random_state=0, **options).fit(rows)
+        if everywhere and len(rows) < len(train):
+            model.transform(train[len(rows) :])
         return model.reconstruct(new)
 
     def quality(back):
         return {"variance lost": float(np.mean(np.sum((back - new) ** 2, axis=1)) / variance)}
 
     return Contest(lambda: fitted(train, n_landmarks=300), lambda: fitted(train[:2000]), quality)
+
+
+@benchmark(
+    "manifold-landmarks",
+    work="a Swiss roll in 10 columns: fit from 300 landmarks, reconstruct 1000 new rows",
+    peer="the full model on 2000 of the rows, which has no places of the others",
+    cases=(10_000, 30_000, 100_000),
+    quick=(2000, 4000, 8000),
+    unit="rows",
+    goal="10^5 rows in seconds, growth below n^1.2, no more variance lost than the peer; at 10^5 "
+    "most of the time places every row on the manifold, which the peer leaves out "
+    "(`manifold-landmarks-places` is the same with it)",
+)
+def landmarks(n):
+    return _landmark_contest(n, everywhere=False)
+
+
+@benchmark(
+    "manifold-landmarks-places",
+    work="the same: places of all rows, then 1000 new ones",
+    peer="the full model on 2000 of the rows, and `transform` of the others",
+    cases=(10_000, 30_000, 100_000),
+    quick=(2000, 4000, 8000),
+    unit="rows",
+    goal="at least as fast at every size, no more variance lost than the peer",
+)
+def landmark_places(n):
+    return _landmark_contest(n, everywhere=True)
 
 
 @benchmark(
@@ -257,16 +280,8 @@ def inverse(q):
     return Contest(lambda: model.inverse_transform(places), lambda: other.inverse_transform(some))
 
 
-@benchmark(
-    "manifold-projection",
-    work="transform of rows, model of 1000 digits",
-    peer="the nearest training reconstruction alone",
-    cases=(1000, 3000, 10_000),
-    quick=(200, 400, 800),
-    unit="rows",
-    goal="10 000 rows in seconds",
-)
-def projection(n):
+def _projected_digits(n):
+    """A model of 1000 digits, noisy new ones, images of the training places, and a measure."""
     Y = load_digits().data
     rng = np.random.default_rng(0)
     Y = Y[rng.permutation(len(Y))]
@@ -276,11 +291,58 @@ def projection(n):
     new = np.clip(np.resize(Y[1000:], (n, 64)) + rng.normal(size=(n, 64)), 0, 16)
     images = model.inverse_transform(model.embedding_)
 
-    def nearest():
-        return model.embedding_[pairwise_distances_argmin(new, images)]
-
     def quality(places):
         back = model.inverse_transform(places)
         return {"squared distance": float(np.mean(np.sum((back - new) ** 2, axis=1)))}
 
+    return model, new, images, quality
+
+
+@benchmark(
+    "manifold-projection",
+    work="transform of rows, model of 1000 digits",
+    peer="the nearest training reconstruction alone, where our search begins",
+    cases=(1000, 3000, 10_000),
+    quick=(200, 400, 800),
+    unit="rows",
+    goal="a third of the speed of the start alone, at a smaller distance",
+)
+def projection(n):
+    model, new, images, quality = _projected_digits(n)
+
+    def nearest():
+        return model.embedding_[pairwise_distances_argmin(new, images)]
+
     return Contest(lambda: model.transform(new), nearest, quality)
+
+
+@benchmark(
+    "manifold-projection-refined",
+    work="the same: equal distances are compared",
+    peer="from there on SciPy's least_squares, row by row",
+    cases=(50, 100, 200),
+    quick=(20,),
+    unit="rows",
+    goal="100 times",
+)
+def projection_refined(n):
+    model, new, images, quality = _projected_digits(n)
+
+    def refined():
+        starts = model.embedding_[pairwise_distances_argmin(new, images)]
+        codes = model.encode(new)
+        return np.array(
+            [_nearest_place(model, code, z) for code, z in zip(codes, starts, strict=True)]
+        )
+
+    return Contest(lambda: model.transform(new), refined, quality)
+
+
+def _nearest_place(model, code, start):
+    def residual(z):
+        return model.evaluate(z[None]).values[0] - code
+
+    def slope(z):
+        return model.evaluate(z[None], jacobian=True).jacobian[0]
+
+    return least_squares(residual, start, slope, method="lm", ftol=1e-7).x

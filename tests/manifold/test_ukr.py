@@ -178,6 +178,25 @@ def test_landmarks_of_many_rows_are_as_good_as_a_full_model_of_some():
     assert -sparse.score(new) / variance < min(0.03, -1.1 * whole.score(new) / variance)
 
 
+def test_rows_beyond_enough_join_at_their_projections(monkeypatch):
+    rng = np.random.default_rng(0)
+    t = rng.uniform(0, np.pi, size=600)
+    Y = np.c_[np.cos(t), np.sin(t)] + 0.05 * rng.normal(size=(600, 2))
+    whole = make(n_landmarks=20).fit(Y)
+    monkeypatch.setattr("isthmus.manifold.ukr.learning.ENOUGH_ROWS", 200)
+    monkeypatch.setattr("isthmus.manifold.ukr.learning.ROWS_OF_A_LANDMARK", 2)
+    some = make(n_landmarks=20).fit(Y)
+    assert len(some.starts()[0]) == 200
+    assert some.embedding_.shape == whole.embedding_.shape
+    errors = [
+        np.mean(np.sum((model.inverse_transform(model.embedding_) - Y) ** 2, axis=1))
+        for model in (whole, some)
+    ]
+    assert errors[1] < 1.1 * errors[0]
+    apart = np.abs(some.embedding_ - some.transform(Y))[:, 0]
+    assert np.count_nonzero(apart < 0.01 * np.ptp(some.embedding_)) >= 500
+
+
 @pytest.mark.parametrize("landmarks", ["kmeans", "harmonic"])
 def test_landmarks_of_very_many_rows_are_found_from_some(landmarks, arc, monkeypatch):
     monkeypatch.setattr("isthmus.manifold.ukr.learning.MANY_ROWS", 60)

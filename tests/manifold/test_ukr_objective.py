@@ -21,6 +21,8 @@ from isthmus.smoothers import density_kernel
 from isthmus.smoothers import pairs as near_lists
 from isthmus.smoothers.kernel_rows import pair_weights
 from isthmus.smoothers.local_polynomial import LocalSmoother
+from isthmus.smoothers.pair_loops import weighted_sums
+from isthmus.smoothers.wide_loops import wide_sums
 
 N, Q, D = 25, 2, 4
 SQUARED = Squared()
@@ -164,6 +166,17 @@ def test_compiled_weights_are_the_profiles(kernel, rng):
     assert_allclose(H, kernel.slope(pairs.squared), rtol=1e-14)
     other = replace(kernel, profile=np.square, slope=np.sqrt)  # of someone else, by the same name
     assert_allclose(pair_weights(pairs, other, None), [pairs.squared**2, pairs.squared**0.5])
+
+
+@pytest.mark.parametrize("d", [8, 10, 16, 21, 40])
+def test_sums_of_wide_rows_are_those_of_any(d, rng):
+    pairs = near_lists.list_pairs(rng.normal(size=(50, 2)), rng.normal(size=(40, 2)), 0.5)
+    weights, Y = rng.normal(size=len(pairs.indices)), rng.normal(size=(40, d))
+    fast, slow = ((np.empty(50), np.empty((50, d))) for _ in range(2))
+    wide_sums(pairs.indptr, pairs.indices, weights, Y, *fast)
+    weighted_sums(pairs.indptr, pairs.indices, weights, Y, *slow)
+    for one, other in zip(fast, slow, strict=True):
+        assert_allclose(one, other, atol=1e-13)
 
 
 @pytest.mark.parametrize("degree", [0, 1])

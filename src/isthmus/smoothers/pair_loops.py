@@ -49,7 +49,52 @@ def sort_into_cells(X, axes, low, scale, shape):
     return starts, order, lines
 
 
-@njit(nogil=True, fastmath={"contract"})
+@njit(nogil=True, fastmath={"contract"}, forceinline=True)
+def list_point(
+    j, Xe, lines, order, starts, axes, low, scale, shape, reach, support, indices, squared, at
+):
+    """Write the centres near point j and their squared distances from ``at`` on; where they end.
+
+    There is room for all centres.
+    """
+    q = Xe.shape[1]
+    place0, place1 = Xe[j, axes[0]] - low[0], Xe[j, axes[1]] - low[1]
+    place2 = Xe[j, axes[2]] - low[2]
+    first0 = _cell((place0 - reach) * scale[0], shape[0])
+    last0 = _cell((place0 + reach) * scale[0], shape[0])
+    first1 = _cell((place1 - reach) * scale[1], shape[1])
+    last1 = _cell((place1 + reach) * scale[1], shape[1])
+    first2 = _cell((place2 - reach) * scale[2], shape[2])
+    last2 = _cell((place2 + reach) * scale[2], shape[2])
+    x0, x1, x2 = lines[0], lines[1], lines[2]
+    z0 = Xe[j, 0]
+    z1 = Xe[j, 1] if q > 1 else 0.0
+    z2 = Xe[j, 2] if q > 2 else 0.0
+    for a in range(first0, last0 + 1):
+        for b in range(first1, last1 + 1):
+            c = (a * shape[1] + b) * shape[2]
+            start = np.uint64(starts[np.uint64(c + first2)])
+            stop = np.uint64(starts[np.uint64(c + last2 + 1)])
+            # Written always and kept if near: no branch to guess wrong.
+            if q <= 2:
+                for i in range(start, stop):
+                    s, t = x0[i] - z0, x1[i] - z1
+                    s = s * s + t * t
+                    indices[at], squared[at] = order[i], s
+                    at += np.uint64(s < support)
+                continue
+            for i in range(start, stop):
+                s, t, u = x0[i] - z0, x1[i] - z1, x2[i] - z2
+                s = s * s + t * t + u * u
+                for k in range(3, q):
+                    t = lines[k, i] - Xe[j, k]
+                    s += t * t
+                indices[at], squared[at] = order[i], s
+                at += np.uint64(s < support)
+    return at
+
+
+@njit(nogil=True)
 def pairs_within(
     Xe, lines, order, starts, axes, low, scale, shape, reach, support, most, indices, squared
 ):
@@ -59,39 +104,33 @@ def pairs_within(
     They are written to ``indices`` and ``squared``, or to more memory where these are too short.
     Nothing is listed once there are more than ``most``.
     """
-    (m, q), n = Xe.shape, lines.shape[1]
+    m, n = len(Xe), lines.shape[1]
     indptr = np.zeros(m + 1, np.int32)
     room = len(indices)
     at = np.uint64(0)
-    first, last = np.zeros(3, np.int64), np.zeros(3, np.int64)
-    x0, x1, x2 = lines[0], lines[1], lines[2]
     for j in range(m):
-        for k in range(3):
-            place = Xe[j, axes[k]] - low[k]
-            first[k] = _cell((place - reach) * scale[k], shape[k])
-            last[k] = _cell((place + reach) * scale[k], shape[k])
         if at + np.uint64(n) > np.uint64(room):
             room = 2 * room + n
             grown, grown_squared = np.empty(room, np.int32), np.empty(room)
             for p in range(at):
                 grown[p], grown_squared[p] = indices[p], squared[p]
             indices, squared = grown, grown_squared
-        z0 = Xe[j, 0]
-        z1 = Xe[j, 1] if q > 1 else 0.0
-        z2 = Xe[j, 2] if q > 2 else 0.0
-        for a in range(first[0], last[0] + 1):
-            for b in range(first[1], last[1] + 1):
-                c = (a * shape[1] + b) * shape[2]
-                start, stop = np.uint64(starts[c + first[2]]), np.uint64(starts[c + last[2] + 1])
-                for i in range(start, stop):
-                    s, t, u = x0[i] - z0, x1[i] - z1, x2[i] - z2
-                    s = s * s + t * t + u * u
-                    for k in range(3, q):
-                        t = lines[k, i] - Xe[j, k]
-                        s += t * t
-                    # Written always and kept if near: no branch to guess wrong.
-                    indices[at], squared[at] = order[i], s
-                    at += np.uint64(s < support)
+        at = list_point(
+            j,
+            Xe,
+            lines,
+            order,
+            starts,
+            axes,
+            low,
+            scale,
+            shape,
+            reach,
+            support,
+            indices,
+            squared,
+            at,
+        )
         if at > most:
             return indptr[:0], indices[:0], squared[:0]
         indptr[j + 1] = at
@@ -101,6 +140,11 @@ def pairs_within(
 @njit(nogil=True)
 def power_weights(squared, power, K, H):
     """Fill in values (1 - s)^k and slopes 2k (1 - s)^(k - 1); both are zero out of reach."""
+    if power == 2:  # without a loop inside, several pairs at a time
+        for p in range(len(squared)):
+            rest = max(1.0 - squared[p], 0.0)
+            K[p], H[p] = rest * rest, 4.0 * rest
+        return
     for p in range(len(squared)):
         rest = max(1.0 - squared[p], 0.0)
         lower = 1.0 if rest > 0.0 else 0.0

@@ -44,7 +44,7 @@ def lent_pairs(Xe: Array, Xc: Array, support: float) -> Iterator[Pairs | None]:
     if _all_at_once(Xe, Xc, support):
         yield None
         return
-    Xe, cells = np.ascontiguousarray(Xe), _cells(Xc, support)
+    Xe, cells = np.ascontiguousarray(Xe), cells_of(Xc, support)
     room, most = _expected(Xe, cells), most_pairs(len(Xe) * len(Xc))
     if room > 1.5 * most + len(Xc):  # clearly crowded
         yield None
@@ -74,7 +74,7 @@ def list_pairs(Xe: Array, Xc: Array, support: float = np.inf, most: float = np.i
     """
     if len(Xe) * len(Xc) < FEW:
         return _picked(Xe, Xc, support, most)
-    Xe, cells = np.ascontiguousarray(Xe), _cells(Xc, support)
+    Xe, cells = np.ascontiguousarray(Xe), cells_of(Xc, support)
     room = _expected(Xe, cells)
     if room > 1.5 * most + len(Xc):  # clearly too many
         return None
@@ -92,7 +92,7 @@ def _picked(Xe: Array, Xc: Array, support: float, most: float) -> Pairs | None:
     return Pairs(indptr, np.nonzero(near)[1].astype(np.int32), squared[near])
 
 
-class _Cells(NamedTuple):
+class Cells(NamedTuple):
     """Centres sorted into cells: see :func:`isthmus.smoothers.pair_loops.sort_into_cells`."""
 
     lines: Array
@@ -106,7 +106,8 @@ class _Cells(NamedTuple):
     support: float
 
 
-def _cells(Xc: Array, support: float) -> _Cells:
+def cells_of(Xc: Array, support: float) -> Cells:
+    """Centres sorted into cells about as large as the reach of the kernel."""
     from isthmus.smoothers.pair_loops import sort_into_cells
 
     n, q = Xc.shape
@@ -126,10 +127,10 @@ def _cells(Xc: Array, support: float) -> _Cells:
     starts, order, lines = sort_into_cells(np.ascontiguousarray(Xc), axes, low, scale, shape)
     # A pair that rounding places at the border is looked at too.
     reach = radius + 8.0 * np.finfo(float).eps * (radius + float(np.abs(columns).max()))
-    return _Cells(lines, order, starts, axes, low, scale, shape, reach, float(support))
+    return Cells(lines, order, starts, axes, low, scale, shape, reach, float(support))
 
 
-def _expected(Xe: Array, cells: _Cells) -> int:
+def _expected(Xe: Array, cells: Cells) -> int:
     """Room for the pairs, by those of a few points."""
     if len(Xe) <= SAMPLE:
         return 16 * len(Xe) + cells.lines.shape[1]
@@ -140,7 +141,7 @@ def _expected(Xe: Array, cells: _Cells) -> int:
     return int(1.1 * share * len(Xe)) + n
 
 
-def _listed(Xe: Array, cells: _Cells, indices: IntArray, squared: Array, most: float) -> Any:
+def _listed(Xe: Array, cells: Cells, indices: IntArray, squared: Array, most: float) -> Any:
     from isthmus.smoothers.pair_loops import pairs_within
 
     found = pairs_within(Xe, *cells, float(most), indices, squared)

@@ -32,6 +32,8 @@ from isthmus.smoothers.local_polynomial import LocalSmoother, nearest_centres, p
 from isthmus.smoothers.pairs import FEW, Pairs, lent_pairs
 from isthmus.typing import Array, IntArray
 
+# Rows of fewer columns do not fill a vector register of eight lanes.
+FEW_COLUMNS = 8
 # values (m, d) of the smoother, and which of all points they are at → slopes of the loss (m, d),
 # or None where values alone are wanted: gradients are then without meaning
 SlopeOf: TypeAlias = Callable[[Array, slice], Array | None]
@@ -161,13 +163,12 @@ def _near_pairs(
     pairs: Pairs,
     by_output: bool,
 ) -> Gradients:
-    from isthmus.smoothers.pair_loops import add_mean_slopes, weighted_sums
+    from isthmus.smoothers.pair_loops import add_mean_slopes
 
     outputs = np.ascontiguousarray(outputs)
-    S, values = np.empty(len(Xe)), np.empty((len(Xe), outputs.shape[1]))
     with scratch(2, len(pairs.indices)) as memory:
         K, H = pair_weights(pairs, smoother.kernel, excluded, memory)
-        weighted_sums(pairs.indptr, pairs.indices, K, outputs, S, values)
+        S, values = _sums(pairs.indptr, pairs.indices, K, outputs)
         if _is_lonely(smoother, S):
             return _pull_back(smoother, Xe, Xc, outputs, slope_of, excluded, None, by_output)
         n_alone = int(np.count_nonzero(S <= 0))
@@ -245,9 +246,19 @@ def _weighted(rows: KernelRows, b: Array, Y: Array) -> Array:
     """Sums of the outputs of the pairs with the weights ``b``, (m, d)."""
     if rows.everything:
         return np.asarray(rows.table(b) @ Y)
-    from isthmus.smoothers.pair_loops import weighted_sums
+    return _sums(rows.indptr, rows.indices, b, Y)[1]
 
-    m = len(rows.indptr) - 1
-    sums, F = np.empty(m), np.empty((m, Y.shape[1]))
-    weighted_sums(rows.indptr, rows.indices, b, Y, sums, F)
-    return F
+
+def _sums(indptr: IntArray, indices: IntArray, weights: Array, Y: Array) -> tuple[Array, Array]:
+    """Sums of the weights of every point (m,), and of weights times outputs (m, d)."""
+    m, d = len(indptr) - 1, Y.shape[1]
+    found = np.empty(m), np.empty((m, d))
+    if d >= FEW_COLUMNS and Y.dtype == np.float64:
+        from isthmus.smoothers.wide_loops import wide_sums
+
+        wide_sums(indptr, indices, weights, Y, *found)
+    else:
+        from isthmus.smoothers.pair_loops import weighted_sums
+
+        weighted_sums(indptr, indices, weights, Y, *found)
+    return found

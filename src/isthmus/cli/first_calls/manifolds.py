@@ -22,6 +22,29 @@ def _many_rows(rng):
     return UnsupervisedKernelRegression(1, random_state=0, max_iter=3).fit(X)
 
 
+@first_call("projection on a manifold")
+def _projection(rng):
+    return _projected(rng, 0)
+
+
+@first_call("projection on a manifold of local lines")
+def _projection_on_lines(rng):
+    return _projected(rng, 1)
+
+
+def _projected(rng, degree):
+    """Ends of searches among many centres; the map is not learned, which compiles other loops."""
+    from isthmus.manifold.projection import best_ends
+    from isthmus.manifold.ukr.map import WHOLE_ROWS, map_of_rows
+    from isthmus.manifold.ukr.search import FEW_CENTRES
+    from isthmus.smoothers import density_kernel
+    from isthmus.smoothers.local_polynomial import LocalSmoother
+
+    X, Y = rng.uniform(size=(FEW_CENTRES, 2)), rng.normal(size=(FEW_CENTRES, 3))
+    found = map_of_rows(X, X, Y, LocalSmoother(density_kernel("quartic"), degree))
+    return best_ends(found, Y, None, WHOLE_ROWS)
+
+
 @first_call("topographic mapping")
 def _topographic_mapping(rng):
     from isthmus.manifold.gtm.estimator import GenerativeTopographicMapping

@@ -11,6 +11,7 @@ from sklearn.metrics import pairwise_distances_argmin
 
 from isthmus._warnings import warn
 from isthmus.blocks.sampling import sample_rows
+from isthmus.linalg.threads import threads_for
 from isthmus.losses.base import ResidualLoss
 from isthmus.losses.tubes import Epsilon
 from isthmus.manifold.projection import Search, best_ends
@@ -34,12 +35,14 @@ from isthmus.manifold.ukr.roughness import smooth_outputs
 from isthmus.manifold.ukr.settings import RULES, Settings
 from isthmus.manifold.ukr.tubes import fit_tubes, with_width
 from isthmus.smoothers.near_list import NearPairs
-from isthmus.typing import Array
+from isthmus.typing import Array, IntArray
 
 TUBE_STEPS = 100  # RPROP steps for each strength of the tubes' constraint
 LEAST_SPREAD = 0.01  # of landmarks, as a share of the rows' variance
 MOSTLY_USED = 0.8  # share of the landmarks that must be the nearest one of some row
 MANY_ROWS = 20_000  # landmarks of more rows are found by mini-batches
+# Landmarks have few places to learn: so many rows say where they are as well as all do.
+ENOUGH_ROWS, ROWS_OF_A_LANDMARK = 5000, 30
 FIRST_SEARCH = Search(n_init=1, max_iter=10, tol=1e-7)  # of rows among landmarks
 # Weights of the extension penalty from smooth to free, where training begins at the plane of
 # principal components: an embedding that has unfolded nothing yet.
@@ -86,7 +89,9 @@ def learn_in_columns(
     """Train on rows in the columns they have."""
     landmarks = settings.landmarks.n
     if landmarks is not None and landmarks < len(Y):
-        return _learn_from_landmarks(Y, landmarks, settings, rng, report)
+        some = sample_rows(len(Y), max(ENOUGH_ROWS, ROWS_OF_A_LANDMARK * landmarks), rng)
+        found = _learn_from_landmarks(Y[some], landmarks, settings, rng, report)
+        return found if len(some) == len(Y) else _with_other_rows(found, Y, some)
     N = len(Y)
     kept = np.arange(N)
     if settings.descent.held_out:
@@ -137,8 +142,21 @@ def _learn_from_landmarks(
         places,
     )
     begin = Start(start.name, start.value, np.vstack([places, start.X]))
-    done = train_from_start(objectives, begin, settings, report, None)
+    with threads_for(2.0 * Y.size * n):
+        done = train_from_start(objectives, begin, settings, report, None)
     return _finish(done.X[: len(Y)], done.X[len(Y) :], Y, means, settings, start.name, done)
+
+
+def _with_other_rows(found: Manifold, Y: Array, some: IntArray) -> Manifold:
+    """Let the rows that were not trained join at their projections, from the nearest landmark."""
+    outputs = found.map.outputs
+    images = latent_map(found.map.centres, found.map.centres, outputs, found.map.smoother).f
+    others = np.delete(np.arange(len(Y)), some)
+    X = np.empty((len(Y), found.X.shape[1]))
+    X[some] = found.X
+    among = replace(found.map, places=found.map.centres, images=images)
+    X[others] = best_ends(among, Y[others], None, WHOLE_ROWS).latent
+    return replace(found, X=X)
 
 
 def train_from_start(

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from isthmus.manifold.domain import Domain
 from isthmus.manifold.latent_map import MapValues
-from isthmus.manifold.projection import Search
+from isthmus.manifold.projection import RowSearch, Search
+from isthmus.optimize.levenberg_marquardt import LeastSquaresRows
 from isthmus.smoothers.local_polynomial import LocalSmoother, smooth
 from isthmus.typing import Array
 
@@ -17,7 +18,7 @@ ROWS_WITH_GAPS = Search(n_init=3, max_iter=30, tol=1e-7)
 
 
 @dataclass(frozen=True, eq=False)
-class KernelMap:
+class KernelMap(RowSearch):
     """The latent map of centres and outputs, feasible where the latent density is high enough.
 
     ``places`` are the latent points that searches may start from, ``images`` the map there.
@@ -43,6 +44,14 @@ class KernelMap:
     def starts(self) -> tuple[Array, Array]:
         """The training places and their images."""
         return self.places, self.images
+
+    def search_rows(
+        self, targets: Array, weights: Array | None, start: Array, search: Search
+    ) -> LeastSquaresRows | None:
+        """Nearest points by a compiled search; None for kernels that reach every centre."""
+        from isthmus.manifold.ukr.search import near_ends
+
+        return near_ends(self, targets, weights, start, search)
 
 
 def map_of_rows(X: Array, centres: Array, outputs: Array, smoother: LocalSmoother) -> KernelMap:

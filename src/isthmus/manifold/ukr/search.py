@@ -1,0 +1,85 @@
+"""Projections on the map of a kernel of compact support, by a compiled search."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from isthmus.manifold.projection import Search
+from isthmus.optimize.levenberg_marquardt import DAMPING, LARGEST_DAMPING, LeastSquaresRows
+from isthmus.smoothers.density_kernels import truncated_power
+from isthmus.smoothers.pairs import cells_of
+from isthmus.typing import Array
+
+if TYPE_CHECKING:
+    from isthmus.manifold.ukr.map import KernelMap
+
+# Rows are searched among fewer centres without compiled loops, which a first call would wait for.
+FEW_CENTRES = 128
+
+
+def near_ends(
+    latent_map: KernelMap, targets: Array, weights: Array | None, start: Array, search: Search
+) -> LeastSquaresRows | None:
+    """The ends from one start for each row, as ``least_squares_rows`` finds them.
+
+    None for kernels that reach every centre: then products over all pairs of many rows are faster.
+    """
+    smoother, Xc = latent_map.smoother, np.ascontiguousarray(latent_map.centres)
+    power, n, q = truncated_power(smoother.kernel), *Xc.shape
+    if n < FEW_CENTRES or not power or smoother.adaptive or not latent_map.floor > 0:
+        return None
+    from isthmus.manifold.ukr.search_loops import ENDED, search_means, search_polynomials
+    from isthmus.smoothers.loops import room_for_fits
+
+    w = np.ones((1, targets.shape[1])) if weights is None else np.atleast_2d(weights)
+    known = targets if weights is None else np.where(w > 0, targets, 0.0)
+    # Rounding of an exact fit is relative to the target, not to its vanishing error.
+    limits = np.finfo(float)
+    floors = limits.eps * np.einsum("nd,nd->n", w * known, known) + limits.tiny
+    x, error, state = np.array(start, order="C"), np.empty(len(start)), np.empty(len(start), int)
+    rest: tuple[Any, ...] = ()
+    if not smoother.plain_means:
+        shape = smoother.settings()
+        rest = shape, (*room_for_fits(n, shape, q), np.zeros(2, int), np.zeros(1, int))
+    outputs = _padded(latent_map.outputs)
+    search_all: Any = search_polynomials if rest else search_means
+    n_iter = search_all(
+        x,
+        _padded(known),
+        _padded(w),
+        floors,
+        tuple(cells_of(Xc, smoother.kernel.support)),
+        Xc,
+        outputs,
+        power,
+        latent_map.floor,
+        (float(search.max_iter), float(search.tol), DAMPING, LARGEST_DAMPING),
+        _room(n, q, outputs.shape[1]),
+        error,
+        state,
+        *rest,
+    )
+    alone = np.flatnonzero(error < 0)
+    if len(alone):  # the map has no slope where no centre reaches: they stay at their start
+        residual = latent_map.evaluate(x[alone]).values - known[alone]
+        error[alone] = np.sum(np.broadcast_to(w, known.shape)[alone] * residual**2, axis=1)
+    return LeastSquaresRows(x, error, int(n_iter), state != ENDED)
+
+
+def _room(n: int, q: int, d: int) -> tuple[Any, ...]:
+    """Room for lists of near centres, for jets, and for what is known of a row."""
+    lists, slopes, jets = np.empty((4, n)), np.empty((q, n)), np.empty((q + 1, d))
+    systems, places = np.empty((3, q + 1, q + 1)), np.empty((3, 1, q))
+    return np.empty(n, np.int32), lists, slopes, jets, systems, places, np.empty(4)
+
+
+def _padded(Y: Array) -> Array:
+    """The columns, and columns of zeros up to a multiple of eight."""
+    from isthmus.linalg.lanes import LANES
+
+    missing = -Y.shape[1] % LANES
+    if not missing:
+        return np.ascontiguousarray(Y, dtype=np.float64)
+    return np.hstack([Y, np.zeros((len(Y), missing))])
