@@ -121,8 +121,10 @@ def arm(settings, seed, progress):
         [
             "The arm has an upper arm of 450 and a forearm of 500 mm; joints run to 177, 91, 174 "
             "and 137 degrees. The document does not print them; these agree best with its table.",
-            "The two local cells on Chebyshev nodes do not come out: neither a window around the "
-            "nearest node nor any other rule for windows that was tried gives errors so large.",
+            "The two local cells on Chebyshev nodes do not come out. Tried: windows around the "
+            "nearest node, and around the node that would be nearest if all were regular, give "
+            "smaller errors; polynomials that take the nodes of a window for regular ones, or for "
+            "Chebyshev nodes of their own, errors several times too large.",
         ],
     )
 
