@@ -6,7 +6,7 @@ import numpy as np
 
 from isthmus.blocks.slices import block_slices
 from isthmus.linalg.products import product
-from isthmus.linalg.threads import threads_for
+from isthmus.linalg.threads import rest_in_threads, threads_for
 from isthmus.smoothers.kernel_rows import squared_distances
 from isthmus.typing import Array
 
@@ -18,9 +18,11 @@ MOST_KEYS = 2**12
 # Columns up to which distances are faster in a loop than by a product of matrices.
 FEW_COLUMNS = 32
 # Ranks up to which the least of all keys are looked for one by one.
-FEW_RANKS = 3
+FEW_RANKS = 4
 # Keys of a block, which stay in the cache of a core between the passes over them.
 BLOCK_KEYS = 2**15
+# At most so many parts of blocks are shared by threads; each has sums of its own.
+PARTS = 16
 # By how many ranks a centre that is nearest to no row may fall behind in a step without a second
 # pass over the rows.
 MOTION = 2
@@ -99,29 +101,37 @@ def ranked_sums(Y: Array, C: Array, by_rank: Array) -> tuple[Array, Array]:
     n = len(C)
     mask = (1 << (n - 1).bit_length()) - 1
     rows, columns = np.column_stack([Y, np.ones(len(Y))]), np.ascontiguousarray(C.T)
-    sums = np.zeros((n, rows.shape[1]))
     dense = 4 * len(by_rank) > n
     size = max(1, BLOCK_KEYS // n)
-    keys = np.empty((size, n), dtype=np.int64)
-    h = np.empty((size, n) if dense else (0, n))
-    for part in block_slices(len(Y), n, block_size=size):
-        here = keys[: part.stop - part.start]
-        if len(columns) <= FEW_COLUMNS:
-            gas_loops.fill_keys(rows[part], columns, mask, here)
-        else:
-            here = squared_distances(Y[part], C).view(np.int64)
-            here &= ~mask
-            here |= np.arange(n)
-        if len(by_rank) <= FEW_RANKS:
-            gas_loops.choose_first(here, mask, len(by_rank))
-        else:
-            here.sort(axis=1)
-        if dense:
-            gas_loops.scatter_weights(here, mask, by_rank, h)
-            sums += product(h[: len(here)].T, rows[part])
-        else:
-            gas_loops.add_first(rows[part], here, mask, by_rank, sums)
-    return sums[:, -1], sums[:, :-1]
+    parts = list(block_slices(len(Y), n, block_size=max(size, -(-len(Y) // PARTS))))
+    sums = np.zeros((len(parts), n, rows.shape[1]))
+
+    def add(number: int) -> None:
+        whole = parts[number]
+        keys = np.empty((min(size, whole.stop - whole.start), n), dtype=np.int64)
+        h = np.empty((len(keys), n) if dense else (0, n))
+        for block in block_slices(whole.stop - whole.start, n, block_size=size):
+            part = slice(whole.start + block.start, whole.start + block.stop)
+            here = keys[: part.stop - part.start]
+            if len(columns) <= FEW_COLUMNS:
+                gas_loops.fill_keys(rows[part], columns, mask, here)
+            else:
+                here = squared_distances(Y[part], C).view(np.int64)
+                here &= ~mask
+                here |= np.arange(n)
+            if len(by_rank) <= FEW_RANKS:
+                gas_loops.choose_first(here, mask, len(by_rank))
+            else:
+                here.sort(axis=1)
+            if dense:
+                gas_loops.scatter_weights(here, mask, by_rank, h)
+                sums[number] += product(h[: len(here)].T, rows[part])
+            else:
+                gas_loops.add_first(rows[part], here, mask, by_rank, sums[number])
+
+    rest_in_threads(add, range(len(parts)))
+    total = sums.sum(axis=0)
+    return total[:, -1], total[:, :-1]
 
 
 def plain_sums(Y: Array, C: Array, by_rank: Array) -> tuple[Array, Array]:

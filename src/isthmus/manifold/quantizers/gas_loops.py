@@ -12,7 +12,7 @@ from isthmus._compiled import njit
 LAST = np.iinfo(np.int64).max
 
 
-@njit(fastmath=True)
+@njit(nogil=True, fastmath=True)
 def fill_keys(Y, columns, mask, keys):
     """Keys (N, n) of N rows and the n centres whose coordinates are ``columns`` (d, n)."""
     d, n = columns.shape
@@ -33,7 +33,7 @@ def fill_keys(Y, columns, mask, keys):
             keys[i, j] = (bits[j] & ~mask) | j
 
 
-@njit
+@njit(nogil=True)
 def choose_first(keys, mask, count):
     """Bring the ``count`` smallest keys of each row to its front, in order; the others are lost."""
     chosen = np.empty(count, dtype=np.int64)
@@ -49,7 +49,7 @@ def choose_first(keys, mask, count):
             row[r] = chosen[r]
 
 
-@njit
+@njit(nogil=True)
 def scatter_weights(keys, mask, by_rank, h):
     """Weights (N, n) of the centres, from keys in order; zero beyond the ranks that are given."""
     for i in range(len(keys)):
@@ -59,7 +59,7 @@ def scatter_weights(keys, mask, by_rank, h):
             h[i, keys[i, r] & mask] = by_rank[r]
 
 
-@njit(fastmath=True)
+@njit(nogil=True, fastmath=True)
 def add_first(Y, keys, mask, by_rank, sums):
     """Add rows to the sums of the few centres that are nearest to them."""
     for i in range(len(Y)):
