@@ -168,11 +168,13 @@ def project_next(W: Array, basis: Array, S: Array) -> tuple[Array, Array, bool]:
     m, width = basis.shape[1], W.shape[1]
     first = max(0, m - 2 * width)
     near = basis[:, first:]
-    C = product(near.T, W)
-    S[first:m, m - width : m] = C
-    S[m - width : m, first:m] = C.T
-    subtract_product(W, near, C)
-    subtract_product(W, basis, product(basis.T, W))
+    # Short calls, after which threads of BLAS would spin beside those of the next long product.
+    with threads_for(float(basis.size) * width):
+        C = product(near.T, W)
+        S[first:m, m - width : m] = C
+        S[m - width : m, first:m] = C.T
+        subtract_product(W, near, C)
+        subtract_product(W, basis, product(basis.T, W))
     Q, R = orthonormal(W)
     size = max(float(np.linalg.norm(C)), float(np.abs(S.diagonal()).max()))
     return Q, R, float(np.abs(R.diagonal()).min()) > SHRUNK * size
@@ -180,7 +182,8 @@ def project_next(W: Array, basis: Array, S: Array) -> tuple[Array, Array, bool]:
 
 def next_block(Q: Array, basis: Array) -> Array:
     """``Q`` made orthogonal to the basis: where a product vanishes, its Q is arbitrary."""
-    subtract_product(Q, basis, product(basis.T, Q))
+    with threads_for(float(basis.size) * Q.shape[1]):
+        subtract_product(Q, basis, product(basis.T, Q))
     return orthonormal(Q)[0]
 
 

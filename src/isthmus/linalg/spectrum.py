@@ -247,9 +247,11 @@ def _block_krylov(
                 if residual <= tol * top:
                     # Values of K on the basis lie between its eigenvalues, and reach both ends
                     # first.
-                    ends = linalg.eigvalsh(S[:m, :m], subset_by_index=[0, 0])
+                    with threads_for(float(basis.size) * n_pairs):
+                        ends = linalg.eigvalsh(S[:m, :m], subset_by_index=[0, 0])
+                        U = product(basis, Y)
                     refuse_negative(np.append(ends, theta[-1]))
-                    return positive_part(theta, product(basis, Y))
+                    return positive_part(theta, U)
             if m + width > n_max:
                 return None
             history.append((m, residual / top))
