@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from isthmus._progress import ProgressLine
-from isthmus.optimize.lbfgs_loops import STEPS, next_trials
 from isthmus.typing import Array, BoolArray, IntArray
 
 # fun(Z, rows) -> values (n,), gradients (n, d) of the problems named by ``rows``
@@ -71,6 +70,9 @@ def minimize_rows(
     SolverResult
         Values never exceed those at the start.
     """
+    # Compiled code is loaded when it is asked for.
+    from isthmus.optimize.lbfgs_loops import STEPS, next_trials
+
     tol = max(tol, 100 * float(np.finfo(Z.dtype).eps))  # single precision gets no further
     n, d = Z.shape
     low, high = (-np.inf, np.inf) if bounds is None else bounds
@@ -95,9 +97,13 @@ def minimize_rows(
     n_open = next_trials(rows, trial, f[:0], g[:0], *state) if max_iter > 0 else 0
     while n_open:
         rows, trial = rows[:n_open], trial[:n_open]
-        line.update(
-            step=count[:, STEPS].max(), open=n_open, objective=f.mean(), optimality=optimality.max()
-        )
+        if line.active:
+            line.update(
+                step=count[:, STEPS].max(),
+                open=n_open,
+                objective=f.mean(),
+                optimality=optimality.max(),
+            )
         # One kind of array, so that one loop is compiled.
         f_new, g_new = (np.ascontiguousarray(part, dtype=Z.dtype) for part in fun(trial, rows))
         n_open = next_trials(rows, trial, f_new, g_new, *state)

@@ -59,6 +59,8 @@ class AskedInputs(NamedTuple):
 
 # Quadratic forms of trial outputs that are the same for all queries.
 Forms = tuple[Array, ...] | None
+# Outputs up to which two products with the same rows are made one, whose call counts.
+MOST_JOINED = 400
 # Maximum number of outputs that are tried as starts.
 MAX_TRIED = 500
 
@@ -250,11 +252,16 @@ def shared_inverse_kl(
     Q: Array, M: Any, v: Array, k_xx: Array, floor: float
 ) -> tuple[RowCriterion, CriterionTable]:
     """The inverse criterion of queries that share the reference outputs."""
+    n = len(Q)
+    both = np.hstack([Q, M]) if n <= MOST_JOINED else None
 
     def judge(g: Array, g_yy: Array, rows: IntArray) -> CriterionValues:
-        return inverse_kl_criterion(
-            g, g_yy, product(g, Q), product(g, M), v[rows], k_xx[rows], floor
-        )
+        if both is None:
+            Qg, Mg = product(g, Q), product(g, M)
+        else:
+            joined = product(g, both)
+            Qg, Mg = joined[:, :n], joined[:, n:]
+        return inverse_kl_criterion(g, g_yy, Qg, Mg, v[rows], k_xx[rows], floor)
 
     def table(g: Array, g_yy: Array, forms: Forms = None) -> Array:
         gQg, gMg = forms or quadratic_forms(g, (Q, M))

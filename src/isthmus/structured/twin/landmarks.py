@@ -166,10 +166,11 @@ def landmark_bridge(
     R = y_root.full(n_objects(Zy))
     Q = product(product(R, np.eye(len(Si)) - y_noise * Si), R.T)
     ridge = None if T is None else Pi @ T
-    image, M = product(Pi, C), None
+    image = product(Pi, C)
+    M: Array | None = None
     if kind == "inverse_kl":
         # G⁻¹g = Φ(S+ν)⁻¹φ(y)
-        A = C @ Si @ R.T
+        A: Array = C @ Si @ R.T
         M = R @ Si @ (C.T @ C + x_noise * S) @ Si @ R.T
     else:
         A = product(image, R.T)  # u = Ψ(P+ν)⁻¹ψ(x)

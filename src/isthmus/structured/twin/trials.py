@@ -1,6 +1,6 @@
 """Errors of left-out predictions, by which settings of a twin process are compared."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,12 +21,16 @@ from isthmus.structured.twin.landscape import box_around
 from isthmus.structured.twin.recall import Recall
 from isthmus.structured.twin.search import TwinSearch, best_outputs
 from isthmus.structured.twin.sides import approximate_bridge, as_twin_search, make_sides
+from isthmus.typing import Array
 
 # Rough solutions are enough to compare settings.
 ROUGH = TwinSearch(n_init=1, tol=1e-2, max_iter=30)
 MAX_HELD_OUT = 150
 # Known pairs from which folds are asked side by side.
 LEAST_SHARED = 400
+# Standard errors by which the first folds must say no, and pieces of a fold that say how far rows
+# are independent.
+CERTAIN, N_PIECES = 4.0, 10
 # Settings of the inputs that are remembered: a second round tries those of the first again.
 N_ASKED = 12
 
@@ -52,19 +56,45 @@ def make_folds(selection: Selection, X: Any, Y: Any) -> list[Fold]:
     return folds
 
 
+class BestTrial(NamedTuple):
+    """The settings with the least error so far, by the errors of each left-out pair."""
+
+    error: float
+    rows: list[Array]
+
+
+def is_positive(changes: Sequence[Array]) -> bool:
+    """Whether the mean of the numbers, one array a fold, is positive beyond doubt.
+
+    Its standard error is the larger of two: that of independent numbers, and that of means of
+    pieces, since neighbours in a sequence err together.
+    """
+    if min(map(len, changes)) < 2 * N_PIECES:
+        return False
+    every = np.concatenate(changes)
+    means = [piece.mean() for fold in changes for piece in np.array_split(fold, N_PIECES)]
+    errors = [np.std(numbers) / np.sqrt(len(numbers) - 1) for numbers in (every, means)]
+    return bool(every.mean() > CERTAIN * max(errors))
+
+
 class Trials:
     """Settings by the mean absolute error of left-out vectors; by the share of others wrong."""
 
     def __init__(self, model: Any, folds: list[Fold], candidates: Any):
         self.model, self.folds, self.candidates = model, folds, candidates
         self.margin = as_twin_search(model).margin
+        self.best: BestTrial | None = None
 
     def error(self, settings: Mapping[str, Any]) -> float:
-        """The mean error of all folds; infinite where there is no process under the settings."""
-        errors = np.empty(len(self.folds))
+        """The mean error of all folds; infinite where there is no process under the settings.
+
+        It is infinite, too, where the folds asked so far show that it is not the least.
+        """
+        errors: list[Array | None] = [None] * len(self.folds)
 
         def ask(i: int) -> None:
-            errors[i] = self._fold_error(self.folds[i], settings)
+            if not self._is_lost(errors[:i]):
+                errors[i] = self._row_errors(self.folds[i], settings)
 
         n = max(n_objects(fold.X) for fold in self.folds)
         try:
@@ -77,17 +107,32 @@ class Trials:
                 in_threads(ask, range(len(self.folds)))
         except ValueError:
             return np.inf  # where all settings fail, the last fit says why
-        return float(errors.mean())
+        # The first folds alone decide, so that the number of threads does not.
+        done = [rows for rows in errors if rows is not None]
+        if any(self._is_lost(errors[:i]) for i in range(len(errors))) or len(done) < len(errors):
+            return np.inf
+        error = float(np.mean([rows.mean() for rows in done]))
+        if self.best is None or error < self.best.error:
+            self.best = BestTrial(error, done)
+        return error
 
-    def _fold_error(self, fold: Fold, settings: Mapping[str, Any]) -> float:
+    def _is_lost(self, errors: Sequence[Array | None]) -> bool:
+        """Whether the first folds show a larger error than those of the best trial."""
+        done = [rows for rows in errors if rows is not None]
+        if self.best is None or not done or len(done) < len(errors):
+            return False
+        pairs = zip(done, self.best.rows, strict=False)
+        return is_positive([rows - least for rows, least in pairs])
+
+    def _row_errors(self, fold: Fold, settings: Mapping[str, Any]) -> Array:
         bridge, query = self._query(fold, settings)
         vectors = bridge.sides.y_kernel.vectors
         box = box_around(fold.Y, self.margin) if vectors and self.candidates is None else None
         tried = fold.Y if self.candidates is None else self.candidates
         guess = best_outputs(bridge, query, box, tried, ROUGH, rough=True).outputs
         if vectors:
-            return float(np.mean(np.abs(guess - fold.truth)))
-        return float(np.mean([a != b for a, b in zip(guess, fold.truth, strict=True)]))
+            return np.asarray(np.abs(guess - fold.truth).mean(axis=1))
+        return np.array([float(a != b) for a, b in zip(guess, fold.truth, strict=True)])
 
     def _query(self, fold: Fold, settings: Mapping[str, Any]) -> tuple[Any, TwinQuery]:
         """Bridge and queries of one trial, with the side that it shares with trials before."""
