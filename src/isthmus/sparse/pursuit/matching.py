@@ -13,7 +13,7 @@ from isthmus._checks import check_choice, check_int
 from isthmus._door import with_door
 from isthmus._warnings import warn
 from isthmus.linalg.threads import rest_in_threads
-from isthmus.typing import Array, IntArray
+from isthmus.typing import Array, BoolArray, IntArray
 
 # Signals are coded in blocks of this many, whatever the number of threads, so that products of
 # matrices have the same shapes and all bits of the codes are the same.
@@ -182,61 +182,73 @@ def pursue(
     Places that were not needed hold atom -1 with coefficient zero. ``errors`` becomes the squared
     norms of the residuals of signals without gaps. No checks.
     """
-    # Imported here: numba takes a good part of a second.
-    from isthmus.linalg.lanes import aligned
-    from isthmus.sparse.pursuit.loops import masked_pursuits
-    from isthmus.sparse.pursuit.orthogonal_loops import WIDTH, orthogonal_pursuits
-
     X, atoms = as_contiguous(X), as_contiguous(atoms)
     support = np.empty((len(X), n_nonzero), dtype=np.int32)
     coef = np.empty((len(X), n_nonzero))
     observed = ~np.isnan(X)
-    if not observed.all():
-        if rule != "correlation":
-            raise ValueError(
-                "Signals with gaps (nan) are coded by rule='correlation' only. Got "
-                f"rule={rule!r} instead."
-            )
-        columns = np.ascontiguousarray(atoms.T)
-
-        def code(rows: slice) -> None:
-            masked_pursuits(
-                X[rows], observed[rows], columns, goals[rows], support[rows], coef[rows]
-            )
-
-    else:
-        k = len(atoms)
-        whole = k + -k % WIDTH
-        G = aligned(whole, whole)
-        G[k:] = G[:k, k:] = 0.0
-        G[:k, :k] = atoms @ atoms.T if gram is None else gram
+    if observed.all():
+        G = atoms @ atoms.T if gram is None else gram
         left = np.empty(len(X)) if errors is None else errors
-        spare: list[tuple[Array, Array]] = []  # memory of blocks that are done
-
-        def code(rows: slice) -> None:
-            some = X[rows]
-            memory = (
-                spare.pop() if spare else (aligned(_BLOCK, whole), aligned(n_nonzero + 1, whole))
-            )
-            B, U = memory[0][: len(some)], memory[1]
-            np.matmul(some, atoms.T, out=B[:, :k])
-            B[:, k:] = 0.0
-            orthogonal_pursuits(
-                some,
-                atoms,
-                G,
-                B,
-                goals[rows],
-                rule == "residual",
-                support[rows],
-                coef[rows],
-                left[rows],
-                U,
-            )
-            spare.append(memory)
-
+        recursive = rule == "residual"
+        code = _orthogonal_coder(X, atoms, G, goals, recursive, support, coef, left)
+    elif rule == "correlation":
+        code = _masked_coder(X, observed, atoms, goals, support, coef)
+    else:
+        raise ValueError(
+            "Signals with gaps (nan) are coded by rule='correlation' only. Got "
+            f"rule={rule!r} instead."
+        )
     code_in_blocks(code, len(X), n_jobs)
     return support, coef
+
+
+def _masked_coder(
+    X: Array, observed: BoolArray, atoms: Array, goals: Array, support: IntArray, coef: Array
+) -> Callable[[slice], None]:
+    """A function that codes some of the rows of ``X`` by what is observed of them."""
+    # Imported here: numba takes a good part of a second.
+    from isthmus.sparse.pursuit.loops import masked_pursuits
+
+    columns = np.ascontiguousarray(atoms.T)
+
+    def code(rows: slice) -> None:
+        masked_pursuits(X[rows], observed[rows], columns, goals[rows], support[rows], coef[rows])
+
+    return code
+
+
+def _orthogonal_coder(
+    X: Array,
+    atoms: Array,
+    gram: Array,
+    goals: Array,
+    recursive: bool,
+    support: IntArray,
+    coef: Array,
+    errors: Array,
+) -> Callable[[slice], None]:
+    """A function that codes some of the rows of ``X``, and writes to the last three."""
+    from isthmus.linalg.lanes import aligned
+    from isthmus.sparse.pursuit.orthogonal_loops import WIDTH, orthogonal_pursuits
+
+    k, n_nonzero = len(atoms), support.shape[1]
+    whole = k + -k % WIDTH
+    G = aligned(whole, whole)
+    G[k:] = G[:k, k:] = 0.0
+    G[:k, :k] = gram
+    spare: list[tuple[Array, Array]] = []  # memory of blocks that are done
+
+    def code(rows: slice) -> None:
+        some = X[rows]
+        memory = spare.pop() if spare else (aligned(_BLOCK, whole), aligned(n_nonzero + 1, whole))
+        B, U = memory[0][: len(some)], memory[1]
+        np.matmul(some, atoms.T, out=B[:, :k])
+        B[:, k:] = 0.0
+        outputs = support[rows], coef[rows], errors[rows]
+        orthogonal_pursuits(some, atoms, G, B, goals[rows], recursive, *outputs, U)
+        spare.append(memory)
+
+    return code
 
 
 def warn_of_short_codes(
