@@ -246,7 +246,8 @@ def dictionary():
         "pursuit, and 8ndk flop for the atoms",
         needs,
         _quiet(lambda: KSVD(128, n_nonzero=k, max_iter=sweeps, random_state=0).fit(X)),
-        "two thirds are the pursuits, as above; a sixth the atoms, one after the other",
+        "half are the pursuits, as above; a fifth are the atoms, one after the other, a tenth "
+        "residuals",
     )
 
 
