@@ -85,7 +85,8 @@ def map_space(tables: AxisTables, d: int) -> MapSpace:
     windowed = bool((tables.counts[2] > 1).any())
     jets = (1 + q) * d * (n // int(tables.counts[1, 0]))
     sizes = (2 * q * width, n * d if windowed else 1, 4 * width, jets)
-    return MapSpace(*(np.zeros((size, LANES)) for size in sizes), np.full(LANES, -1))
+    own, window, basis, slots = (np.zeros((size, LANES)) for size in sizes)
+    return MapSpace(own, window, basis, slots, np.full(LANES, -1))
 
 
 @njit(nogil=True)
