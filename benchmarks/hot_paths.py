@@ -123,9 +123,9 @@ def ukr_quartic():
     n, d = 4000, 16
     needs = {PRODUCT: n * 20 * (4 * d + 20)}
     why = (
-        "a quarter is the search, which tests two places for a pair and guesses the end of every "
-        "run of cells; sums over rows of 16 numbers that lie apart are half, and no faster by more "
-        "than a fifth where neighbours lie side by side; limits count neither"
+        "a third is the search, which tests two places for a pair; sums over rows of 16 numbers "
+        "that lie apart are half, at a sixth of the rate of products; lists that are kept from "
+        "step to step spare a fit most of the search"
     )
     return _ukr_step("quartic", n, "20 pairs a row, 4d + 20 flop each", needs, why)._replace(
         compiled=True

@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose
 from isthmus.losses import Epsilon, Squared
 from isthmus.manifold import UnsupervisedKernelRegression
 from isthmus.manifold.projection import Search, best_ends, search_from
+from isthmus.manifold.ukr import search
 from isthmus.manifold.ukr.choice import Start
 from isthmus.manifold.ukr.descent import lbfgs, rprop
 from isthmus.manifold.ukr.learning import train_from_start
@@ -290,6 +291,7 @@ def test_compiled_search_ends_where_the_batch_does(q, degree, cross, d, gaps, rn
     weights = rng.uniform(size=targets.shape) * (rng.uniform(size=targets.shape) < 0.7)
     targets[weights == 0] = np.nan if gaps else 0.0
     settings = targets, weights if gaps else None, start, WHOLE_ROWS
+    monkeypatch.setattr(search, "MANY_PAIRS", 0)
     fast = found.search_rows(*settings)
     monkeypatch.setattr(KernelMap, "search_rows", lambda *args: None)
     slow = search_from(found, *settings)
@@ -299,7 +301,8 @@ def test_compiled_search_ends_where_the_batch_does(q, degree, cross, d, gaps, rn
 
 
 @pytest.mark.parametrize("kernel", ["epanechnikov", "triweight"])
-def test_compiled_search_knows_every_power(kernel, rng):
+def test_compiled_search_knows_every_power(kernel, rng, monkeypatch):
+    monkeypatch.setattr(search, "MANY_PAIRS", 0)
     X = 2 * rng.uniform(size=(FEW_CENTRES, 2))
     Y = np.c_[X, X[:, :1] ** 2]
     found = map_of_rows(X, X, Y, LocalSmoother(density_kernel(kernel), 1, True, 1e-3))
@@ -309,9 +312,10 @@ def test_compiled_search_knows_every_power(kernel, rng):
     )
 
 
-def test_batch_searches_among_few_centres_or_all(rng):
+def test_batch_searches_where_there_is_little_to_do_or_everything_is_near(rng):
     X, Y = rng.normal(size=(FEW_CENTRES, 2)), rng.normal(size=(FEW_CENTRES, 3))
     few = map_of_rows(X[1:], X[1:], Y[1:], LocalSmoother(density_kernel("quartic")))
     everything = map_of_rows(X, X, Y, LocalSmoother(density_kernel("gaussian")))
-    for found in (few, everything):
+    lines = map_of_rows(X, X, Y, LocalSmoother(density_kernel("quartic"), 1))
+    for found in (few, everything, lines):
         assert found.search_rows(Y, None, X, WHOLE_ROWS) is None

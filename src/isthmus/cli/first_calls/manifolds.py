@@ -24,25 +24,15 @@ def _many_rows(rng):
 
 @first_call("projection on a manifold")
 def _projection(rng):
-    return _projected(rng, 0)
-
-
-@first_call("projection on a manifold of local lines")
-def _projection_on_lines(rng):
-    return _projected(rng, 1)
-
-
-def _projected(rng, degree):
-    """Ends of searches among many centres; the map is not learned, which compiles other loops."""
-    from isthmus.manifold.projection import best_ends
-    from isthmus.manifold.ukr.map import WHOLE_ROWS, map_of_rows
+    """Ends of searches; the map is not learned, which compiles other loops."""
+    from isthmus.manifold.ukr.map import WHOLE_ROWS, KernelMap
     from isthmus.manifold.ukr.search import FEW_CENTRES
     from isthmus.smoothers import density_kernel
     from isthmus.smoothers.local_polynomial import LocalSmoother
 
     X, Y = rng.uniform(size=(FEW_CENTRES, 2)), rng.normal(size=(FEW_CENTRES, 3))
-    found = map_of_rows(X, X, Y, LocalSmoother(density_kernel("quartic"), degree))
-    return best_ends(found, Y, None, WHOLE_ROWS)
+    found = KernelMap(X, Y, LocalSmoother(density_kernel("quartic")), 1e-3, X, Y)
+    return found.search_rows(Y, None, X, WHOLE_ROWS)
 
 
 @first_call("topographic mapping")

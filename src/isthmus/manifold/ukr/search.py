@@ -15,8 +15,9 @@ from isthmus.typing import Array
 if TYPE_CHECKING:
     from isthmus.manifold.ukr.map import KernelMap
 
-# Rows are searched among fewer centres without compiled loops, which a first call would wait for.
-FEW_CENTRES = 128
+# Rows are searched among fewer centres without compiled loops, which a first call would wait for;
+# with polynomials, whose loops take longer to compile, so are fewer pairs of rows and centres.
+FEW_CENTRES, MANY_PAIRS = 128, 2**20
 
 
 def near_ends(
@@ -24,11 +25,14 @@ def near_ends(
 ) -> LeastSquaresRows | None:
     """The ends from one start for each row, as ``least_squares_rows`` finds them.
 
-    None for kernels that reach every centre: then products over all pairs of many rows are faster.
+    None for kernels that reach every centre, where products over all pairs of many rows are
+    faster, and for little work.
     """
     smoother, Xc = latent_map.smoother, np.ascontiguousarray(latent_map.centres)
     power, n, q = truncated_power(smoother.kernel), *Xc.shape
     if n < FEW_CENTRES or not power or smoother.adaptive or not latent_map.floor > 0:
+        return None
+    if smoother.degree > 0 and len(targets) * n < MANY_PAIRS:
         return None
     from isthmus.manifold.ukr.search_loops import ENDED, search_means, search_polynomials
     from isthmus.smoothers.loops import room_for_fits
