@@ -38,8 +38,9 @@ SAME = 1e-2
 MOST_STEPS = 30
 # Times that the exact inverse is asked, and the share of a slope that may be left after one.
 MOST_ROUNDS, CONTRACTION = 5, 0.3
-# Numbers of a block of rows g that stay in the cache from one pass over them to the next.
-CACHED = 2**17
+# Numbers of a block of rows g that stay in the cache from one pass over them to the next, and rows
+# that a product needs to be fast.
+CACHED, LEAST_BLOCK = 2**17, 64
 # Rows from which two levels pay.
 LEAST_ROWS = 24
 
@@ -98,7 +99,7 @@ def rough_descent(
 ) -> Ends:
     """Minimise the criterion with the inverse of low rank."""
 
-    size = max(1, CACHED // len(land.reference))
+    size = max(LEAST_BLOCK, CACHED // len(land.reference))
 
     def value_and_gradient(V: Array, rows: IntArray) -> tuple[Array, Array]:
         value, slope = np.empty(len(V)), np.empty_like(V)
