@@ -37,8 +37,9 @@ def _usps(n_train=N_USPS_TRAIN, n_test=N_USPS_TEST):
     peer="scikit-learn, width and penalty tuned; its Gaussian process on 1500 rows",
     cases=PEERS,
     unit="peer",
-    goal="the smallest MAE, in minutes. Kernel ridge factors one matrix and solves for 16 columns; a "
-    "twin process factors two, and solves for every new row with its input and twice with its output",
+    goal="the smallest MAE, in minutes. Kernel ridge factors one matrix and solves for 16 columns; "
+    "a twin process factors two, and solves for every new row with its input and twice with its "
+    "output",
     shared=True,
 )
 def usps(name):
