@@ -106,7 +106,7 @@ def minor(n):
     peer="sklearn PCA, all components at once",
     cases=(5_000, 20_000, 80_000),
     quick=(2000,),
-    goal="as fast at the same variance. A third are checks of rows and the rest a root of the "
+    goal="as fast at the same variance. A fifth are checks of rows and the rest a root of the "
     "scatter, about a mean that is not known before; the peer takes one product of all rows and "
     "subtracts what the mean adds",
 )
