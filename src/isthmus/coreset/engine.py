@@ -265,6 +265,7 @@ class _Core:
 
     def own_gap(self) -> float:
         """What the points of the core set themselves leave to gain."""
+        assert self.gradient is not None  # a round has been solved
         return max(float(2 * self.quadratic + self.linear - self.gradient.min()), 0.0)
 
     def violations(self, pool: _Pool | None) -> Array:

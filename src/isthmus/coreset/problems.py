@@ -1,6 +1,7 @@
 """The quadratic programs of the machines, as points with a Gram matrix and a linear term."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -139,7 +140,7 @@ class PairProblem:
         return k[self.above] + k[self.below] - 2 * cross + 1.0 / self.cost
 
 
-def _nonzero(weights: Array) -> tuple[IntArray, Array]:
+def _nonzero(weights: Any) -> tuple[IntArray, Array]:
     """The objects with a weight, and their weights."""
     used = np.flatnonzero(weights)
     return used, np.asarray(weights[used], dtype=float)
