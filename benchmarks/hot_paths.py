@@ -289,8 +289,8 @@ def slow_stream():
         "2nd² flop, 2nd numbers read",
         {PRODUCT: 2.0 * n * d * d, COPY: 16.0 * n * d},
         learn,
-        "a third are calls and their checks; a quarter are two products with 20 columns, at a third "
-        "of the rate of larger ones; the rest means, differences and small factors",
+        "a third are calls and their checks; a quarter are two products with 20 columns, at a "
+        "third of the rate of larger ones; the rest means, differences and small factors",
     )
 
 
