@@ -123,9 +123,8 @@ def ukr_quartic():
     n, d = 4000, 16
     needs = {PRODUCT: n * 20 * (4 * d + 20)}
     why = (
-        "a third is the search, which tests two places for a pair; sums over rows of 16 numbers "
-        "that lie apart are half, at a sixth of the rate of products; lists that are kept from "
-        "step to step spare a fit most of the search"
+        "a third is the search, which tests two places for a pair; half are sums over rows of 16 "
+        "numbers that lie apart"
     )
     return _ukr_step("quartic", n, "20 pairs a row, 4d + 20 flop each", needs, why)._replace(
         compiled=True
