@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.base import clone
 from sklearn.decomposition import PCA
 
 from isthmus.features import CandidPCA, MinorComponents, Whitening
@@ -165,11 +166,14 @@ def test_many_columns_do_not_turn_minor_directions_row_by_row(rng):
 
 
 @pytest.mark.parametrize("factor", [1e-6, 1e6])
-@pytest.mark.parametrize("cls", [CandidPCA, MinorComponents])
-def test_units_change_nothing(cls, factor, rng):
+@pytest.mark.parametrize(
+    "model",
+    [CandidPCA(2), MinorComponents(2), MinorComponents(2, solver="online", random_state=0)],
+    ids=["principal", "minor", "minor, online"],
+)
+def test_units_change_nothing(model, factor, rng):
     X, _ = rows(rng, 300)
-    settings = {} if cls is CandidPCA else {"solver": "online", "random_state": 0}
-    plain, scaled = (cls(2, **settings).fit(f * X) for f in (1.0, factor))
+    plain, scaled = (clone(model).fit(f * X) for f in (1.0, factor))
     assert_allclose(np.abs(scaled.components_), np.abs(plain.components_), atol=1e-6)
     assert_allclose(scaled.explained_variance_, factor**2 * plain.explained_variance_, rtol=1e-5)
 

@@ -236,10 +236,12 @@ def test_tubes_shrink_the_extension_and_hold_every_row(shape, power, rng):
 
 
 def test_fewest_neighbours_that_connect():
-    line = np.arange(10.0)[:, None]
+    # Points in pairs: the nearest is the other of the pair, the next leads to the pair beside. On
+    # a line of equal steps the answer would depend on which of two equally near is the first.
+    line = np.array([0.0, 1, 3, 4, 6, 7, 9, 10])[:, None]
     assert fewest_connecting_neighbors(neighbor_table(line, 5)[1]) == 1 + 1
     apart = np.concatenate([line, line + 1e3])
-    assert fewest_connecting_neighbors(neighbor_table(apart, 9)[1]) is None
+    assert fewest_connecting_neighbors(neighbor_table(apart, 7)[1]) is None
 
 
 def test_clusters_have_no_spectral_starts_but_others(rng):
