@@ -190,12 +190,9 @@ def _fit(start, stop, K, q, shape, T, row, C, u, b, weigh):
     return 1
 
 
-def room_for_fits(most: int, shape: Any, q: int) -> tuple[Array, Array, Array]:
-    """Room for the terms of one point, lines of its pairs, and moments with three lines more.
-
-    No point has more than ``most`` pairs.
-    """
-    n = max(n_terms(shape[0], shape[1], q), q + 1)
+def _room(indptr: IntArray, shape: Any, q: int) -> tuple[Array, Array, Array]:
+    """Room for the terms of one point, lines of its pairs, and moments with three lines more."""
+    n, most = max(n_terms(shape[0], shape[1], q), q + 1), int(np.diff(indptr).max(initial=0))
     return np.empty((n, most)), np.empty((4, most)), np.empty((n + 3, n))
 
 
@@ -204,7 +201,7 @@ def polynomial_weights(
 ) -> IntArray:
     """Fill ``b`` with weights and ``slopes`` with their derivatives; the number of terms used."""
     used = np.empty(len(indptr) - 1, np.int64)
-    room = room_for_fits(int(np.diff(indptr).max(initial=0)), shape, Xe.shape[1])
+    room = _room(indptr, shape, Xe.shape[1])
     if len(slopes):
         fill_weights(indptr, indices, K, H, Xe, Xc, shape, b, slopes, *room, used)
     else:  # a loop of its own: without slopes, half of the compiling
@@ -282,7 +279,7 @@ def pull_back_loop(indptr: Any, indices: Any, K: Any, H: Any, M: Any, Xe: Any, *
     """Gradient of sum_j d_j · f(x_j) by the points; that by the centres is added."""
     by_point = np.zeros(Xe.shape)
     Xc, shape, b, by_centre = rest
-    room = room_for_fits(int(np.diff(indptr).max(initial=0)), shape, Xe.shape[1])
+    room = _room(indptr, shape, Xe.shape[1])
     add_gradients(indptr, indices, K, H, M, Xe, Xc, shape, b, by_centre, by_point, *room)
     return by_point
 

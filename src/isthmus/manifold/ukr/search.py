@@ -15,9 +15,8 @@ from isthmus.typing import Array
 if TYPE_CHECKING:
     from isthmus.manifold.ukr.map import KernelMap
 
-# Rows are searched among fewer centres without compiled loops, which a first call would wait for;
-# with polynomials, whose loops take longer to compile, so are fewer pairs of rows and centres.
-FEW_CENTRES, MANY_PAIRS = 128, 2**20
+# Rows are searched among fewer centres without compiled loops, which a first call would wait for.
+FEW_CENTRES = 128
 
 
 def near_ends(
@@ -26,16 +25,14 @@ def near_ends(
     """The ends from one start for each row, as ``least_squares_rows`` finds them.
 
     None for kernels that reach every centre, where products over all pairs of many rows are
-    faster, and for little work.
+    faster; for local polynomials, whose loop takes longer to compile than it saves; and for
+    little work.
     """
     smoother, Xc = latent_map.smoother, np.ascontiguousarray(latent_map.centres)
     power, n, q = truncated_power(smoother.kernel), *Xc.shape
-    if n < FEW_CENTRES or not power or smoother.adaptive or not latent_map.floor > 0:
+    if n < FEW_CENTRES or not power or not smoother.plain_means or not latent_map.floor > 0:
         return None
-    if smoother.degree > 0 and len(targets) * n < MANY_PAIRS:
-        return None
-    from isthmus.manifold.ukr.search_loops import ENDED, search_means, search_polynomials
-    from isthmus.smoothers.loops import room_for_fits
+    from isthmus.manifold.ukr.search_loops import ENDED, search_means
 
     w = np.ones((1, targets.shape[1])) if weights is None else np.atleast_2d(weights)
     known = targets if weights is None else np.where(w > 0, targets, 0.0)
@@ -43,13 +40,8 @@ def near_ends(
     limits = np.finfo(float)
     floors = limits.eps * np.einsum("nd,nd->n", w * known, known) + limits.tiny
     x, error, state = np.array(start, order="C"), np.empty(len(start)), np.empty(len(start), int)
-    rest: tuple[Any, ...] = ()
-    if not smoother.plain_means:
-        shape = smoother.settings()
-        rest = shape, (*room_for_fits(n, shape, q), np.zeros(2, int), np.zeros(1, int))
     outputs = _padded(latent_map.outputs)
-    search_all: Any = search_polynomials if rest else search_means
-    n_iter = search_all(
+    n_iter = search_means(
         x,
         _padded(known),
         _padded(w),
@@ -63,7 +55,6 @@ def near_ends(
         _room(n, q, outputs.shape[1]),
         error,
         state,
-        *rest,
     )
     alone = np.flatnonzero(error < 0)
     if len(alone):  # the map has no slope where no centre reaches: they stay at their start

@@ -10,7 +10,6 @@ import numpy as np
 
 from isthmus._compiled import njit
 from isthmus.linalg.lanes import LANES, load, load_row, more_products, products, spread, total
-from isthmus.smoothers.loops import fill_weights
 from isthmus.smoothers.pair_loops import list_point
 from isthmus.smoothers.wide_loops import row_sums_of
 
@@ -158,42 +157,6 @@ def search_means(x, targets, w, floors, cells, Xc, Y, power, least, settings, ro
             feasible = mass > 0.0 and (first or mass / len(Xc) >= least)
             if feasible:
                 _mean_weights(count, indices, mass, trial, Xc, lists, slopes)
-                _fill_system(
-                    count, indices, lists[3], slopes, Y, targets[i], weights, jets, systems[0]
-                )
-            elif first:
-                systems[1, q, q] = ALONE
-                break
-            state[i] = _advance(feasible, systems, places, book, settings)
-        error[i], most = systems[1, q, q], max(most, book[N_STEPS])
-        for a in range(q):
-            x[i, a] = places[1, 0, a]
-    return most
-
-
-@njit(nogil=True)
-def search_polynomials(
-    x, targets, w, floors, cells, Xc, Y, power, least, settings, room, error, state, shape, fits
-):
-    """The same with local polynomials of that ``shape``; ``fits`` is room for their moments."""
-    T, lines, C, ends, used = fits
-    indices, lists, slopes, jets, systems, places, book = room
-    q, most, trial = x.shape[1], 0.0, places[0]
-    for i in range(len(x)):
-        weights, state[i] = w[min(i, len(w) - 1)], GOING
-        for a in range(q):  # entry by entry: whole rows take long to compile
-            places[0, 0, a] = places[1, 0, a] = x[i, a]
-        systems[1, q, q], book[MU], book[FLOOR], book[N_STEPS] = np.inf, settings[2], floors[i], 0.0
-        while state[i] == GOING:
-            count, mass = _near(trial, cells, power, indices, lists)
-            first = book[N_STEPS] == 0.0
-            feasible = mass > 0.0 and (first or mass / len(Xc) >= least)
-            if feasible:
-                ends[1] = count
-                fill_weights(
-                    ends, indices, lists[1], lists[2], trial, Xc, shape, lists[3], slopes, T, lines,
-                    C, used,
-                )  # fmt: skip
                 _fill_system(
                     count, indices, lists[3], slopes, Y, targets[i], weights, jets, systems[0]
                 )
