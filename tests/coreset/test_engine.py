@@ -9,7 +9,6 @@ from sklearn.exceptions import ConvergenceWarning
 from isthmus.coreset import (
     CoreSetSolver,
     CoreVectorClassifier,
-    CoreVectorRegressor,
     MinimumEnclosingBall,
     engine,
     solve_simplex,
@@ -160,29 +159,6 @@ def test_rounds_that_are_solved_less_exactly_end_as_accurately(rng, monkeypatch)
     assert len(machine.support_) > 100
     assert 0 <= gap <= 1e-3 * loose
     assert loose == pytest.approx(exact, abs=gap + machine.gap_[0])
-
-
-@pytest.mark.parametrize("search", ["exact", "sample"])
-def test_the_gradient_that_is_carried_along_is_that_of_the_program(rng, monkeypatch, search):
-    differences = []
-
-    class Watched(engine._Core):
-        def add(self, new, violations=None):
-            super().add(new, violations)
-            if self.gradient is not None:
-                plain = 2 * self.M @ self.alpha + self.problem.v[self.points]
-                differences.append(np.abs(self.gradient - plain).max())
-
-    monkeypatch.setattr(engine, "_Core", Watched)
-    X = rng.normal(size=(1000, 3))
-    y = np.sin(X[:, 0]) + 0.3 * rng.normal(size=1000)
-    # A linear term, both signs of an object, and rounds that are solved less exactly.
-    solver = CoreSetSolver(epsilon=1e-2, search=search, cache_size=2.0)
-    machine = CoreVectorRegressor(Gaussian(0.5), tube=0.3, solver=solver, random_state=0)
-    machine.fit(X, y)
-    assert machine.n_core_ > 2 * engine.SMALL
-    assert len(differences) > 5
-    assert max(differences) < 1e-11
 
 
 @pytest.mark.parametrize("megabytes", [200.0, 0.05, 0.005])  # for all rows, for some, for none

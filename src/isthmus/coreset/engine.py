@@ -13,7 +13,6 @@ from isthmus.typing import Array, IntArray
 
 SAMPLE = 1000  # points in a pool, at least
 GROWTH, LARGEST_BATCH = 0.5, 256  # points that join at a time: a share of the core set, at most
-FEW = 64  # points of a core set that doubles: its rounds cost what their calls cost
 SMALL = 100  # points of a core set that is always solved exactly
 EXPECTED = 2000  # size of a core set for which columns should fit in memory, where none is given
 
@@ -48,12 +47,12 @@ def solve_core(
         machine's objective, and not only its ball, is accurate.
     search : "exact" has all points in the pool; "sample" as many as there is memory for columns;
         "auto" is exact where columns of all points fit.
-    batch_size : number of violating points that are added at a time; None doubles a small core set
-        and adds a share of a larger one, so that there are few rounds.
+    batch_size : number of violating points that are added at a time; None adds one at first and
+        then a share of the core set, so that there are few rounds.
     max_core : maximum size of the core set; where it is reached the solution names the gap.
     """
-    pool = _Pool(problem, _first_pool(problem, search, max_core, rng))
     core = _Core(problem, np.unique(start), epsilon, stop, tie=TIE if batch_size == 1 else 0.0)
+    pool = _Pool(problem, _first_pool(problem, search, max_core, rng))
     everything = len(pool.points) == len(problem)
     radii: list[float] = []
     if batch_size == 1 and everything and isinstance(problem, KernelProblem):
@@ -84,8 +83,7 @@ def solve_core(
         if max_core is not None:
             size = min(size, max_core - len(core.points))
         outside = np.flatnonzero(violations > core.wanted)
-        joining = _choose_joining(outside, violations, size, rng)
-        core.add(pool.points[joining], violations[joining])
+        core.add(_choose_joining(pool.points, outside, violations, size, rng))
     gap = max(float(everywhere.max(initial=0.0)), core.own_gap())
     shortfall = None
     if not satisfied:
@@ -117,21 +115,21 @@ def _next_pool(violations: Array, size: int, wanted: float, rng: np.random.Rando
 
 
 def _choose_joining(
-    outside: IntArray, violations: Array, size: int, rng: np.random.RandomState
+    points: IntArray, outside: IntArray, violations: Array, size: int, rng: np.random.RandomState
 ) -> IntArray:
-    """Which points join the core set: one is the worst, of several each is the worse of two.
+    """The points that join the core set: one is the worst, of several each is the worse of two.
 
     The worst points of all often have a wrong label. A core set without room for every point that
     counts would consist of them, and separate the classes worse than a random sample.
     """
     if 1 < size < len(outside) // 2:
         outside = outside[sample_rows(len(outside), 2 * size, rng, sort=False)]
-    return outside[np.argsort(-violations[outside], kind="stable")[:size]]
+    return points[outside[np.argsort(-violations[outside], kind="stable")[:size]]]
 
 
 def _batch(size: int) -> int:
     """Number of points that join a core set of the given size, where it is not set."""
-    return size if size < FEW else min(int(GROWTH * size), LARGEST_BATCH)
+    return max(1, min(int(GROWTH * size), LARGEST_BATCH))
 
 
 class _Pool:
@@ -157,7 +155,6 @@ class _Core:
         self._inside = np.zeros(len(problem), dtype=bool)
         self.alpha: Array = np.zeros(0)
         self._M: Array = np.empty((0, 0))
-        self.gradient: Array | None = None  # of the objective, where it is known
         self.add(points)
         self.alpha[:] = 1.0 / len(points)
         self.quadratic = float(self.alpha @ self.M @ self.alpha)
@@ -183,27 +180,24 @@ class _Core:
         """Violation up to which a point is accepted: the tolerance, but not below rounding."""
         return max(self.tolerance, 1e-14 * max(self._eta, 1.0))
 
-    def add(self, new: IntArray, violations: Array | None = None) -> None:
-        """Let points join, with weight zero; the matrix has room for more than there are.
-
-        What they violate now tells their part of the gradient, which need not be computed.
-        """
+    def add(self, new: IntArray) -> None:
+        """Let points join, with weight zero; the matrix has room for more than there are."""
         old, size = len(self.points), len(self.points) + len(new)
         if size > len(self._M):
-            wider = np.empty((max(size, 3 * len(self._M) // 2),) * 2)
+            wider = np.zeros((max(size, 3 * len(self._M) // 2),) * 2)
             wider[:old, :old] = self.M
             self._M = wider
+        corner = self.problem.gram(new, new)
+        corner.flat[:: len(new) + 1] += self.problem.shift(new)
+        self._M[old:size, old:size] = corner
+        if old:
+            side = self.problem.gram(self.points, new)
+            self._M[:old, old:size] = side
+            for rows in block_slices(old, 1, block_size=64):  # what is turned stays in the cache
+                self._M[old:size, rows] = side[rows].T
         self.points = np.concatenate([self.points, new])
-        rows = self.problem.gram(new, self.points)
-        rows.flat[old :: size + 1] += self.problem.shift(new)
-        self._M[old:size, :size] = rows
-        for block in block_slices(old, 1, block_size=64):  # what is turned stays in the cache
-            self._M[block, old:size] = rows[:, block].T
         self._inside[new] = True
         self.alpha = np.concatenate([self.alpha, np.zeros(len(new))])
-        if self.gradient is not None and violations is not None:
-            theirs = 2 * self.quadratic + self.linear - violations
-            self.gradient = np.concatenate([self.gradient, theirs])
 
     def solve(self, *, exactly: bool) -> None:
         """Solve the program of the core set, ten times as accurately as the whole.
@@ -215,17 +209,13 @@ class _Core:
         inner = 1e-3 * self.quadratic if np.isinf(self.tolerance) else 0.1 * self.tolerance
         self.exact = exactly or len(v) < SMALL or inner >= 0.1 * self._worst
         inner = inner if self.exact else 0.1 * self._worst
-        if self.exact or self.gradient is None:
-            # Afresh: what was carried along has gathered rounding errors.
-            self.gradient = 2 * (self.M @ self.alpha) + v
-        self.alpha, _ = minimize_from(
-            self._M, self.alpha, self.gradient, tol=max(inner, 1e-15), tie=self._tie
-        )
-        self._evaluate(self.M @ self.alpha if self.exact else (self.gradient - v) / 2)
+        self.alpha, _ = minimize_from(self._M, v, self.alpha, tol=max(inner, 1e-15), tie=self._tie)
+        self._evaluate()
 
-    def _evaluate(self, values: Array) -> None:
+    def _evaluate(self) -> None:
         """Both parts of the objective, its gradient, and the gap that may be left."""
         v = self.problem.v[self.points]
+        values = self.M @ self.alpha
         self.quadratic, self.linear = float(self.alpha @ values), float(v @ self.alpha)
         self.gradient = 2 * values + v
         epsilon = self._epsilon
@@ -260,12 +250,11 @@ class _Core:
         self.points, self.alpha, self._M = grown.points, grown.alpha.copy(), grown.M
         self._inside[self.points] = True
         self._grown = grown
-        self._evaluate(self.M @ self.alpha)
+        self._evaluate()
         return grown.radii[:-1]
 
     def own_gap(self) -> float:
         """What the points of the core set themselves leave to gain."""
-        assert self.gradient is not None  # a round has been solved
         return max(float(2 * self.quadratic + self.linear - self.gradient.min()), 0.0)
 
     def violations(self, pool: _Pool | None) -> Array:

@@ -1,7 +1,6 @@
 """The quadratic programs of the machines, as points with a Gram matrix and a linear term."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -37,8 +36,8 @@ class KernelProblem:
 
     def expansion(self, points: IntArray, weights: Array) -> tuple[IntArray, Array]:
         """A weighted sum of points as a sum over objects, each named once."""
-        n = self.columns.n
-        return _nonzero(np.bincount(points % n, weights * self.signs[points], n))
+        used, where = np.unique(points % self.columns.n, return_inverse=True)
+        return used, _sum_by_object(where, weights * self.signs[points])
 
     def values(self, points: IntArray, sums: Array, coefficients: Array) -> Array:
         """Inner products of points with the expansion, given its sums at their objects."""
@@ -96,8 +95,9 @@ class PairProblem:
 
     def expansion(self, points: IntArray, weights: Array) -> tuple[IntArray, Array]:
         """A weighted sum of points as a sum over objects, each named once."""
-        above, below, n = self.above[points], self.below[points], self.columns.n
-        return _nonzero(np.bincount(above, weights, n) - np.bincount(below, weights, n))
+        ends = self.objects_of(points)
+        used, where = np.unique(ends, return_inverse=True)
+        return used, _sum_by_object(where.ravel(), np.concatenate([weights, -weights]))
 
     def values(self, points: IntArray, sums: Array, coefficients: Array) -> Array:
         """Inner products of points with the expansion, given its sums at their objects."""
@@ -105,23 +105,12 @@ class PairProblem:
 
     def gram(self, rows: IntArray, columns: IntArray) -> Array:
         """Block of M: four kernels per pair of pairs, each object compared once."""
-        used_r, at_r = self._used(rows)
-        used_c, at_c = self._used(columns)
+        used_r, at_r = np.unique(self.objects_of(rows), return_inverse=True)
+        used_c, at_c = np.unique(self.objects_of(columns), return_inverse=True)
         K = self.columns.block(used_r, used_c)
-        half = K.take(at_r[0], axis=0)
-        half -= K.take(at_r[1], axis=0)
-        block = half.take(at_c[0], axis=1)
-        block -= half.take(at_c[1], axis=1)
-        return block
-
-    def _used(self, points: IntArray) -> tuple[IntArray, IntArray]:
-        """The objects that points are made of, in order, and where those of each point are."""
-        ends = self.objects_of(points)
-        place = np.zeros(self.columns.n, dtype=int)
-        place[ends] = 1
-        used = np.flatnonzero(place)
-        place[used] = np.arange(len(used))
-        return used, place[ends]
+        at_r, at_c = at_r.reshape(2, -1), at_c.reshape(2, -1)
+        half = K[at_r[0]] - K[at_r[1]]
+        return np.asarray(half[:, at_c[0]] - half[:, at_c[1]], dtype=float)
 
     def shift(self, rows: IntArray) -> Array:
         """1/C on the diagonal."""
@@ -140,7 +129,5 @@ class PairProblem:
         return k[self.above] + k[self.below] - 2 * cross + 1.0 / self.cost
 
 
-def _nonzero(weights: Any) -> tuple[IntArray, Array]:
-    """The objects with a weight, and their weights."""
-    used = np.flatnonzero(weights)
-    return used, np.asarray(weights[used], dtype=float)
+def _sum_by_object(where: IntArray, weights: Array) -> Array:
+    return np.asarray(np.bincount(where, weights), dtype=float)

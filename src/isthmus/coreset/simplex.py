@@ -52,7 +52,7 @@ def solve_simplex(
     M, v, alpha = _check_program(M, v, start)
     check_float(tol, "tol", "solve_simplex")
     check_int(max_iter, "max_iter", "solve_simplex", low=1)
-    return minimize_from(M, alpha, 2.0 * (M @ alpha) + v, tol=tol, max_iter=max_iter)
+    return minimize_from(M, v, alpha, tol=tol, max_iter=max_iter)
 
 
 def _check_program(M: Any, v: Any, start: Any) -> tuple[Array, Array, Array]:
@@ -83,26 +83,22 @@ def _check_program(M: Any, v: Any, start: Any) -> tuple[Array, Array, Array]:
 
 
 def minimize_from(
-    M: Array,
-    alpha: Array,
-    gradient: Array,
-    *,
-    tol: float,
-    max_iter: int = 1_000_000,
-    tie: float = 0.0,
+    M: Array, v: Array, alpha: Array, *, tol: float, max_iter: int = 1_000_000, tie: float = 0.0
 ) -> tuple[Array, float]:
     """As :func:`solve_simplex` from ``alpha`` on, with the first rows and columns of ``M``.
 
-    ``gradient`` is :math:`2M\\alpha+v`. ``tie`` is what counts as equal: with :data:`TIE` the path
-    of a small program does not depend on the units of its data.
+    ``tie`` is what counts as equal: with :data:`TIE` the path of a small program does not depend
+    on the units of its data.
 
-    ``alpha`` and ``gradient`` are changed in place. The matrix of a core set that grows has room
-    for more points and need not be copied.
+    ``alpha`` is changed in place. The matrix of a core set that grows has room for more points and
+    need not be copied.
     """
     from isthmus.coreset.simplex_loops import descend  # compiled on first use
 
+    n = len(alpha)
+    gradient = 2.0 * (M[:n, :n] @ alpha) + v
     # In parts of about half a second, so that an interrupt is answered between two.
-    part, gap = max(1, NUMBERS // len(alpha)), np.inf
+    part, gap = max(1, NUMBERS // n), np.inf
     while max_iter > 0:
         gap, done = descend(M, alpha, gradient, tol, min(part, max_iter), tie)
         if done < min(part, max_iter):

@@ -45,10 +45,9 @@ class CoreSetSolver(Piece):
         is satisfied all points are examined, and those closest to a violation become the next
         pool. "auto" is exact where the columns of all objects fit in memory.
     batch_size : int, None or "auto", default="auto"
-        Number of points that join at a time. None doubles a core set of fewer than 64 points and
-        adds half of a larger one, at most 256; of several points each is the worse of two drawn at
-        random. The published bound on the size of a core set holds for 1, which adds the worst
-        point.
+        Number of points that join at a time. None adds one at first and later half of the core
+        set, at most 256; of several points each is the worse of two drawn at random. The published
+        bound on the size of a core set holds for 1, which adds the worst point.
     max_core : int, None or "auto", default="auto"
         Maximum size of the core set; where it is reached a warning tells the gap. None is no limit.
     cache_size : float, default=200.0
