@@ -124,9 +124,9 @@ def _missing(kept: list[Record]) -> str:
     few = [record for record in kept if record.draws < record.draws_wanted]
     if not few:
         return "All stand on as many draws as were published."
-    left = _count_left(few)
+    left, names = _count_left(few), ", ".join(record.id for record in few)
     return (
-        f"{len(few)} experiments stand on fewer draws than were published: of their findings "
+        f"On fewer draws than were published: {names}. Of the findings there "
         f"{left[SETTLED]} are settled all the same, {left[OPEN]} are open and {left[TOO_FEW]} have "
         "too few draws to say."
     )
