@@ -27,8 +27,7 @@ def core_set():
         f"kernel columns of the {core} points that joined, 2nd flop and n exp each",
         {PRODUCT: 2.0 * n * core * d, EXP: float(n * core)},
         lambda: model.fit(X, y),
-        "the descent is a fifth; kernels, sums over all rows, 19 times, and the calls of the "
-        "rounds a sixth each; fresh memory a tenth",
+        "a quarter are sums over all rows, 19 times; kernels a third, the descent a fifth",
     )
 
 

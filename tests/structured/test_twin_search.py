@@ -15,18 +15,6 @@ from isthmus.structured.twin.search import search_outputs
 SIDES = TwinSides(Gaussian(1.0), Gaussian(0.7), 0.02, 0.05)
 
 
-@pytest.fixture
-def pairs(rng):
-    X = rng.uniform(-1, 1, size=(40, 2))
-    Y = np.column_stack([np.sin(2 * X[:, 0]), X[:, 1] ** 2, X.sum(axis=1)])
-    return X, Y
-
-
-@pytest.fixture
-def new(rng):
-    return rng.uniform(-1, 1, size=(6, 2))
-
-
 def fixed(**parameters):
     """A process with nothing left to choose."""
     settings = dict(zip(("x_kernel", "y_kernel", "alpha_x", "alpha_y"), SIDES, strict=True))
