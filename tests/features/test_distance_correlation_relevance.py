@@ -20,8 +20,11 @@ from isthmus.features.distance_correlation.relevance import (
     column_weights,
     spanning_rows,
 )
+from isthmus.features.distance_correlation.short import short_factor, short_left_out_errors
 from isthmus.kernels import Gaussian, Laplacian
 from isthmus.regression import KernelRidgeCV
+from isthmus.regression.ridge.left_out import left_out_errors
+from isthmus.regression.selection import Selection
 
 ALPHAS = [1e-3, 1e-2, 1e-1]
 
@@ -46,6 +49,38 @@ def test_judgement_is_the_error_of_refits_without_each_row(rng):
         errors.append(np.mean((y - left) ** 2))
     assert_allclose(found.error, min(errors))
     assert found.alpha == ALPHAS[int(np.argmin(errors))]
+
+
+@pytest.mark.parametrize("outputs", [1, 3])
+def test_a_short_factor_gives_the_errors_of_the_whole_matrix(rng, outputs):
+    X, Y = rng.normal(size=(300, 2)), rng.normal(size=(300, outputs))
+    Y[:, 0] += 3 + np.sin(2 * X[:, 0])
+    K = Gaussian(0.2)(X)
+    L, rows = short_factor(K, ALPHAS)
+    assert L.shape[1] < 150
+    assert_array_equal(np.sort(rows), np.arange(300))
+    assert_allclose(L @ L.T, K[np.ix_(rows, rows)], atol=1e-6 * ALPHAS[0])
+    short = short_left_out_errors(L, Y[rows], ALPHAS)
+    plain = list(left_out_errors(K, Y, ALPHAS, Selection(), fit_intercept=True))
+    assert_allclose(short, plain, rtol=1e-6)
+
+
+def test_no_short_factor_of_a_long_matrix_or_under_a_tiny_penalty(rng):
+    X = rng.normal(size=(60, 2))
+    assert short_factor(Gaussian(100.0)(X), ALPHAS) is None
+    assert short_factor(Gaussian(0.01)(X), ALPHAS) is not None
+    assert short_factor(Gaussian(0.01)(X), [1e-10, 1.0]) is None
+
+
+def test_judgements_by_short_factors_are_those_without(rng, monkeypatch):
+    X, y = planted(rng, 300)
+    scale = Scale(0.0, True, np.arange(12) < 2)
+    pairs = [Candidate(scale, kernel) for kernel in GAUSSIANS]
+    quick = list(judged(X, y[:, None], pairs, ALPHAS))
+    monkeypatch.setattr(candidates, "short_factor", lambda K, alphas: None)
+    slow = list(judged(X, y[:, None], pairs, ALPHAS))
+    assert [found.alpha for found in quick] == [found.alpha for found in slow]
+    assert_allclose([found.error for found in quick], [found.error for found in slow], rtol=1e-6)
 
 
 def test_stages_find_what_all_rows_find(rng, monkeypatch):

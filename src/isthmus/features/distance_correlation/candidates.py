@@ -1,11 +1,12 @@
 """Which columns and which kernel a regression takes: candidates judged on more and more rows."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from isthmus.features.distance_correlation.short import short_factor, short_left_out_errors
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.definiteness import checked_gram
 from isthmus.kernels.vectors.gaussian import Gaussian
@@ -35,6 +36,16 @@ class Scale(NamedTuple):
     def penalties(self, alphas: Sequence[float]) -> list[float]:
         """Those that are offered with it."""
         return [a for a in alphas if a >= LEAST_PENALTY * self.gated] or [max(alphas)]
+
+
+def scaled(X: Array, factors: Array) -> Array:
+    """The columns times their factors, without those whose factor is zero.
+
+    >>> scaled(np.array([[1.0, 2.0, 3.0]]), np.array([2.0, 0.0, 1.0]))
+    array([[2., 3.]])
+    """
+    kept = np.flatnonzero(factors)
+    return X * factors if len(kept) == len(factors) else X[:, kept] * factors[kept]
 
 
 class Candidate(NamedTuple):
@@ -85,13 +96,24 @@ def judged(
     for _, group in groupby(candidates, key=lambda candidate: id(candidate.scale)):
         same = list(group)
         scale = same[0].scale
-        Z, offered = X * scale.factors, scale.penalties(alphas)
+        Z, offered = scaled(X, scale.factors), scale.penalties(alphas)
         for candidate, kernel in zip(same, resolved([c.kernel for c in same], Z), strict=True):
             # One half of the matrix is read, after its means: halves may differ by rounding.
             K = np.asarray(checked_gram(kernel, Z, Z, exact=False), dtype=np.float64)
-            found = best(left_out_errors(K, Y, offered, Selection(), fit_intercept=True))
+            found = best(_errors(K, Y, offered, kernel))
             handicap = FLATTERED if scale.gated else 1.0
             yield Judged(found.error / handicap, candidate, found.value)
+
+
+def _errors(
+    K: Array, Y: Array, alphas: Sequence[float], kernel: Kernel
+) -> Iterable[tuple[float, float]]:
+    """Left-out errors and penalties, by a short factor of the matrix where there is one."""
+    short = short_factor(K, alphas) if type(kernel) is Gaussian else None  # proven positive
+    if short is None:
+        return left_out_errors(K, Y, alphas, Selection(), fit_intercept=True)
+    L, rows = short
+    return short_left_out_errors(L, Y[rows], alphas)
 
 
 def resolved(kernels: Sequence[Kernel], Z: Array) -> Iterator[Kernel]:

@@ -11,7 +11,13 @@ from isthmus.blocks.sampling import sample_rows
 from isthmus.dependence.distances import distance_correlation
 from isthmus.dependence.null import chi2_pvalue
 from isthmus.dependence.univariate import univariate_correlations
-from isthmus.features.distance_correlation.candidates import STAGES, Scale, choose, judged
+from isthmus.features.distance_correlation.candidates import (
+    STAGES,
+    Scale,
+    choose,
+    judged,
+    scaled,
+)
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.vectors.gaussian import Gaussian
 from isthmus.regression.ridge.estimator import DEFAULT_ALPHAS, KernelRidgeCV
@@ -84,7 +90,7 @@ class RelevanceRidge(MultiOutputMixin, RegressorMixin, Estimator):
         alphas = np.atleast_1d(self.alpha).tolist()
         found = choose(*few, self._scales(X[part], T[part]), kernels, alphas)
         scale = found.candidate.scale
-        Z = X * scale.factors
+        Z = scaled(X, scale.factors)
         kernel = found.candidate.kernel.resolve(Z)
         landmarks = self._landmarks(kernel, Z, part, found.alpha)
         if landmarks is None:
@@ -101,7 +107,7 @@ class RelevanceRidge(MultiOutputMixin, RegressorMixin, Estimator):
 
     def predict(self, X: Array) -> Array:
         """Return the outputs for ``X``."""
-        return np.asarray(self.model_.predict(X * self.scale_))
+        return np.asarray(self.model_.predict(scaled(X, self.scale_)))
 
     def settled(self) -> "RelevanceRidge":
         """An unfitted copy with power, kernel and penalty fixed to those chosen."""
