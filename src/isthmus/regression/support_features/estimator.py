@@ -269,19 +269,22 @@ class SupportFeatureMachine(ClassifierMixin, SelectorMixin, Estimator):
         """
         few, w, v = X[:, live], np.zeros(X.shape[1]), None
         intercept = bool(self.fit_intercept)
-        separated = margin(X, y, found.w, found.b) > 0
+        planes: list[tuple[Array, float]] = []
         exact: tuple[Array, float] | None = None
         for C in REFIT_COSTS:
             w[live], b, v = squared_hinge_plane(few, y, C * costs, fit_intercept=intercept, start=v)
             if margin(X, y, w, b) > 0:
                 return w, b
-            if not separated:
+            planes.append((w.copy(), b))
+            # Features that were found with slack hardly ever separate the classes: ask at once.
+            if exact is None and len(found.slack):
                 exact = separating_plane(few, y, fit_intercept=intercept)
                 if exact is None:  # nor will higher costs separate them
-                    return w, b
-                separated = True
+                    return planes[0]
         exact = exact or separating_plane(few, y, fit_intercept=intercept)
-        w[live], b = exact  # type: ignore[misc]
+        if exact is None:
+            return planes[0]
+        w[live], b = exact
         return w, b
 
     def decision_function(self, X: Any) -> Array:
