@@ -7,7 +7,7 @@ from scipy import linalg
 from scipy.linalg import lapack
 
 from isthmus.linalg.products import product
-from isthmus.typing import Array
+from isthmus.typing import Array, IntArray
 
 # Share of the smallest penalty that a factor may leave out, summed over all rows, and share of the
 # rows up to which the factor is the shorter way.
@@ -16,7 +16,7 @@ LEFT_OUT, LONGEST = 1e-6, 0.5
 LEAST_PENALTY = 1e-8
 
 
-def short_factor(K: Array, alphas: Sequence[float]) -> tuple[Array, Array] | None:
+def short_factor(K: Array, alphas: Sequence[float]) -> tuple[Array, IntArray] | None:
     r"""A factor L of some :math:`K\approx LL^\top`, and the rows of K that its rows belong to.
 
     A pivoted Cholesky decomposition; what it leaves out is positive, and has a trace of less than
