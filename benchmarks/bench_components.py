@@ -106,9 +106,8 @@ def minor(n):
     peer="sklearn PCA, all components at once",
     cases=(5_000, 20_000, 80_000),
     quick=(2000,),
-    goal="as fast at the same variance. A fifth are checks of rows and the rest a root of the "
-    "scatter, about a mean that is not known before; the peer takes one product of all rows and "
-    "subtracts what the mean adds",
+    goal="as fast at the same variance. Both take one product of all rows; a look at the largest "
+    "numbers is a pass more",
 )
 def minor_in_memory(n):
     X, least = _with_small_variances(n, 40)
@@ -141,12 +140,13 @@ def minor_online(n):
 
 @benchmark(
     "components-minor-columns",
-    work="the 3 directions of least variance of 5000 rows of this many columns, 20 passes",
+    work="the 3 directions of least variance of 5000 rows of this many columns; above 1024, 20 "
+    "passes row by row",
     peer="sklearn PCA, all components at once (exact, with a square matrix)",
     cases=(400, 1200),
     quick=(100,),
-    goal="faster where columns are many, at about the least variance; at 400 the one product of "
-    "matrices of the peer costs less than 20 passes row by row",
+    unit="columns",
+    goal="faster, and exact up to 1024 columns; at about the least variance beyond",
 )
 def minor_columns(d):
     X, least = _with_small_variances(5000, d)

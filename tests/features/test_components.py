@@ -12,6 +12,13 @@ from isthmus.features import CandidPCA, MinorComponents, Whitening
 from isthmus.features.components import minor
 from isthmus.features.components.loops import plain_minor_rows
 from isthmus.features.components.minor_loops import minor_rows
+from isthmus.features.components.roots import (
+    Level,
+    exact_root,
+    grown_level,
+    summed_root,
+    whiten_level,
+)
 
 
 def rows(rng, n=4000, variances=(5.0, 3.0, 1.5, 0.7, 0.2)):
@@ -190,3 +197,42 @@ def test_single_precision_stays(rng):
     online = MinorComponents(2, solver="online", random_state=0)
     for model in (Whitening(), CandidPCA(2), MinorComponents(2), online):
         assert model.fit_transform(X).dtype == np.float32
+
+
+@pytest.mark.parametrize("offset", [0.0, 0.5, 1e3, 1e9])
+@pytest.mark.parametrize("d", [3, 60])
+def test_a_root_of_sums_is_that_of_a_decomposition(rng, offset, d):
+    X = rng.normal(size=(4000, d)) * np.geomspace(1, 1e-2, d) + offset
+    shift = X[0].copy()
+    fast, slow = (
+        whiten_level(Level(shift, way(X, shift)), rcond=1e-12, standardize=False)
+        for way in (summed_root, exact_root)
+    )
+    assert_allclose(fast.mean, slow.mean, rtol=1e-12, atol=1e-13)
+    assert_allclose(fast.s, slow.s, rtol=1e-11)
+
+
+def test_no_squares_are_summed_where_they_cost_digits(rng):
+    X = rng.normal(size=(500, 4))
+    shift = X[0].copy()
+    assert summed_root(X[:8], shift) is None  # few rows
+    assert summed_root(X * [1, 1, 1, 0], shift * [1, 1, 1, 0]) is None  # a constant column
+    near = X @ np.diag([1, 1, 1, 1e-5]) @ np.linalg.qr(rng.normal(size=(4, 4)))[0]
+    assert summed_root(near, near[0].copy()) is None  # columns close to dependent
+    X[np.arange(500) % 8 > 0] += 1e6  # of which a sample tells nothing
+    assert summed_root(X, X[0].copy()) is None
+    level = grown_level(None, X)
+    assert_allclose(
+        whiten_level(level, rcond=1e-12, standardize=False).s,
+        np.linalg.svd(X - X.mean(axis=0), compute_uv=False) / np.sqrt(500),
+        rtol=1e-9,
+    )
+
+
+def test_rows_in_memory_have_exact_minor_components_of_many_columns(rng):
+    d = minor.MOST_COLUMNS + 10
+    X = rng.normal(size=(3 * d, d)) * np.linspace(0.5, 2, d)
+    model = MinorComponents(2).fit(X)
+    least = np.linalg.eigvalsh(np.cov(X.T, bias=True))[:2]
+    assert_allclose(model.explained_variance_, least, rtol=1e-10)
+    assert_allclose(model.transform(X).var(axis=0), least, rtol=1e-10)

@@ -8,17 +8,14 @@ from sklearn.utils import check_random_state
 
 from isthmus._deferred import Deferred
 from isthmus._parameters import Constraint, choice, integer, none, real, seed
-from isthmus.blocks.slices import block_slices
-from isthmus.features.components.roots import Level, extended_level, least_axes, map_level
+from isthmus.features.components.roots import Level, grown_level, least_axes
 from isthmus.features.components.streams import StreamComponents
 from isthmus.linalg.signs import fix_signs
-from isthmus.linalg.threads import threads_for
 from isthmus.typing import Array
 
-# Columns up to which a square matrix of them costs less than twenty passes row by row.
-MOST_COLUMNS = 256
-# Values in a block of rows, so that it stays in the cache.
-BLOCK_VALUES = 200_000
+# Columns up to which a square matrix of them is kept of a stream, whose blocks may have few rows,
+# and of rows in memory, where it costs less than twenty passes row by row.
+MOST_COLUMNS, MOST_IN_MEMORY = 256, 1024
 DEFERRED = ("mean_", "components_", "patterns_", "explained_variance_")
 
 
@@ -45,7 +42,8 @@ class MinorComponents(StreamComponents):
     solver : {"auto", "exact", "online"}, default="auto"
         "exact" keeps O(d²) numbers for d columns, needs one pass, and blocks give what all rows
         together give. "online" keeps O(J d), moves the directions row by row and is approximate.
-        "auto" is exact up to 256 columns.
+        "auto" is exact up to 256 columns, and in :meth:`fit` up to 1024 where rows are more than
+        twice as many.
     rate : float, default=0.01
         Of the online solver: :math:`\eta`, constant, because with rates that fall like 1/t the
         directions hardly converge. It is lower, half of the largest variance over the sum of all,
@@ -126,27 +124,28 @@ class MinorComponents(StreamComponents):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from the rows of ``X``, in one pass or several; return self."""
-        super().fit(X)
-        if self._pending is not None:
-            self._settle()
+        X = self._rows(X, reset=True)
+        n, d = X.shape
+        if not self._is_exact(d, MOST_IN_MEMORY if 2 * d < n else MOST_COLUMNS):
+            return self._move(X, None, self.max_iter)
+        self._add(X, None)
+        self._settle()
         return self
 
     def _learn(self, X: Array, state: Any, n_passes: int) -> Self:
         # A stream goes on as it began.
-        exact = self._is_exact(X.shape[1]) if state is None else isinstance(state, Level)
+        begins = state is None
+        exact = self._is_exact(X.shape[1], MOST_COLUMNS) if begins else isinstance(state, Level)
         return self._add(X, state) if exact else self._move(X, state, n_passes)
 
-    def _is_exact(self, d: int) -> bool:
-        return self.solver == "exact" or (self.solver == "auto" and d <= MOST_COLUMNS)
+    def _is_exact(self, d: int, most: int) -> bool:
+        return self.solver == "exact" or (self.solver == "auto" and d <= most)
 
     def _add(self, X: Array, level: Level | None) -> Self:
         """Add rows to the root of the scatter; the axes wait until somebody asks."""
         (n, d), first = X.shape, level is None
         k = self._count(d, "the number of columns")
-        size = max(4 * d, BLOCK_VALUES // d)
-        with threads_for(size * d**2):
-            for rows in block_slices(n, d, block_size=size):
-                level = map_level(X[rows]) if level is None else extended_level(level, X[rows])
+        level = grown_level(level, X)
         self.n_samples_seen_ = n if first else n + self.n_samples_seen_
         self._state, self.n_iter_, self._pending = level, 1, k
         for name in DEFERRED:

@@ -12,12 +12,16 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
+from isthmus.linalg.products import inner_products
 from isthmus.linalg.scratch import scratch
+from isthmus.linalg.threads import threads_for
 from isthmus.typing import Array
 
 # Inverse of the condition number, of columns scaled to unit length, above which a Cholesky factor
 # will do: its smallest singular value then keeps ten digits.
 WELL_CONDITIONED = 1e-3
+# Values in a block of rows, so that it stays in the cache, and rows that tell about where they lie.
+BLOCK_VALUES, SAMPLE = 100_000, 64
 
 
 class Level(NamedTuple):
@@ -39,6 +43,27 @@ def merge_levels(a: Level, b: Level) -> Level:
     # X - s_a = (X - s_b) + (s_b - s_a) 1, and the root's first column belongs to the ones.
     moved[:, 1:] += moved[:, :1] * (b.shift - a.shift)
     return Level(a.shift, triangle(np.vstack([a.root, moved])))
+
+
+def grown_level(past: Level | None, X: Array) -> Level:
+    """Of former rows, if there are any, and a table as long as it likes, without a copy of it."""
+    n, k = X.shape
+    size = _block_rows(k)
+    with threads_for(min(n, size) * k**2):
+        if past is None:
+            shift = X[0].copy()
+            found = summed_root(X, shift)
+            if found is not None:
+                return Level(shift, found)
+        for start in range(0, n, size):
+            rows = X[start : start + size]
+            past = map_level(rows) if past is None else extended_level(past, rows)
+    assert past is not None  # a table has a row
+    return past
+
+
+def _block_rows(k: int) -> int:
+    return max(4 * k, BLOCK_VALUES // k)
 
 
 class WhitenedLevel(NamedTuple):
@@ -80,10 +105,12 @@ def least_axes(level: Level, n_axes: int) -> tuple[Array, Array, Array]:
     weight = level.root[0, 0]  # ± the root of the number of rows
     S = level.root[1:, 1:] / abs(weight)
     mean = level.shift + level.root[0, 1:] / weight
-    if len(S) == S.shape[1] and linalg.lapack.dtrcon(S)[0] > WELL_CONDITIONED:
+    if len(S) == S.shape[1] and _may_be_squared(np.asfortranarray(S), float(np.sum(S * S))):
         # Squares cost no digits that count, and few axes of a symmetric matrix are found sooner.
-        variances, V = linalg.eigh(S.T @ S, subset_by_index=[0, n_axes - 1], check_finite=False)
-        return mean, variances, V.T
+        C = np.asfortranarray(inner_products(S))
+        variances, V, _, _, failed = linalg.lapack.dsyevr(C, range="I", iu=n_axes, overwrite_a=1)
+        if not failed:
+            return mean, variances[:n_axes], V.T
     _, s, Vt = linalg.svd(S, check_finite=False)
     variances = np.zeros(len(Vt))
     variances[: len(s)] = s**2
@@ -209,30 +236,79 @@ def _extended_by(
 
 
 def level_root(Phi: Array, shift: Array) -> Array:
-    n, k = Phi.shape
+    """The root of the moments of ``[1, Φ - shift]``."""
+    found = summed_root(Phi, shift)
+    return exact_root(Phi, shift) if found is None else found
+
+
+def exact_root(Phi: Array, shift: Array) -> Array:
+    """The same by QR decomposition, whatever the columns are."""
     rows = Phi - shift
     # About their mean, rows are orthogonal to the ones, and the root falls in two parts.
-    mean = np.ones(n) @ rows / n
+    mean = np.ones(len(rows)) @ rows / len(rows)
     rows -= mean
-    scatter = _cholesky_factor(rows) if n > 2 * k else None
-    if scatter is not None:
-        found = np.zeros((k + 1, k + 1))
-        found[0, 0] = np.sqrt(n)
-        found[1:, 1:] = scatter
-    else:
-        # A few rows are already a root, but the mean is read off the first row of a triangle.
-        found = triangle(np.column_stack([np.ones(n), rows]))
+    # A few rows are already a root, but the mean is read off the first row of a triangle.
+    found = triangle(np.column_stack([np.ones(len(rows)), rows]))
     found[:, 1:] += found[:, :1] * mean
     return found
 
 
-def _cholesky_factor(rows: Array) -> Array | None:
-    """The triangular root from inner products; None where squares would cost digits."""
-    return factor_of_products(linalg.blas.dsyrk(1.0, np.ascontiguousarray(rows).T))
+def summed_root(Phi: Array, shift: Array) -> Array | None:
+    """The same from inner products; None where rows are few or squares would cost digits.
+
+    Products are taken about the mean of some rows, so that what the mean of all adds to them is
+    small; rows that lie about the origin already are read as they are.
+    """
+    n, k = Phi.shape
+    if n <= 2 * k:
+        return None
+    # Differences first: a constant column is exactly zero, and its center that constant.
+    some = Phi[:: -(-n // SAMPLE)] - shift
+    mean = np.ones(len(some)) @ some / len(some)
+    variance = np.einsum("ij,ij->j", some, some) / len(some) - mean**2
+    center = shift + mean
+    if np.all(center**2 <= variance) and _is_plain(Phi):
+        center = np.zeros(k)
+    S, total = _sums_about(center, Phi)
+    off = total / n
+    # Beyond a standard deviation, what is subtracted would cost more than a bit.
+    if np.any(n * off**2 > S.diagonal() / 2):
+        return None
+    scatter = factor_of_products(S - off[:, None] * total)
+    if scatter is None:
+        return None
+    found = np.zeros((k + 1, k + 1))
+    found[0, 0] = np.sqrt(n)
+    # The center is rounded, far from the origin by more than differences may be.
+    found[0, 1:] = found[0, 0] * ((center - shift) + off)
+    found[1:, 1:] = scatter
+    return found
+
+
+def _sums_about(center: Array, Phi: Array) -> tuple[Array, Array]:
+    """Upper half of the products, and sums, of rows about a center, block by block."""
+    n, k = Phi.shape
+    S, total = np.zeros((k, k), order="F"), np.zeros(k)
+    size, moved = _block_rows(k), bool(np.any(center))
+    with scratch(min(size, n) if moved else 0, k) as room:
+        for start in range(0, n, size):
+            rows = Phi[start : start + size]
+            if moved:
+                rows = np.subtract(rows, center, out=room[: len(rows)])
+            total += np.ones(len(rows)) @ rows
+            S = linalg.blas.dsyrk(1.0, rows.T, beta=1.0, c=S, overwrite_c=1)
+    return S, total
+
+
+def _is_plain(rows: Array) -> bool:
+    return rows.dtype == np.float64 and rows.flags.c_contiguous
 
 
 def factor_of_products(S: Array) -> Array | None:
-    """The same of the inner products themselves, whose upper triangle is overwritten."""
+    """The triangular root of inner products, whose upper triangle is overwritten.
+
+    None where squares would cost digits.
+    """
     R, failed = linalg.lapack.dpotrf(S, lower=0, clean=1, overwrite_a=1)
     return np.asarray(R) if not failed and _is_well_conditioned(R) else None
 
@@ -240,10 +316,17 @@ def factor_of_products(S: Array) -> Array | None:
 def _is_well_conditioned(R: Array) -> bool:
     """Whether the columns behind a triangular root are far from dependent, whatever their units."""
     lengths = np.sqrt(np.einsum("ij,ij->j", R, R))
-    if not np.all(lengths):
-        return False
-    inverse_condition, _ = linalg.lapack.dtrcon(np.divide(R, lengths, order="F"))
-    return bool(inverse_condition > WELL_CONDITIONED)
+    return bool(np.all(lengths)) and _may_be_squared(np.divide(R, lengths, order="F"), len(lengths))
+
+
+def _may_be_squared(F: Array, trace: float) -> bool:
+    r"""Whether the condition number of a triangular root is small enough for its square.
+
+    The largest eigenvalue of :math:`S=R^\top R` is at most the trace, the smallest at least
+    :math:`1/\|S^{-1}\|_1`: of many columns, this is far closer than norms of the root.
+    """
+    inverse_condition, _ = linalg.lapack.dpocon(F, trace)
+    return bool(inverse_condition > WELL_CONDITIONED**2)
 
 
 def triangle(rows: Array) -> Array:
