@@ -30,6 +30,8 @@ from isthmus.manifold.ukr.tubes import fit_tubes, with_width
 from isthmus.smoothers import density_kernel
 from isthmus.smoothers import pairs as near_lists
 from isthmus.smoothers.local_polynomial import LocalSmoother, smooth
+from isthmus.smoothers.loops import polynomial_weights
+from isthmus.smoothers.point_loops import fill_jets, terms_of
 
 DEGREES = [(0, True), (1, True), (2, False), (2, True)]
 
@@ -279,11 +281,13 @@ def test_points_out_of_reach_of_all_centres_have_slopes_of_no_size():
 
 @pytest.mark.parametrize("gaps", [False, True])
 @pytest.mark.parametrize("d", [3, 10, 20])
+@pytest.mark.parametrize(("degree", "cross"), DEGREES)
 @pytest.mark.parametrize("q", [1, 2, 3])
-def test_compiled_search_ends_where_the_batch_does(q, d, gaps, rng, monkeypatch):
+def test_compiled_search_ends_where_the_batch_does(q, degree, cross, d, gaps, rng, monkeypatch):
     X = rng.uniform(size=(FEW_CENTRES, q)) * np.array([5.0, 2.0, 1.0])[:q]
     Y = np.sin(X @ rng.normal(size=(q, d)))
-    found = map_of_rows(X, X, Y, LocalSmoother(density_kernel("quartic")))
+    smoother = LocalSmoother(density_kernel("quartic"), degree, cross, 1e-3, 1e-3)
+    found = map_of_rows(X, X, Y, smoother)
     targets = Y[:60] + 0.3 * rng.normal(size=(60, d))
     start = X[:60].copy()
     start[-1] = 1e3  # that no centre reaches
@@ -294,15 +298,32 @@ def test_compiled_search_ends_where_the_batch_does(q, d, gaps, rng, monkeypatch)
     monkeypatch.setattr(KernelMap, "search_rows", lambda *args: None)
     slow = search_from(found, *settings)
     assert_allclose(fast.x, slow.x, atol=1e-6)
-    assert_allclose(fast.error, slow.error, rtol=1e-8, atol=1e-12)
+    assert_allclose(fast.error, slow.error, rtol=1e-6, atol=1e-12)  # the search: 1e-7
     assert np.array_equal(fast.converged, slow.converged)
+
+
+@pytest.mark.parametrize(("degree", "cross"), DEGREES)
+@pytest.mark.parametrize("q", [1, 2, 3])
+def test_weights_of_one_point_are_those_of_many(q, degree, cross, rng):
+    n, shape = 30, (degree, cross, 1e-3, 0.0 if degree == 0 else 1e-2, False)
+    X, place = rng.uniform(size=(n, q)), np.full((1, q), 0.4)
+    near = np.flatnonzero(rng.uniform(size=n) < 0.6).astype(np.int32)
+    m = len(near)
+    K, H, lists = rng.uniform(size=m), rng.uniform(size=m), np.full((4, n + 8), np.nan)
+    lists[1, :m], lists[2, :m], slopes = K, H, np.empty((q, n + 8))
+    smoother = LocalSmoother(density_kernel("quartic"), *shape)
+    fill_jets(m, near, place, X, tuple(terms_of(smoother, q, n)), lists, slopes)
+    b, expected = np.empty(m), np.empty((q, m))
+    polynomial_weights(np.array([0, m], np.int32), near, K, H, place, X, shape, b, expected)
+    assert_allclose(lists[3, :m], b, rtol=1e-9, atol=1e-12)
+    assert_allclose(slopes[:, :m], expected, rtol=1e-9, atol=1e-10)
 
 
 @pytest.mark.parametrize("kernel", ["epanechnikov", "triweight"])
 def test_compiled_search_knows_every_power(kernel, rng):
     X = 2 * rng.uniform(size=(FEW_CENTRES, 2))
     Y = np.c_[X, X[:, :1] ** 2]
-    found = map_of_rows(X, X, Y, LocalSmoother(density_kernel(kernel)))
+    found = map_of_rows(X, X, Y, LocalSmoother(density_kernel(kernel), 1, True, 1e-3))
     ends = found.search_rows(found.images, None, X + 0.05, WHOLE_ROWS)
     assert_allclose(
         found.evaluate(ends.x).values[ends.converged], found.images[ends.converged], atol=1e-2
@@ -313,6 +334,5 @@ def test_batch_searches_where_there_is_little_to_do_or_everything_is_near(rng):
     X, Y = rng.normal(size=(FEW_CENTRES, 2)), rng.normal(size=(FEW_CENTRES, 3))
     few = map_of_rows(X[1:], X[1:], Y[1:], LocalSmoother(density_kernel("quartic")))
     everything = map_of_rows(X, X, Y, LocalSmoother(density_kernel("gaussian")))
-    lines = map_of_rows(X, X, Y, LocalSmoother(density_kernel("quartic"), 1))
-    for found in (few, everything, lines):
+    for found in (few, everything):
         assert found.search_rows(Y, None, X, WHOLE_ROWS) is None

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from isthmus.blocks.slices import block_slices
+from isthmus.linalg.threads import rest_in_threads
 from isthmus.manifold.projection import Search
 from isthmus.optimize.levenberg_marquardt import DAMPING, LARGEST_DAMPING, LeastSquaresRows
 from isthmus.smoothers.density_kernels import truncated_power
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 
 # Rows are searched among fewer centres without compiled loops, which a first call would wait for.
 FEW_CENTRES = 128
+# Rows that a thread takes at a time.
+SHARED_ROWS = 128
 
 
 def near_ends(
@@ -25,14 +29,15 @@ def near_ends(
     """The ends from one start for each row, as ``least_squares_rows`` finds them.
 
     None for kernels that reach every centre, where products over all pairs of many rows are
-    faster; for local polynomials, whose loop takes longer to compile than it saves; and for
-    little work.
+    faster, and for little work. Many rows are shared among threads; each is searched alone, so
+    that its end does not depend on how many there are.
     """
     smoother, Xc = latent_map.smoother, np.ascontiguousarray(latent_map.centres)
     power, n, q = truncated_power(smoother.kernel), *Xc.shape
-    if n < FEW_CENTRES or not power or not smoother.plain_means or not latent_map.floor > 0:
+    if n < FEW_CENTRES or not power or smoother.adaptive or not latent_map.floor > 0:
         return None
-    from isthmus.manifold.ukr.search_loops import ENDED, search_means
+    from isthmus.manifold.ukr.search_loops import ENDED, search_near
+    from isthmus.smoothers.point_loops import terms_of
 
     w = np.ones((1, targets.shape[1])) if weights is None else np.atleast_2d(weights)
     known = targets if weights is None else np.where(w > 0, targets, 0.0)
@@ -41,31 +46,29 @@ def near_ends(
     floors = limits.eps * np.einsum("nd,nd->n", w * known, known) + limits.tiny
     x, error, state = np.array(start, order="C"), np.empty(len(start)), np.empty(len(start), int)
     outputs = _padded(latent_map.outputs)
-    n_iter = search_means(
-        x,
-        _padded(known),
-        _padded(w),
-        floors,
-        tuple(cells_of(Xc, smoother.kernel.support)),
-        Xc,
-        outputs,
-        power,
-        latent_map.floor,
-        (float(search.max_iter), float(search.tol), DAMPING, LARGEST_DAMPING),
-        _room(n, q, outputs.shape[1]),
-        error,
-        state,
-    )
+    known, w = _padded(known), _padded(w)
+    cells, steps = tuple(cells_of(Xc, smoother.kernel.support)), []
+    settings = float(search.max_iter), float(search.tol), DAMPING, LARGEST_DAMPING
+
+    def search_some(some: slice) -> None:
+        rows = x[some], known[some], w[some] if len(w) > 1 else w, floors[some]
+        the_map = cells, Xc, outputs, power, latent_map.floor
+        room = _room(n, q, outputs.shape[1]), tuple(terms_of(smoother, q, n))
+        steps.append(search_near(*rows, *the_map, settings, *room, error[some], state[some]))
+
+    rest_in_threads(search_some, list(block_slices(len(x), 1, block_size=SHARED_ROWS)))
     alone = np.flatnonzero(error < 0)
     if len(alone):  # the map has no slope where no centre reaches: they stay at their start
-        residual = latent_map.evaluate(x[alone]).values - known[alone]
+        residual = _padded(latent_map.evaluate(x[alone]).values) - known[alone]
         error[alone] = np.sum(np.broadcast_to(w, known.shape)[alone] * residual**2, axis=1)
-    return LeastSquaresRows(x, error, int(n_iter), state != ENDED)
+    return LeastSquaresRows(x, error, int(max(steps, default=0)), state != ENDED)
 
 
 def _room(n: int, q: int, d: int) -> tuple[Any, ...]:
     """Room for lists of near centres, for jets, and for what is known of a row."""
-    lists, slopes, jets = np.empty((4, n)), np.empty((q, n)), np.empty((q + 1, d))
+    from isthmus.linalg.lanes import LANES
+
+    lists, slopes, jets = np.empty((4, n + LANES)), np.empty((q, n + LANES)), np.empty((q + 1, d))
     systems, places = np.empty((3, q + 1, q + 1)), np.empty((3, 1, q))
     return np.empty(n, np.int32), lists, slopes, jets, systems, places, np.empty(4)
 

@@ -11,6 +11,7 @@ import numpy as np
 from isthmus._compiled import njit
 from isthmus.linalg.lanes import LANES, load, load_row, more_products, products, spread, total
 from isthmus.smoothers.pair_loops import list_point
+from isthmus.smoothers.point_loops import SLOPE, SQUARED, VALUE, WEIGHT, fill_jets
 from isthmus.smoothers.wide_loops import row_sums_of
 
 TINY = np.finfo(np.float64).tiny
@@ -24,33 +25,18 @@ def _near(trial, cells, power, indices, lists):
     """Number of the centres near a place, with weights and slopes, and the sum of the weights."""
     lines, order, starts, axes, low, scale, shape, reach, support = cells
     count = list_point(
-        0, trial, lines, order, starts, axes, low, scale, shape, reach, support, indices, lists[0],
-        np.uint64(0),
+        0, trial, lines, order, starts, axes, low, scale, shape, reach, support, indices,
+        lists[SQUARED], np.uint64(0),
     )  # fmt: skip
     mass = 0.0
     for p in range(count):
-        rest = 1.0 - lists[0, p]
+        rest = 1.0 - lists[SQUARED, p]
         lower = 1.0
         for _ in range(power - 1):
             lower *= rest
-        lists[1, p], lists[2, p] = lower * rest, 2.0 * power * lower
+        lists[VALUE, p], lists[SLOPE, p] = lower * rest, 2.0 * power * lower
         mass += lower * rest
     return count, mass
-
-
-@njit(nogil=True)
-def _mean_weights(count, indices, mass, place, Xc, lists, slopes):
-    """Fill in the weights of means, and their derivatives by the place."""
-    for p in range(count):
-        lists[3, p] = lists[1, p] / mass
-    for m in range(place.shape[1]):
-        total_slope = 0.0
-        for p in range(count):
-            slope = lists[2, p] * (Xc[np.uint64(indices[p]), m] - place[0, m]) / mass
-            slopes[m, p] = slope
-            total_slope += slope
-        for p in range(count):
-            slopes[m, p] -= total_slope * lists[3, p]
 
 
 @njit(nogil=True)
@@ -136,8 +122,10 @@ def _move(systems, places, book):
 
 
 @njit(nogil=True)
-def search_means(x, targets, w, floors, cells, Xc, Y, power, least, settings, room, error, state):
-    """Move each row of ``x`` to where the weighted mean comes nearest to its target.
+def search_near(
+    x, targets, w, floors, cells, Xc, Y, power, least, settings, room, terms, error, state
+):
+    """Move each row of ``x`` to where the local polynomial comes nearest to its target.
 
     ``w`` has a row of weights for each target, or one for all. Errors below ``floors`` are as good
     as none; places with a mean weight of all centres below ``least`` are not feasible.
@@ -156,9 +144,9 @@ def search_means(x, targets, w, floors, cells, Xc, Y, power, least, settings, ro
             first = book[N_STEPS] == 0.0
             feasible = mass > 0.0 and (first or mass / len(Xc) >= least)
             if feasible:
-                _mean_weights(count, indices, mass, trial, Xc, lists, slopes)
+                fill_jets(np.int64(count), indices, trial, Xc, terms, lists, slopes)
                 _fill_system(
-                    count, indices, lists[3], slopes, Y, targets[i], weights, jets, systems[0]
+                    count, indices, lists[WEIGHT], slopes, Y, targets[i], weights, jets, systems[0]
                 )
             elif first:
                 systems[1, q, q] = ALONE
