@@ -7,6 +7,8 @@ from scipy.optimize import minimize, nnls
 from scipy.sparse import csr_array
 
 from isthmus.sparse.factorization.drivers import Factors, optimality
+from isthmus.sparse.factorization.masked import Masked, is_full_enough
+from isthmus.sparse.factorization.observed import N_SWEEPS, Observed
 from isthmus.sparse.factorization.options import BETAS
 from isthmus.sparse.factorization.penalties import Penalty
 from isthmus.sparse.factorization.tables import FactorizationTable
@@ -20,7 +22,7 @@ KINDS = ("euclidean", "kullback-leibler", "itakura-saito")
 def problem(X, kind, penalties=FREE, *, missing="nan", solver="hals"):
     table = FactorizationTable.of(X, missing, "test")
     if kind == "euclidean":
-        return table.quadratic(solver, penalties)
+        return table.quadratic(solver, penalties, 3)
     return table.divergence(BETAS[kind], penalties, "test")
 
 
@@ -109,7 +111,37 @@ def test_unstored_entries_are_unknown_like_nan(rng, kind):
     by_nan, by_store = problem(X, kind), problem(table, kind, missing="unstored")
     assert by_store.loss(factors) == pytest.approx(by_nan.loss(factors), rel=1e-12)
     for side in (0, 1):
-        assert_allclose(by_store.improve(side, factors)[0], by_nan.improve(side, factors)[0])
+        assert_allclose(by_store.gradient(side, factors)[0], by_nan.gradient(side, factors)[0])
+        if kind != "euclidean":
+            assert_allclose(by_store.improve(side, factors)[0], by_nan.improve(side, factors)[0])
+
+
+@pytest.mark.parametrize("penalties", [FREE, PENALTIES, PARK])
+def test_products_with_the_mask_do_what_the_loop_over_known_entries_does(rng, penalties):
+    X, factors = data(rng, n=21, gaps=0.5)
+    X[3], X[:, 5] = np.nan, np.nan  # a row and a column of which nothing is known
+    table = FactorizationTable.of(X, "nan", "test")
+    fast = Masked.of(table.values, table.mask, penalties)
+    slow = Observed.of(table.known_entries(), penalties)
+    assert fast.loss(factors) == pytest.approx(slow.loss(factors), rel=1e-12)
+    assert_allclose(fast.solve(factors.V), slow.solve(factors.V), atol=1e-10)
+    for side in (0, 1):
+        ours, loss = fast.sweep(side, factors, N_SWEEPS, 0.0)
+        theirs, its_loss = slow.improve(side, factors)
+        assert_allclose(ours, theirs, atol=1e-12)
+        assert loss == pytest.approx(its_loss, rel=1e-11)
+        assert fast.improve(side, factors)[1] <= loss * (1 + 1e-12)
+        for one, other in zip(
+            fast.gradient(side, factors), slow.gradient(side, factors), strict=True
+        ):
+            assert_allclose(one, other, atol=1e-12)
+
+
+def test_the_mask_is_taken_where_it_is_full_and_components_are_few():
+    assert is_full_enough((200, 60), 8400, 5)
+    assert not is_full_enough((200, 60), 600, 5)  # loops over few entries are faster
+    assert not is_full_enough((200, 60), 12_000, 50)  # pairs of components are more than columns
+    assert not is_full_enough((1, 60), 60, 5)
 
 
 def test_a_complete_table_through_the_loop_over_known_entries_is_the_same(rng):

@@ -31,7 +31,6 @@ from isthmus.sparse.factorization.drivers import Course, Factors
 from isthmus.sparse.factorization.gaps import choose_by_gaps, end_of_stages
 from isthmus.sparse.factorization.hoyer import HoyerSparseness
 from isthmus.sparse.factorization.in_blocks import PassCourse, check_foldable, fit_in_passes
-from isthmus.sparse.factorization.observed import Observed
 from isthmus.sparse.factorization.options import (
     DIVERGENCES,
     SOLVERS,
@@ -40,14 +39,14 @@ from isthmus.sparse.factorization.options import (
     check_sparsity,
     choose_penalties,
     choose_solver,
+    n_components_of,
     starts,
     strength_of_codes,
     takes_gaps,
 )
 from isthmus.sparse.factorization.penalties import ParkSparsity, Penalty
-from isthmus.sparse.factorization.quadratic import Quadratic
 from isthmus.sparse.factorization.solving import descend
-from isthmus.sparse.factorization.tables import FactorizationTable
+from isthmus.sparse.factorization.tables import FactorizationTable, Problem
 from isthmus.typing import Array
 
 A_PAIR = condition(
@@ -332,8 +331,9 @@ class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     def _problem(
         self, table: FactorizationTable, solver: str, penalties: tuple[Penalty, Penalty]
-    ) -> Quadratic | Observed | Divergence:
-        return table.problem(beta_of(self), solver, penalties, type(self).__name__)
+    ) -> Problem:
+        k = n_components_of(self, table.values.shape)
+        return table.problem(beta_of(self), solver, penalties, type(self).__name__, k)
 
     def _keep(
         self, problem: Any, course: Course, penalties: Any, sparsity: Any, dtype: Any

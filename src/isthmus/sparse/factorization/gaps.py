@@ -34,7 +34,8 @@ HIDDEN_SHARE, ENOUGH_HIDDEN, MAX_ROUNDS = 0.1, 1000, 5
 PATIENCE = 3
 # The choice is made on so many rows, and more where a column would have fewer entries than 50.
 MAX_ROWS, MIN_PER_COLUMN = 300, 50
-# A stage of a path: the next one starts from there.
+# A stage of a path: the next one starts from there. Five steps would save a fifth of the time, but
+# with 70 % of `nmf-gaps` missing the error on hidden entries rose from 0.46 to 0.51.
 STAGE_STEPS, STAGE_TOL = 10, 1e-3
 
 Penalties = tuple[Penalty, Penalty]
@@ -133,7 +134,8 @@ def _hidden_losses(
 ) -> tuple[np.ndarray, list[Factors]]:
     """Losses of the hidden entries along the path, infinite after its end, and the factors."""
     name, beta, free = type(owner).__name__, beta_of(owner), (Penalty(), Penalty())
-    problem, judge = (part.problem(beta, solver, free, name) for part in (kept, hidden))
+    k = n_components_of(owner, kept.values.shape)
+    problem, judge = (part.problem(beta, solver, free, name, k) for part in (kept, hidden))
     path = [penalties for _, penalties in _stages(owner, kept, list(SHARES))]
     losses = np.full(len(SHARES), np.inf)
     reached: list[Factors] = []

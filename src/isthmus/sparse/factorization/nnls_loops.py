@@ -223,3 +223,19 @@ def solve_observed_rows(W, V, indptr, indices, data, l1, l2, squared_l1):
         for j in range(k):
             passive[j] = W[i, j] > 0.0
         _solve_row(G, b, W[i], passive, wrong, L, index, work, -1)
+
+
+@njit(nogil=True)
+def solve_rows_apart(W, B, G):
+    """Like :func:`solve_rows`, row i with column i of ``B`` and of the packed triangles ``G``."""
+    n, k = W.shape
+    passive, wrong, L, index, work = _workspace(k)
+    matrix = np.empty((k, k))
+    b = np.empty(k)
+    for i in range(n):
+        for j in range(k):
+            b[j] = B[j, i]
+            passive[j] = W[i, j] > 0.0
+            for m in range(j + 1):
+                matrix[j, m] = matrix[m, j] = G[j * (j + 1) // 2 + m, i]
+        _solve_row(matrix, b, W[i], passive, wrong, L, index, work, -1)

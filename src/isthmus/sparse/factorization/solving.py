@@ -21,6 +21,7 @@ from isthmus.sparse.factorization.hoyer_solver import (
     published_descent,
     sparse_descent,
 )
+from isthmus.sparse.factorization.masked import Masked
 from isthmus.sparse.factorization.observed import Observed
 from isthmus.sparse.factorization.precision import descend_in_two_precisions
 from isthmus.sparse.factorization.quadratic import Quadratic
@@ -83,7 +84,7 @@ def descend(
         course: Course = descent(OneSided(problem, held), start, **settings)
         return course
     course = _descend_freely(problem, start, descent, **settings)
-    if not (isinstance(problem, Quadratic | Observed) and any(problem.penalties)):
+    if not (isinstance(problem, Quadratic | Observed | Masked) and any(problem.penalties)):
         return course
     nothing = Factors(*map(np.zeros_like, start))
     ceiling = problem.loss(nothing)

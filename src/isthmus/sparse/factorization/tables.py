@@ -7,11 +7,13 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from isthmus.sparse.factorization.divergence import Divergence
+from isthmus.sparse.factorization.masked import Masked, is_full_enough
 from isthmus.sparse.factorization.observed import Observed
 from isthmus.sparse.factorization.penalties import Penalty
 from isthmus.sparse.factorization.quadratic import Quadratic
 
 Penalties = tuple[Penalty, Penalty]
+Problem = Quadratic | Observed | Masked | Divergence
 
 
 @dataclass(frozen=True)
@@ -123,17 +125,22 @@ class FactorizationTable:
         return csr_array(parts, shape=self.values.shape)
 
     def problem(
-        self, beta: float, solver: str, penalties: Penalties, owner: str
-    ) -> Quadratic | Observed | Divergence:
+        self, beta: float, solver: str, penalties: Penalties, owner: str, n_components: int
+    ) -> Problem:
         """The loss of a divergence, given by its number."""
         if beta == 2:
-            return self.quadratic(solver, penalties)
+            return self.quadratic(solver, penalties, n_components)
         return self.divergence(beta, penalties, owner)
 
-    def quadratic(self, solver: str, penalties: Penalties) -> Quadratic | Observed:
-        """The Euclidean loss."""
+    def quadratic(
+        self, solver: str, penalties: Penalties, n_components: int
+    ) -> Quadratic | Observed | Masked:
+        """The Euclidean loss, in the form that is fastest for so many components."""
         if self.mask is None:
             return Quadratic.of(self.values, solver, penalties)
+        is_array = not issparse(self.values)
+        if is_array and is_full_enough(self.values.shape, self.n_known, n_components):
+            return Masked.of(self.values, self.mask, penalties)
         return Observed.of(self.known_entries(), penalties)
 
     def divergence(self, beta: float, penalties: Penalties, owner: str) -> Divergence:
