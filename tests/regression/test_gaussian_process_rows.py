@@ -12,7 +12,12 @@ from isthmus.kernels import (
     Spectrum,
 )
 from isthmus.regression import Committee, GaussianProcess, Inducing
-from isthmus.regression.gaussian_process.inducing import spread_pivots
+from isthmus.regression.gaussian_process.inducing import (
+    RowsInMemory,
+    inducing_score,
+    spread_pivots,
+)
+from isthmus.regression.gaussian_process.search import ProcessParameters
 from tests.regression.test_gaussian_process import fixed, waves
 
 # More rows --------------------------------------------------------------------------------
@@ -152,6 +157,18 @@ def test_inducing_objects_are_learned_with_strings():
     model.fit(words, np.arange(6.0))
     assert len(model.objects_) == 3
     assert set(model.objects_) < set(words)
+
+
+@pytest.mark.parametrize("bound", [True, False])
+def test_kernel_values_kept_for_the_slopes_are_those_computed_again(bound, rng, monkeypatch):
+    X, y = waves(rng)
+    found = ProcessParameters(Gaussian(0.5), 0.1, np.array([1.5]))
+    rows = RowsInMemory(X, y[:, None])
+    kept = inducing_score(found, rows, X[::4], bound=bound)
+    monkeypatch.setattr(RowsInMemory, "in_one_block", lambda *_: False)
+    again = inducing_score(found, rows, X[::4], bound=bound)
+    for ours, theirs in zip(kept, again, strict=True):
+        assert_allclose(ours, theirs, rtol=1e-12)
 
 
 def test_spread_out_takes_no_object_twice(rng):

@@ -98,9 +98,23 @@ class RowsInMemory:
     ) -> Any:
         found = (
             map_block(take(self.X, rows), self.Y[rows], state=state)
-            for rows in block_slices(len(self.Y), 4 * len(state.L))
+            for rows in self._blocks(len(state.L))
         )
         return reduce(merge, found)
+
+    def in_one_block(self, m: int) -> bool:
+        """Whether kernel values of all rows with ``m`` objects may be kept."""
+        return len(self._blocks(m)) == 1
+
+    def _blocks(self, m: int) -> list[slice]:
+        return list(block_slices(len(self.Y), 4 * m))
+
+
+class BlockValues(NamedTuple):
+    """Kernel values of a block of rows."""
+
+    K: Array  # K_nm
+    V: Array  # L⁻¹K_mn
 
 
 class Inducers(NamedTuple):
@@ -109,11 +123,19 @@ class Inducers(NamedTuple):
     kernel: Kernel
     Z: Objects
     L: Array
+    values: BlockValues | None = None  # of the only block, where they are known
+
+    def of(self, X: Objects) -> BlockValues:
+        """Kernel values of a block of rows."""
+        if self.values is not None:
+            return self.values
+        K = self.kernel.gram(X, self.Z)
+        return BlockValues(K, _whiten(self.L, K))
 
 
 def block_sums(X: Objects, Y: Array, *, state: Inducers) -> InducingSums:
     """The sums over one block of rows."""
-    V = _whiten(state.L, state.kernel.gram(X, state.Z))
+    V = state.of(X).V
     trace = float(np.sum(state.kernel.diag(X)))
     squares = np.einsum("ij,ij->j", Y, Y)
     return InducingSums(inner_products(V.T), product(V, Y), squares, trace, len(Y))
@@ -162,9 +184,7 @@ def _missing(sums: InducingSums) -> float:
 class Slopes(NamedTuple):
     """What the derivatives of one block are computed with."""
 
-    kernel: Kernel
-    Z: Objects
-    L: Array
+    inducers: Inducers
     u: Array
     Ta: Array
     right: Array
@@ -172,18 +192,22 @@ class Slopes(NamedTuple):
     s2: Array
     bound: bool
 
+    @property
+    def L(self) -> Array:
+        """The factor of the inducing objects."""
+        return self.inducers.L
+
 
 def block_slopes(X: Objects, Y: Array, *, state: Slopes) -> tuple[Array, Array]:
     """Derivatives by the kernel, and sums of squared dual coefficients, over one block of rows."""
-    kernel, alpha, q = state.kernel, state.alpha, Y.shape[1]
+    kernel, alpha, q = state.inducers.kernel, state.alpha, Y.shape[1]
     by_kernel = np.zeros(len(kernel.log_parameters()))
-    K = kernel.gram(X, state.Z)
-    V = _whiten(state.L, K)
+    K, V = state.inducers.of(X)
     a = (Y - product(V.T, state.u)) / alpha
     if len(by_kernel):
         G = product(a / state.s2, state.Ta.T)
         G += (q / alpha) * product(V.T, state.right.T)
-        by_kernel += kernel.parameter_gradient(X, state.Z, G, K)
+        by_kernel += kernel.parameter_gradient(X, state.inducers.Z, G, K)
         if state.bound:
             ones = np.full(len(a), -0.5 * q / alpha)
             by_kernel += kernel.diag_parameter_gradient(X, ones)
@@ -207,7 +231,10 @@ def inducing_score(
     kernel, alpha = found.kernel, found.alpha
     K_mm = kernel.gram(Z, Z)
     L = inducing_factor(kernel, Z, K_mm)
-    sums: InducingSums = data.fold(block_sums, add_sums, Inducers(kernel, Z, L))
+    inducers = Inducers(kernel, Z, L)
+    if isinstance(data, RowsInMemory) and data.in_one_block(len(L)):
+        inducers = inducers._replace(values=inducers.of(data.X))
+    sums: InducingSums = data.fold(block_sums, add_sums, inducers)
     fit = inducing_fit(sums, alpha)
     n, q, m = data.n_rows, data.n_outputs, len(L)
     s2 = fit.fits / n if found.variances is None else found.variances
@@ -219,7 +246,7 @@ def inducing_score(
     middle = (np.eye(m) if bound else 0.0) - B_inverse
     right = linalg.solve_triangular(L, middle, lower=True, trans=1, check_finite=False)
     Ta = linalg.solve_triangular(L, fit.u, lower=True, trans=1, check_finite=False)
-    state = Slopes(kernel, Z, L, fit.u, Ta, right, alpha, s2, bound)
+    state = Slopes(inducers, fit.u, Ta, right, alpha, s2, bound)
     by_kernel, a_squares = data.fold(block_slopes, add_slopes, state)
     if len(by_kernel):
         inner = linalg.solve_triangular(
