@@ -47,6 +47,6 @@ def test_kept_forms_of_tried_outputs_change_no_prediction(monkeypatch, criterion
     model = TwinGaussianProcess(criterion=criterion, tune=None).fit(X, Y)
     kept = model.predict(X[:7])
     np.testing.assert_array_equal(kept, model.predict(X[:7]))
-    monkeypatch.setattr(ExactBridge, "tried_forms", None)
+    monkeypatch.setattr(ExactBridge, "tried", None)
     computed = TwinGaussianProcess(criterion=criterion, tune=None).fit(X, Y)
     np.testing.assert_allclose(kept, computed.predict(X[:7]), atol=1e-8)

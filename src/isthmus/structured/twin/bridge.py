@@ -29,7 +29,8 @@ from isthmus.structured.twin.formulas import (
     kl_table,
     quadratic_forms,
 )
-from isthmus.structured.twin.inverse import OutputInverse, positive_factor
+from isthmus.structured.twin.inverse import MOST_FORMED, OutputInverse, positive_factor
+from isthmus.structured.twin.judging import QuadraticTerms
 from isthmus.structured.twin.levels import Levels
 from isthmus.typing import Array, IntArray, Objects
 
@@ -45,6 +46,7 @@ class TwinQuery(NamedTuple):
     # Of rows g and g_yy of answers: how far these are from the mean of the input process.
     mismatch: Callable[[Array, Array], Array] | None = None
     levels: Levels | None = None  # of a search on two levels, where there is one
+    terms: QuadraticTerms | None = None  # of the criterion, where its matrices are at hand
 
 
 class AskedInputs(NamedTuple):
@@ -59,6 +61,15 @@ class AskedInputs(NamedTuple):
 
 # Quadratic forms of trial outputs that are the same for all queries.
 Forms = tuple[Array, ...] | None
+
+
+class TriedOutputs(NamedTuple):
+    """Outputs that are tried as starts, by what no query has a part in."""
+
+    g: Array
+    forms: Forms
+
+
 # Outputs up to which two products with the same rows are made one, whose call counts.
 MOST_JOINED = 400
 # Maximum number of outputs that are tried as starts.
@@ -93,14 +104,15 @@ class ExactBridge:
 
     def __getstate__(self) -> dict[str, Any]:
         # What is kept between predictions is no part of what was learned.
-        return {name: value for name, value in vars(self).items() if name != "tried_forms"}
+        return {name: value for name, value in vars(self).items() if name != "tried"}
 
     @cached_property
-    def tried_forms(self) -> Forms:
+    def tried(self) -> TriedOutputs:
         """Of the outputs that are tried as starts, kept from one prediction to the next."""
         g = self.sides.y_kernel.gram(tried_outputs(self.outputs), self.outputs)
         gQg = np.einsum("ij,ij->i", g, self.inverse.rows(g))
-        return (gQg,) if self.M is None else (gQg, *quadratic_forms(g, (self.M,)))
+        forms = (gQg,) if self.M is None else (gQg, *quadratic_forms(g, (self.M,)))
+        return TriedOutputs(g, forms)
 
     def query(self, X: Objects) -> TwinQuery:
         return self.judged(self.asked(X))
@@ -127,10 +139,11 @@ class ExactBridge:
 
         if self.kind == "inverse_kl":
             Q = self.inverse.matrix
-            judges = shared_inverse_kl(Q, self.M, product(k_x, Q), k_xx, y_noise)
-            return TwinQuery(
-                *judges, start, eta, partial(inverse_added_divergence, eta=eta), mismatch
-            )
+            v, to_nats_of = product(k_x, Q), partial(inverse_added_divergence, eta=eta)
+            both = joined(Q, self.M)
+            judges = shared_inverse_kl(Q, self.M, v, k_xx, y_noise, both)
+            terms = None if both is None else QuadraticTerms(lambda: both, v, k_xx, y_noise)
+            return TwinQuery(*judges, start, eta, to_nats_of, mismatch, terms=terms)
 
         def to_nats(values: Array) -> Array:
             with_noise = uGu() + y_noise * np.einsum("ij,ij->i", u, u)
@@ -138,7 +151,10 @@ class ExactBridge:
 
         judges = shared_kl(self.inverse.rows, u, eta, y_noise)
         levels = Levels(u, eta, y_noise, self.inverse)
-        return TwinQuery(*judges, start, eta, to_nats, mismatch, levels)
+        terms = None
+        if u.shape[1] <= MOST_FORMED:
+            terms = QuadraticTerms(lambda: self.inverse.matrix, u, eta, y_noise)
+        return TwinQuery(*judges, start, eta, to_nats, mismatch, levels, terms)
 
 
 def ask_inputs(
@@ -201,7 +217,7 @@ class HsicBridge:
     inputs: Objects
     outputs: Objects
     row_sums: Array
-    tried_forms: ClassVar[Forms] = None
+    tried: ClassVar[TriedOutputs | None] = None
 
     def query(self, X: Objects) -> TwinQuery:
         k_x = self.sides.x_kernel.gram(X, self.inputs)
@@ -248,12 +264,19 @@ def shared_kl(
     return judge, table
 
 
+def joined(Q: Array, M: Any) -> Array | None:
+    """Q beside M, where one product with both is faster than two."""
+    return np.hstack([Q, M]) if len(Q) <= MOST_JOINED else None
+
+
 def shared_inverse_kl(
-    Q: Array, M: Any, v: Array, k_xx: Array, floor: float
+    Q: Array, M: Any, v: Array, k_xx: Array, floor: float, both: Array | None = None
 ) -> tuple[RowCriterion, CriterionTable]:
-    """The inverse criterion of queries that share the reference outputs."""
+    """The inverse criterion of queries that share the reference outputs.
+
+    ``both`` is Q beside M, for one product in place of two.
+    """
     n = len(Q)
-    both = np.hstack([Q, M]) if n <= MOST_JOINED else None
 
     def judge(g: Array, g_yy: Array, rows: IntArray) -> CriterionValues:
         if both is None:

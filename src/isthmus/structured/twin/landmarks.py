@@ -19,9 +19,10 @@ from isthmus.kernels.objects import n_objects, take
 from isthmus.linalg.products import inner_products, product
 from isthmus.linalg.spectrum import inverse_root
 from isthmus.structured.twin.bridge import (
-    Forms,
+    TriedOutputs,
     TwinQuery,
     TwinSides,
+    joined,
     shared_inverse_kl,
     shared_kl,
 )
@@ -79,7 +80,7 @@ class LandmarkBridge:
     image: Array  # from ψ(x) to where the input process puts the output, in landmark features
     ridge: Array | None  # start from ψ(x), less the mean output
     mean: Array | None  # of the outputs, where these are vectors
-    tried_forms: ClassVar[Forms] = None  # landmarks are few
+    tried: ClassVar[TriedOutputs | None] = None  # landmarks are few
 
     def __getstate__(self) -> dict[str, Any]:
         # What follows from the rest is no part of what was learned.
@@ -108,7 +109,9 @@ class LandmarkBridge:
             return distance_from_mean(self.y_root.features(g), g_yy, mean, squares)
 
         if self.kind == "inverse_kl":
-            judges = shared_inverse_kl(self.Q, self.M, linear, k_xx, y_noise)
+            judges = shared_inverse_kl(
+                self.Q, self.M, linear, k_xx, y_noise, joined(self.Q, self.M)
+            )
             return TwinQuery(
                 *judges, start, eta, partial(inverse_added_divergence, eta=eta), mismatch
             )

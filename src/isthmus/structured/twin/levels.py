@@ -24,6 +24,7 @@ from isthmus.structured.twin.inverse import (
     OutputInverse,
     SubsetInverse,
 )
+from isthmus.structured.twin.judging import QuadraticTerms, compiled_judge, pays
 from isthmus.structured.twin.landscape import Landscape
 from isthmus.typing import Array, BoolArray, IntArray
 
@@ -123,11 +124,19 @@ def rough_descent(
 
 
 def exact_descent(
-    land: Landscape, criterion: Any, x: Array, queries: IntArray, options: dict[str, Any]
+    land: Landscape,
+    criterion: Any,
+    x: Array,
+    queries: IntArray,
+    options: dict[str, Any],
+    terms: QuadraticTerms | None = None,
 ) -> Ends:
-    """Minimise the criterion itself."""
+    """Minimise the criterion itself; where its terms are given, by compiled code if that pays."""
+    judge = None if terms is None else compiled_judge(land, terms, len(x))
 
     def value_and_gradient(V: Array, rows: IntArray) -> tuple[Array, Array]:
+        if judge is not None and pays(len(V), len(land.reference)):
+            return judge(V, queries[rows])
         Y, g, g_yy = land.rows(V)
         found = criterion(g, g_yy, queries[rows])
         return found.value, land.slope(Y, g, found)

@@ -42,7 +42,7 @@ class NeighborBridge:
     inputs: Objects
     outputs: Objects
     n_neighbors: int
-    tried_forms: ClassVar[None] = None  # every query has its own
+    tried: ClassVar[None] = None  # every query has its own
 
     def query(self, X: Objects) -> TwinQuery:
         x_kernel, y_kernel, x_noise, y_noise = self.sides

@@ -10,7 +10,7 @@ from isthmus._parameters import Constraint, check_parameters, integer, real
 from isthmus._piece import Piece
 from isthmus.blocks.slices import block_slices
 from isthmus.kernels.objects import object_array, take
-from isthmus.structured.twin.bridge import Forms, TwinQuery, tried_outputs
+from isthmus.structured.twin.bridge import TriedOutputs, TwinQuery, tried_outputs
 from isthmus.structured.twin.landscape import Landscape, OutputBox
 from isthmus.structured.twin.levels import LEAST_ROWS, descend, exact_descent, rough_descent
 from isthmus.typing import Array, BoolArray, Objects
@@ -89,9 +89,9 @@ def best_outputs(
     """
     kernel, noise = bridge.sides.y_kernel, bridge.sides.y_noise
     if box is not None:
-        forms = bridge.tried_forms if search.n_init > 1 else None
+        tried = bridge.tried if search.n_init > 1 else None
         land = Landscape(kernel, bridge.outputs, noise, box)
-        return search_outputs(query, land, search, forms=forms, rough=rough, verbose=verbose)
+        return search_outputs(query, land, search, tried=tried, rough=rough, verbose=verbose)
     table = query.table(kernel.gram(candidates, bridge.outputs), kernel.diag(candidates) + noise)
     best = table.argmin(axis=1)
     chosen = take(candidates, best)
@@ -104,14 +104,14 @@ def search_outputs(
     land: Landscape,
     search: TwinSearch,
     *,
-    forms: Forms = None,
+    tried: TriedOutputs | None = None,
     rough: bool = False,
     verbose: int = 0,
 ) -> FoundOutputs:
     """Minimise the criterion of all queries together, from one start or several."""
     starts = [np.asarray(query.start)]
     if search.n_init > 1:
-        starts += _distinct_starts(query, land, search.n_init - 1, forms)
+        starts += _distinct_starts(query, land, search.n_init - 1, tried)
     # All starts of all queries side by side: row i belongs to query i modulo n.
     n, x = len(starts[0]), land.scaled(np.concatenate(starts))
     queries = np.tile(np.arange(n), len(starts))
@@ -120,7 +120,7 @@ def search_outputs(
     if query.levels is not None and len(x) >= LEAST_ROWS:
         low = query.levels.inverse.low_rank
     if query.levels is None or low is None:
-        found = exact_descent(land, query.criterion, x, queries, options)
+        found = exact_descent(land, query.criterion, x, queries, options, query.terms)
     elif rough:
         found = rough_descent(land, query.levels, low, x, queries, options)
     else:
@@ -147,14 +147,16 @@ def _better(one: FoundOutputs, other: FoundOutputs, slack: float) -> FoundOutput
     )
 
 
-def _distinct_starts(query: TwinQuery, land: Landscape, n_starts: int, forms: Forms) -> list[Array]:
+def _distinct_starts(
+    query: TwinQuery, land: Landscape, n_starts: int, known: TriedOutputs | None
+) -> list[Array]:
     """The best of some reference outputs for each query, each different from those before it."""
     kernel, tried = land.kernel, tried_outputs(land.reference)
     scale = kernel.diag(tried)
-    table = query.table(kernel.gram(tried, land.reference), scale + land.noise, forms)
-    starts = []
-    for _ in range(n_starts):
-        points = tried[table.argmin(axis=1)]
-        starts.append(points)
-        table = np.where(kernel.gram(points, tried) > SIMILAR * scale, np.inf, table)
+    g, forms = (kernel.gram(tried, land.reference), None) if known is None else known
+    table = query.table(g, scale + land.noise, forms)
+    starts = [tried[table.argmin(axis=1)]]
+    for _ in range(1, n_starts):
+        table = np.where(kernel.gram(starts[-1], tried) > SIMILAR * scale, np.inf, table)
+        starts.append(tried[table.argmin(axis=1)])
     return starts
