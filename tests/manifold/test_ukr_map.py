@@ -298,7 +298,9 @@ def test_compiled_search_ends_where_the_batch_does(q, degree, cross, d, gaps, rn
     monkeypatch.setattr(KernelMap, "search_rows", lambda *args: None)
     slow = search_from(found, *settings)
     assert_allclose(fast.x, slow.x, atol=1e-6)
-    assert_allclose(fast.error, slow.error, rtol=1e-6, atol=1e-12)  # the search: 1e-7
+    # Ends of polynomials differ by what the search leaves, 1e-7 of the error.
+    rtol = 1e-6 if degree else 1e-8
+    assert_allclose(fast.error, slow.error, rtol=rtol, atol=1e-12)
     assert np.array_equal(fast.converged, slow.converged)
 
 

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from isthmus.blocks.slices import block_slices
-from isthmus.linalg.threads import rest_in_threads
 from isthmus.manifold.projection import Search
 from isthmus.optimize.levenberg_marquardt import DAMPING, LARGEST_DAMPING, LeastSquaresRows
 from isthmus.smoothers.density_kernels import truncated_power
@@ -19,8 +17,6 @@ if TYPE_CHECKING:
 
 # Rows are searched among fewer centres without compiled loops, which a first call would wait for.
 FEW_CENTRES = 128
-# Rows that a thread takes at a time.
-SHARED_ROWS = 128
 
 
 def near_ends(
@@ -29,8 +25,7 @@ def near_ends(
     """The ends from one start for each row, as ``least_squares_rows`` finds them.
 
     None for kernels that reach every centre, where products over all pairs of many rows are
-    faster, and for little work. Many rows are shared among threads; each is searched alone, so
-    that its end does not depend on how many there are.
+    faster, and for little work.
     """
     smoother, Xc = latent_map.smoother, np.ascontiguousarray(latent_map.centres)
     power, n, q = truncated_power(smoother.kernel), *Xc.shape
@@ -47,21 +42,16 @@ def near_ends(
     x, error, state = np.array(start, order="C"), np.empty(len(start)), np.empty(len(start), int)
     outputs = _padded(latent_map.outputs)
     known, w = _padded(known), _padded(w)
-    cells, steps = tuple(cells_of(Xc, smoother.kernel.support)), []
+    rows = x, known, w, floors
+    the_map = tuple(cells_of(Xc, smoother.kernel.support)), Xc, outputs, power, latent_map.floor
     settings = float(search.max_iter), float(search.tol), DAMPING, LARGEST_DAMPING
-
-    def search_some(some: slice) -> None:
-        rows = x[some], known[some], w[some] if len(w) > 1 else w, floors[some]
-        the_map = cells, Xc, outputs, power, latent_map.floor
-        room = _room(n, q, outputs.shape[1]), tuple(terms_of(smoother, q, n))
-        steps.append(search_near(*rows, *the_map, settings, *room, error[some], state[some]))
-
-    rest_in_threads(search_some, list(block_slices(len(x), 1, block_size=SHARED_ROWS)))
+    room = _room(n, q, outputs.shape[1]), tuple(terms_of(smoother, q, n))
+    n_iter = search_near(*rows, *the_map, settings, *room, error, state)
     alone = np.flatnonzero(error < 0)
     if len(alone):  # the map has no slope where no centre reaches: they stay at their start
         residual = _padded(latent_map.evaluate(x[alone]).values) - known[alone]
         error[alone] = np.sum(np.broadcast_to(w, known.shape)[alone] * residual**2, axis=1)
-    return LeastSquaresRows(x, error, int(max(steps, default=0)), state != ENDED)
+    return LeastSquaresRows(x, error, int(n_iter), state != ENDED)
 
 
 def _room(n: int, q: int, d: int) -> tuple[Any, ...]:

@@ -40,6 +40,21 @@ def _near(trial, cells, power, indices, lists):
 
 
 @njit(nogil=True)
+def _mean_weights(count, indices, mass, place, Xc, lists, slopes):
+    """Fill in the weights of means, and their derivatives by the place."""
+    for p in range(count):
+        lists[WEIGHT, p] = lists[VALUE, p] / mass
+    for m in range(place.shape[1]):
+        total_slope = 0.0
+        for p in range(count):
+            slope = lists[SLOPE, p] * (Xc[np.uint64(indices[p]), m] - place[0, m]) / mass
+            slopes[m, p] = slope
+            total_slope += slope
+        for p in range(count):
+            slopes[m, p] -= total_slope * lists[WEIGHT, p]
+
+
+@njit(nogil=True)
 def _fill_system(count, indices, b, slopes, Y, target, w, jets, system):
     """Fill in the system of a row: weights of the outputs, and their derivatives, are given."""
     q, d, none = len(slopes), Y.shape[1], np.uint64(0)
@@ -144,7 +159,10 @@ def search_near(
             first = book[N_STEPS] == 0.0
             feasible = mass > 0.0 and (first or mass / len(Xc) >= least)
             if feasible:
-                fill_jets(np.int64(count), indices, trial, Xc, terms, lists, slopes)
+                if len(terms[1]) == 1:  # means need no system of moments
+                    _mean_weights(count, indices, mass, trial, Xc, lists, slopes)
+                else:
+                    fill_jets(np.int64(count), indices, trial, Xc, terms, lists, slopes)
                 _fill_system(
                     count, indices, lists[WEIGHT], slopes, Y, targets[i], weights, jets, systems[0]
                 )
