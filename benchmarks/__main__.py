@@ -4,6 +4,7 @@ import argparse
 import os
 import sys
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -13,6 +14,7 @@ from rich.console import Console
 from threadpoolctl import threadpool_limits
 
 from benchmarks._harness import chosen, discover, measured
+from benchmarks._others import watched
 from benchmarks._report import clock_of, markdown, method_note, terminal_table, with_sections
 
 RESULTS = Path(__file__).parent / "results"
@@ -41,10 +43,11 @@ def main(arguments=None):
             page = _page(family, options.threads)
             settings = {"threads": options.threads, "repeat": options.repeat}
             if not options.quick and (whole or page.exists()):
+                before = page.read_text(encoding="utf-8") if page.exists() else ""
                 if whole:
-                    text = markdown(family, results, **settings)
+                    text = markdown(family, results, before=before, **settings)
                 else:
-                    text = with_sections(page.read_text(encoding="utf-8"), results, **settings)
+                    text = with_sections(before, results, **settings)
                 page.write_text(text, encoding="utf-8")
                 console.print(f"Wrote {page.relative_to(RESULTS.parent.parent)}.")
     return 0
@@ -68,8 +71,8 @@ def _rows(benchmark, options, status):
     rows = []
     for case in benchmark.quick if options.quick else benchmark.cases:
         here = f"{benchmark.name}, {case}"
-        rows.append(
-            measured(
+        with watched() as others:
+            row = measured(
                 benchmark.contest(case),
                 case,
                 repeat=options.repeat,
@@ -77,7 +80,7 @@ def _rows(benchmark, options, status):
                 ours=rows[0].ours if benchmark.shared and rows else None,
                 widen=_wider(options.threads),
             )
-        )
+        rows.append(replace(row, others=others[0]))
     return rows
 
 

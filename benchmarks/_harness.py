@@ -81,6 +81,7 @@ class Row:
     peer: Side
     difference: float | None
     compilation: float  # seconds that numba compiled in our first call
+    others: float = 0.0  # processors that other processes took meanwhile
 
     def ratio(self, quantity: str) -> float:
         """Peer over ours, so more than one is in our favour."""

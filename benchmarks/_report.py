@@ -14,7 +14,9 @@ from rich.table import Table
 from threadpoolctl import threadpool_info
 
 from benchmarks._harness import Benchmark, Row, Side, growth_exponent
+from benchmarks._others import QUIET
 
+MOVED = 1.5  # a ratio that another run gives this many times as large or small is doubtful
 COLUMNS = (
     "ours s",
     "peer s",
@@ -109,6 +111,9 @@ def remarks(benchmark: Benchmark, rows: Sequence[Row], clock: str) -> list[str]:
         warned = sorted({getattr(row, who).warned for row in rows} - {""})
         if warned:
             said.append(f"Warning of {who if who == 'ours' else 'the peer'}: {warned[0]}")
+    others = max((row.others for row in rows), default=0.0)
+    if others > QUIET:
+        said.append(f"Other processes took up to {others:.1f} processors meanwhile.")
     if benchmark.shared and len(rows) > 1:
         said.append("Our side is the same in all rows and was measured once.")
     if benchmark.goal:
@@ -139,9 +144,14 @@ def terminal_table(benchmark: Benchmark, rows: Sequence[Row], clock: str) -> Tab
 
 
 def markdown(
-    family: str, results: dict[str, tuple[Benchmark, list[Row]]], *, threads: int, repeat: int
+    family: str,
+    results: dict[str, tuple[Benchmark, list[Row]]],
+    *,
+    threads: int,
+    repeat: int,
+    before: str = "",
 ) -> str:
-    """The page of a family."""
+    """The page of a family; ``before`` is the text of the page that it takes the place of."""
     clock = clock_of(threads)
     facts = ", ".join(f"{name} {value}" for name, value in machine().items())
     lines = [
@@ -154,11 +164,51 @@ def markdown(
         "",
         f"Machine: {facts}.",
     ]
-    parts = [section(benchmark, rows, clock) for benchmark, rows in results.values()]
+    old = sections_of(before)
+    parts = [
+        section(benchmark, rows, clock, moved(old.get(name, ""), rows, clock))
+        for name, (benchmark, rows) in results.items()
+    ]
     return "\n".join([*lines, "", "\n".join(parts)])
 
 
-def section(benchmark: Benchmark, rows: Sequence[Row], clock: str, note: str = "") -> str:
+def sections_of(page: str) -> dict[str, str]:
+    """The parts of a page by the names of their benchmarks."""
+    parts = page.split("\n## ")[1:]
+    return {text.partition("\n")[0]: f"## {text.rstrip()}\n" for text in parts}
+
+
+def moved(before: str, rows: Sequence[Row], clock: str) -> list[str]:
+    """A sentence on the rows whose ratio was another by more than half in a former section."""
+    lines = [
+        [text.strip() for text in line[1:-1].split("|")]
+        for line in before.splitlines()
+        if line[:2] == "| "
+    ]
+    old = {line[0]: line for line in lines}
+    head, said = next((line for line in lines if "ratio" in line), []), []
+    for row in rows:
+        now = dict(zip(("case", *COLUMNS), cells(row, clock), strict=False))
+        was = dict(zip(head, old.get(now["case"], []), strict=False))
+        pairs = [(was.get(name, "–"), now[name]) for name in ("ratio", "ratio, default")]
+        if any(_far_apart(*pair) for pair in pairs):
+            said.append(f"{now['case']}: {pairs[0][0]} ({pairs[1][0]})")
+    if not said:
+        return []
+    return [f"Ratio (default) on the page before, where one moved by half: {'; '.join(said)}."]
+
+
+def _far_apart(was: str, now: str) -> bool:
+    try:
+        low, high = sorted((float(was), float(now)))
+    except ValueError:
+        return False
+    return high > MOVED * max(low, 0.01)
+
+
+def section(
+    benchmark: Benchmark, rows: Sequence[Row], clock: str, notes: Sequence[str] = ()
+) -> str:
     """The part of a page that is one benchmark's."""
     lines = [
         f"## {benchmark.name}",
@@ -169,9 +219,9 @@ def section(benchmark: Benchmark, rows: Sequence[Row], clock: str, note: str = "
         _line(["---", *["---:"] * len(COLUMNS), "---", "---"]),
         *(_line(cells(row, clock)) for row in rows),
     ]
-    notes = [*([note] if note else []), *remarks(benchmark, rows, clock)]
-    if notes:
-        lines += ["", *(f"- {text}" for text in notes)]
+    said = [*notes, *remarks(benchmark, rows, clock)]
+    if said:
+        lines += ["", *(f"- {text}" for text in said)]
     return "\n".join(lines) + "\n"
 
 
@@ -179,12 +229,12 @@ def with_sections(
     page: str, results: dict[str, tuple[Benchmark, list[Row]]], *, threads: int, repeat: int
 ) -> str:
     """A page on which the parts of some benchmarks are new, with their date."""
-    head, *old = page.split("\n## ")
-    parts = {text.partition("\n")[0]: f"## {text.rstrip()}\n" for text in old}
+    clock, parts = clock_of(threads), sections_of(page)
     note = f"Measured alone on {date.today().isoformat()}, --repeat {repeat}."
     for name, (benchmark, rows) in results.items():
-        parts[name] = section(benchmark, rows, clock_of(threads), note)
-    return "\n".join([head, *parts.values()])
+        notes = [note, *moved(parts.get(name, ""), rows, clock)]
+        parts[name] = section(benchmark, rows, clock, notes)
+    return "\n".join([page.partition("\n## ")[0], *parts.values()])
 
 
 def _line(texts: Sequence[str]) -> str:

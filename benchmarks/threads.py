@@ -16,6 +16,7 @@ import warnings
 from datetime import date
 from pathlib import Path
 
+from benchmarks._others import watched
 from benchmarks._thread_tasks import TASKS
 
 PAGE = Path(__file__).parent / "results" / "threads.md"
@@ -31,21 +32,11 @@ def serve() -> None:
         if name != ready:
             work, ready = TASKS[name](), name
             work()
-        busy, own, start = busy_seconds(), time.process_time(), time.perf_counter()
-        work()
-        wall = time.perf_counter() - start
-        others = busy_seconds() - busy - (time.process_time() - own)
-        print(wall, max(others, 0.0) / wall, flush=True)
-
-
-def busy_seconds() -> float:
-    """CPU seconds of all processes since the machine started; NaN where no system file tells."""
-    try:
-        numbers = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]
-    except OSError:
-        return float("nan")
-    user, nice, system, _idle, _waiting, *rest = map(int, numbers)
-    return (user + nice + system + sum(rest[:3])) / os.sysconf("SC_CLK_TCK")
+        with watched() as others:
+            start = time.perf_counter()
+            work()
+            wall = time.perf_counter() - start
+        print(wall, others[0], flush=True)
 
 
 def _server(threads: int | None) -> subprocess.Popen:

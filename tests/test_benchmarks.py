@@ -193,3 +193,27 @@ def test_a_row_of_the_page_of_precisions(capsys):
     assert "| float32 |" in page
     assert "Missed by none of 1 rows" in page
     assert PAGE.stat().st_mtime_ns == before
+
+
+def test_a_page_says_which_ratios_moved_and_what_other_processes_took():
+    from dataclasses import replace
+
+    from benchmarks._harness import Benchmark, Row, Side
+    from benchmarks._report import markdown, with_sections
+
+    ours = Benchmark("sums", "a sum", "a number", (10, 20), (10,), "n", "", lambda n: None)
+
+    def row(case, peer):
+        return Row(case, Side(1.0, 1.0, 1.0, 1.0), Side(peer, peer, peer, 1.0), None, 0.0)
+
+    settings = {"threads": 1, "repeat": 1}
+    first = markdown("sums", {"sums": (ours, [row(10, 2.0), row(20, 2.0)])}, **settings)
+    assert "page before" not in first
+    assert "Other processes" not in first
+    again = {"sums": (ours, [replace(row(10, 4.0), others=0.72), row(20, 2.2)])}
+    for page in (
+        markdown("sums", again, before=first, **settings),
+        with_sections(first, again, **settings),
+    ):
+        assert "on the page before, where one moved by half: 10: 2.00 (2.00)." in page
+        assert "Other processes took up to 0.7 processors meanwhile." in page
