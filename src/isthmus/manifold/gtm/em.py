@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
+from isthmus.linalg.products import product
 from isthmus.manifold.gtm.basis import Basis
 from isthmus.manifold.gtm.mixture import Mixture, Sums, misfit
 from isthmus.typing import Array
@@ -150,7 +151,7 @@ def _curvatures(
     prior[n_basis - free :] = 0.0
     shared = sums.weights.shape[1] == 1
     for j in range(1 if shared else d):
-        H = state.beta * (Phi.T * sums.weights[:, j]) @ Phi
+        H = product((state.beta * sums.weights[:, j] * Phi.T), Phi)
         # A direction without rows and without a prior stays where it is.
         H.flat[:: n_basis + 1] += prior + 1e-12 * np.trace(H) / n_basis + 1e-300
         columns = slice(0, d) if shared else slice(j, j + 1)

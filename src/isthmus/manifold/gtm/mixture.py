@@ -13,6 +13,7 @@ import numpy as np
 
 from isthmus.blocks.slices import block_slices
 from isthmus.linalg.products import product
+from isthmus.linalg.threads import rest_in_threads
 from isthmus.manifold.gtm.loops import HUGE, TINY, TOGETHER, add_moments, take_powers
 from isthmus.typing import Array, BoolArray
 
@@ -20,6 +21,9 @@ from isthmus.typing import Array, BoolArray
 BLOCK = 2**17
 # Columns up to which one loop over rows is faster than products with a table between them.
 FEW_COLUMNS = 20
+# Rows of a part of these that one thread takes, and parts at most: the same on any number of
+# threads, so that all bits are.
+PART_ROWS, MOST_PARTS = 128, 16
 # Numbers in the widest vector registers.
 LANES = 8
 TO_BASE_TWO = 1.0 / np.log(2.0)
@@ -102,16 +106,25 @@ def _sums_of_few_columns(Y: Array) -> Callable[[Mixture], Sums]:
     rows[:, :d] = Y
     squares = np.einsum("nd,nd->n", Y, Y)
     total = float(squares.sum())
+    parts = list(block_slices(n, 1, block_size=max(PART_ROWS, -(-n // MOST_PARTS))))
 
     def sums(mixture: Mixture) -> Sums:
         F, beta = mixture.centres, TO_BASE_TWO * mixture.precision
-        work = _aligned(TOGETHER + d + 2 + rows.shape[1], len(F))
-        table, moments = work[:TOGETHER], work[TOGETHER : TOGETHER + d + 1]
-        heights, columns = work[TOGETHER + d + 1], work[TOGETHER + d + 2 :]
+        factor = _aligned(rows.shape[1] + 1, len(F))
+        columns, heights = factor[:-1], factor[-1]
         np.multiply(beta, F.T, out=columns[:d])
         np.multiply(-0.5 * beta, np.einsum("kd,kd->k", F, F), out=heights)
-        log_powers = add_moments(rows, -0.5 * beta * squares, columns, heights, table, moments)
-        log_likelihood = log_powers / TO_BASE_TWO + n * float(_log_constant(mixture, d))
+        offsets = -0.5 * beta * squares
+        work = [_aligned(TOGETHER + d + 1, len(F)) for _ in parts]
+        log_powers = np.empty(len(parts))
+
+        def add(i: int) -> None:
+            some, table, moments = parts[i], work[i][:TOGETHER], work[i][TOGETHER:]
+            log_powers[i] = add_moments(rows[some], offsets[some], columns, heights, table, moments)
+
+        rest_in_threads(add, range(len(parts)))
+        moments = sum(part[TOGETHER:] for part in work)
+        log_likelihood = log_powers.sum() / TO_BASE_TWO + n * float(_log_constant(mixture, d))
         return Sums(log_likelihood, n, n * d, total, moments[d:].T, moments[:d].T)
 
     return sums
