@@ -30,7 +30,7 @@ def test_the_gradient_of_the_error_is_that_of_finite_differences(
         caught.update(fun=fun, x=x)
         raise StopIteration
 
-    monkeypatch.setattr(moving, "minimize", catch)
+    monkeypatch.setattr(moving, "minimize_lbfgs", catch)
     monkeypatch.setattr(moving, "_HELD", held)
     with pytest.raises(StopIteration):
         moving.move_points(kernel, X, A, X[:5] + 0.1)

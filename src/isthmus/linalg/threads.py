@@ -104,6 +104,20 @@ def threads_for(operations: float) -> Iterator[None]:
         _limits.change(single=-1)
 
 
+@contextmanager
+def outer_threads() -> Iterator[None]:
+    """Within one section of :func:`threads_for`, the threads that there were outside of it.
+
+    >>> with threads_for(0), outer_threads():
+    ...     pass
+    """
+    _limits.change(single=-1)
+    try:
+        yield
+    finally:
+        _limits.change(single=1)
+
+
 def in_threads(work: Callable[[Any], None], parts: Sequence[Any]) -> None:
     """Do the work on every part, on as many Python threads as BLAS has, each with one of BLAS.
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy import optimize
 
+from isthmus.optimize.lbfgs import minimize_lbfgs
 from isthmus.typing import Array
 
 
@@ -39,18 +40,14 @@ def minimize_in_box(
         value, gradient = function(x)
         return value / unit, gradient / unit
 
-    found = optimize.minimize(
+    found = minimize_lbfgs(
         scaled,
         start,
-        jac=True,
-        method="L-BFGS-B",
         bounds=bounds,
-        options={
-            "maxiter": max_iter,
-            # SciPy compares a gain with the larger of the value and one.
-            "ftol": ftol * min(1.0, max(1.0, abs(first)) / unit),
-            "gtol": gtol / unit,
-        },
+        maxiter=max_iter,
+        # SciPy compares a gain with the larger of the value and one.
+        ftol=ftol * min(1.0, max(1.0, abs(first)) / unit),
+        gtol=gtol / unit,
     )
     found.fun, found.jac, found.nfev = found.fun * unit, found.jac * unit, found.nfev + 1
     return found

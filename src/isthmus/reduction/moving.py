@@ -10,11 +10,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 from scipy.linalg import lapack
-from scipy.optimize import minimize
 
 from isthmus.blocks.slices import block_slices
 from isthmus.kernels.base import Kernel
 from isthmus.linalg.products import product
+from isthmus.linalg.threads import threads_for
+from isthmus.optimize.lbfgs import minimize_lbfgs
 from isthmus.reduction.gram import KernelGram
 from isthmus.typing import Array
 
@@ -77,13 +78,8 @@ def move_points(
             slope -= kernel.weighted_gradient(Z, rows, product(B, own.T), kept)
         return 1.0 - float(np.sum(G * B)) / length, 2.0 * slope.ravel() / length
 
-    found = minimize(
-        objective,
-        Z.ravel(),
-        jac=True,
-        method="L-BFGS-B",
-        options={"maxiter": max_iter, "maxcor": 20},
-    )
+    with threads_for(2.0 * min(len(X), blocks[0].stop) * Z.size):
+        found = minimize_lbfgs(objective, Z.ravel(), maxiter=max_iter, maxcor=20)
     Z = found.x.reshape(shape)
     return MovedPoints(Z, *_fit_to_values(kernel, X, A, Z, values, length, blocks))
 

@@ -9,11 +9,11 @@ import warnings
 from collections.abc import Callable
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.spatial.distance import pdist, squareform
 
 from isthmus.features.distance_correlation.formulas import Reduction, Watch, exact_reduction
 from isthmus.linalg.centering import center_gram
+from isthmus.optimize.lbfgs import minimize_lbfgs
 from isthmus.typing import Array
 
 # Distances are smoothed at this share of their scale, so that equal points have a slope.
@@ -141,12 +141,12 @@ def _ascend(
             watch(len(values) - 1, values[-1])
 
     # A typical entry of the gradient has the size f / (number of entries)^(1/2).
-    found = minimize(
+    found = minimize_lbfgs(
         negative,
         start.ravel(),
-        jac=True,
-        method="L-BFGS-B",
         callback=after_step,
-        options={"maxiter": max_iter, "gtol": tol / np.sqrt(start.size), "ftol": tol * 1e-3},
+        maxiter=max_iter,
+        gtol=tol / np.sqrt(start.size),
+        ftol=tol * 1e-3,
     )
     return np.asarray(found.x).reshape(shape), values, bool(found.success)

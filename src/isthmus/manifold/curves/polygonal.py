@@ -13,11 +13,12 @@ known exactly.
 """
 
 import numpy as np
-from scipy import linalg, optimize
+from scipy import linalg
 
 from isthmus.manifold.curves.choice import Patience, log_tube
 from isthmus.manifold.curves.loops import nearest
 from isthmus.manifold.curves.polyline import NO_WEIGHTS, Polyline, feet, polyline
+from isthmus.optimize.lbfgs import minimize_lbfgs
 from isthmus.typing import Array
 
 # The published constant of the penalty, and the most segments for n rows.
@@ -84,13 +85,7 @@ def settle(
         value, slope = polygon_objective(flat.reshape(corners.shape), Y, penalty, closed=closed)
         return value, slope.ravel()
 
-    found = optimize.minimize(
-        objective,
-        corners.ravel(),
-        jac=True,
-        method="L-BFGS-B",
-        options={"maxiter": max_iter, "ftol": 1e-2 * tol, "gtol": 1e-8},
-    )
+    found = minimize_lbfgs(objective, corners.ravel(), maxiter=max_iter, ftol=1e-2 * tol, gtol=1e-8)
     return np.asarray(found.x.reshape(corners.shape))
 
 

@@ -3,7 +3,6 @@
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import optimize
 from scipy.spatial.distance import cdist
 from sklearn.exceptions import ConvergenceWarning
 
@@ -11,6 +10,7 @@ from isthmus._parameters import Constraint, real
 from isthmus._warnings import warn
 from isthmus.manifold.embedding.base import BaseEmbedding
 from isthmus.manifold.embedding.loops import sammon_sums
+from isthmus.optimize.lbfgs import minimize_lbfgs
 from isthmus.typing import Array
 
 
@@ -123,11 +123,11 @@ class SammonMapping(BaseEmbedding):
             value, slope = sammon_stress(flat.reshape(start.shape), D)
             return value, slope.ravel()
 
-        return optimize.minimize(
+        return minimize_lbfgs(
             stress,
             start.ravel(),
-            jac=True,
-            method="L-BFGS-B",
-            options={"maxiter": self.max_iter, "maxfun": 2 * self.max_iter, "ftol": self.tol,
-                     "gtol": 1e-12},
-        )  # fmt: skip
+            maxiter=self.max_iter,
+            maxfun=2 * self.max_iter,
+            ftol=self.tol,
+            gtol=1e-12,
+        )

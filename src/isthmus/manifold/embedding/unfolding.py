@@ -16,10 +16,11 @@ can be farther apart than the path between them, which bounds the variance whate
 from typing import NamedTuple
 
 import numpy as np
-from scipy import linalg, optimize, sparse
+from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from isthmus.manifold.embedding.interior import interior_unfolding, spans
+from isthmus.optimize.lbfgs import minimize_lbfgs
 from isthmus.typing import Array
 
 # Up to here an interior point, whose answer is exact, is taken.
@@ -151,12 +152,13 @@ def unfold_variance(
             )
             return value, slope.ravel()
 
-        found = optimize.minimize(
+        found = minimize_lbfgs(
             objective,
             X.ravel(),
-            jac=True,
-            method="L-BFGS-B",
-            options={"maxiter": min(STEPS, max_iter), "maxcor": 30, "ftol": 1e-12, "gtol": 1e-7},
+            maxiter=min(STEPS, max_iter),
+            maxcor=30,
+            ftol=1e-12,
+            gtol=1e-7,
         )
         X = found.x.reshape(start.shape)
         X -= X.mean(axis=0)

@@ -123,7 +123,7 @@ def _sums_of_few_columns(Y: Array) -> Callable[[Mixture], Sums]:
             log_powers[i] = add_moments(rows[some], offsets[some], columns, heights, table, moments)
 
         rest_in_threads(add, range(len(parts)))
-        moments = sum(part[TOGETHER:] for part in work)
+        moments = np.sum([part[TOGETHER:] for part in work], axis=0)
         log_likelihood = log_powers.sum() / TO_BASE_TWO + n * float(_log_constant(mixture, d))
         return Sums(log_likelihood, n, n * d, total, moments[d:].T, moments[:d].T)
 

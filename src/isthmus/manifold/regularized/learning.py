@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy import optimize
 
 from isthmus.linalg.products import product
 from isthmus.manifold.domain import Domain
 from isthmus.manifold.projection import Search, best_ends
 from isthmus.manifold.regularized.basis import Sheet, make_sheet
 from isthmus.manifold.regularized.objective import Problem
+from isthmus.optimize.lbfgs import minimize_lbfgs
 from isthmus.typing import Array
 
 BOX = Domain(-1.0, 1.0)
@@ -89,13 +89,13 @@ def joint_step(problem: Problem, state: State, alpha: float, max_iter: int = FEW
         value, slope = joint_objective(problem, flat.reshape(shape), alpha)
         return value, slope.ravel()
 
-    found = optimize.minimize(
+    found = minimize_lbfgs(
         objective,
         state.latent.ravel(),
-        jac=True,
-        method="L-BFGS-B",
         bounds=[(-1.0, 1.0)] * state.latent.size,
-        options={"maxiter": max_iter, "ftol": 1e-12, "gtol": 1e-12},
+        maxiter=max_iter,
+        ftol=1e-12,
+        gtol=1e-12,
     )
     latent = found.x.reshape(shape)
     weights = problem.best_weights(latent, alpha)

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from scipy import optimize
 
+from isthmus.optimize.lbfgs import minimize_lbfgs
 from isthmus.typing import Array
 
 Objective: TypeAlias = Callable[[Array], tuple[float, Array]]
@@ -62,20 +62,16 @@ def lbfgs(
     x, left = X.ravel(), max_iter
     while True:
         done_before, fun_before = len(curve), curve[-1]
-        found = optimize.minimize(
+        found = minimize_lbfgs(
             flat,
             x,
-            jac=True,
-            method="L-BFGS-B",
             bounds=None if box is None else [(-box, box)] * X.size,
             callback=callback,
-            options={
-                "maxiter": left,
-                "maxfun": 4 * left + 20,
-                "maxcor": 10,
-                "ftol": EXACT,
-                "gtol": EXACT,
-            },
+            maxiter=left,
+            maxfun=4 * left + 20,
+            maxcor=10,
+            ftol=EXACT,
+            gtol=EXACT,
         )
         x, left = found.x, left - (len(curve) - done_before)
         # Compact kernels have kinks in their slope that a line search can fail at (status 2):

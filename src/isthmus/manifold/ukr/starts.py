@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
-from scipy import optimize
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
@@ -15,6 +14,7 @@ from sklearn.utils.validation import check_memory
 
 from isthmus.blocks.sampling import sample_rows
 from isthmus.linalg.nearest import FEW_OPERATIONS
+from isthmus.optimize.lbfgs import minimize_lbfgs
 from isthmus.typing import Array, IntArray
 
 EMBEDDINGS = ("pca", "isomap", "lle", "laplacian", "neighbors")
@@ -235,12 +235,7 @@ def refine_scale(
         value, slope = objective(scaled)
         return value, np.sum(scaled * slope, axis=0)
 
-    found = optimize.minimize(
-        by_log,
-        np.zeros(X.shape[1]),
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[(-0.6, 0.6)] * X.shape[1],
-        options={"maxiter": 6},
+    found = minimize_lbfgs(
+        by_log, np.zeros(X.shape[1]), bounds=[(-0.6, 0.6)] * X.shape[1], maxiter=6
     )
     return float(found.fun), X * np.exp(found.x)

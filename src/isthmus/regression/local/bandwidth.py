@@ -3,9 +3,10 @@
 from collections.abc import Callable
 
 import numpy as np
-from scipy.optimize import minimize, minimize_scalar
+from scipy.optimize import minimize_scalar
 from scipy.spatial import cKDTree
 
+from isthmus.optimize.lbfgs import minimize_lbfgs
 from isthmus.regression.local.left_out import LeftOut, left_out_error
 from isthmus.smoothers.local_polynomial import LocalSmoother
 from isthmus.typing import Array
@@ -81,13 +82,12 @@ def separate_factors(
         return value / unit, slope / unit
 
     log_start = np.full(X.shape[1], np.log(start))
-    found = minimize(
+    found = minimize_lbfgs(
         value_and_slope,
         log_start,
-        jac=True,
-        method="L-BFGS-B",
         bounds=[(narrowest, widest)] * X.shape[1],
-        options={"maxiter": max_iter, "ftol": 1e-5},
+        maxiter=max_iter,
+        ftol=1e-5,
     )
     if found.fun * unit < first:
         return np.exp(found.x), float(found.fun * unit)
