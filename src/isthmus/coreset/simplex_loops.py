@@ -3,6 +3,20 @@
 import numpy as np
 
 from isthmus._compiled import njit
+from isthmus.linalg.lanes import (
+    LANES,
+    largest,
+    less,
+    load,
+    load_row,
+    more,
+    products,
+    quotients,
+    scaled,
+    spread,
+    store,
+    where_larger,
+)
 
 
 @njit
@@ -13,70 +27,103 @@ def descend(M, alpha, G, tol, max_iter, tie):
     may have more rows and columns than there are weights. The point that gains weight is the one
     with the smallest gradient; the point that loses it is the one for which the objective falls
     most. Of points that differ by the share ``tie`` of the gap, or of what is gained, it is the
-    first: two that have just shared weight are equal but for rounding. What is computed for every
-    point is kept apart from the search for the least, so that both run in vector registers.
+    first: two that have just shared weight are equal but for rounding. A step is two passes over
+    the points: one that prices what each would lose, one that moves the gradient.
     """
     n = len(alpha)
-    diagonal, change, slopes = np.empty(n), np.empty(n), np.empty(n)
+    diagonal, changes = np.empty(n), np.empty(n)
     for k in range(n):
         diagonal[k] = M[k, k]
+    numbers = -np.arange(LANES).astype(np.float64)
     gap = np.inf
+    i = np.argmin(G)
     for iteration in range(max_iter):
-        low = _least(G)
-        i = _first(G, low + tie * gap) if iteration else _first(G, low)
-        low = G[i]
-        _price(M[i, :n], diagonal, diagonal[i], alpha, G, low, change, slopes)
-        gap = -_least(slopes) - low
-        best = _least(change)
+        best, j, highest = _price(M, i, diagonal, alpha, G, changes, numbers)
+        gap = highest - G[i]
         if gap <= tol or best >= 0.0:
             return max(gap, 0.0), iteration
-        j = _first(change, (1.0 - tie) * best)
+        if tie > 0.0:
+            j = _first(changes, (1.0 - tie) * best)
         curvature = max(diagonal[i] + diagonal[j] - 2.0 * M[i, j], 1e-300)
         step = min(alpha[j], 0.5 * (G[j] - G[i]) / curvature)
         alpha[i] += step
         alpha[j] -= step
         if alpha[j] < 1e-16:
             alpha[j] = 0.0
-        _move(G, M[i, :n], M[j, :n], 2.0 * step)
+        low, i = _move(G, M, i, j, 2.0 * step, numbers)
+        if tie > 0.0:
+            i = _first(G, low + tie * gap)
     return gap, max_iter
 
 
-@njit(error_model="numpy")
-def _price(row, diagonal, own, alpha, G, low, change, slopes):
-    """By how much the objective changes where each point gives weight to that of ``row``.
+@njit(inline="always")
+def _price(M, i, diagonal, alpha, G, changes, numbers):
+    """By how much the objective changes where each point gives weight to point i.
 
-    ``slopes`` are minus the gradients of the points with weight, infinite for the others.
+    Returns the most that it falls by and where, and the largest gradient of a point with weight.
     """
-    for k in range(alpha.size):
-        fall = G[k] - low
-        curvature = own + diagonal[k] - 2.0 * row[k]
-        curvature = curvature if curvature > 1e-300 else 1e-300
-        step = 0.5 * fall / curvature
-        # A step is also bounded by the weight there is.
-        step = step if step < alpha[k] else alpha[k]
-        change[k] = step * (step * curvature - fall)
-        slopes[k] = -G[k] if alpha[k] > 0.0 else np.inf
+    n = alpha.size
+    whole = n - n % LANES
+    own, low = spread(diagonal[i]), spread(G[i])
+    floor, nothing = spread(1e-300), spread(0.0)
+    best, place, highest = spread(np.inf), spread(0.0), spread(-np.inf)
+    for k in range(0, whole, LANES):
+        g, weight = load(G, k), load(alpha, k)
+        fall = less(g, 1.0, low)
+        curvature = less(more(own, 1.0, load(diagonal, k)), 2.0, load_row(M, i, k))
+        curvature = where_larger(curvature, floor, curvature, floor)
+        step = quotients(scaled(0.5, fall), curvature)
+        step = where_larger(step, weight, weight, step)  # a step is bounded by the weight there is
+        change = products(step, less(products(step, curvature), 1.0, fall))
+        store(changes, k, change)
+        place = where_larger(best, change, spread(-np.float64(k)), place)
+        best = where_larger(best, change, change, best)
+        holding = where_larger(weight, nothing, g, highest)
+        highest = where_larger(holding, highest, holding, highest)
+    least, j = _least(best, place, numbers)
+    most = largest(highest)
+    for k in range(whole, n):
+        fall = G[k] - G[i]
+        curvature = max(diagonal[i] + diagonal[k] - 2.0 * M[i, k], 1e-300)
+        step = min(0.5 * fall / curvature, alpha[k])
+        changes[k] = step * (step * curvature - fall)
+        if changes[k] < least:
+            least, j = changes[k], k
+        if alpha[k] > 0.0 and G[k] > most:
+            most = G[k]
+    return least, j, most
 
 
-@njit
-def _move(G, gaining, losing, factor):
-    for k in range(G.size):
-        G[k] += factor * (gaining[k] - losing[k])
+@njit(inline="always")
+def _move(G, M, i, j, factor, numbers):
+    """Move the gradient by two rows of ``M``; return its least entry, and where that is first."""
+    n = G.size
+    whole = n - n % LANES
+    best, place = spread(np.inf), spread(0.0)
+    for k in range(0, whole, LANES):
+        change = scaled(factor, less(load_row(M, i, k), 1.0, load_row(M, j, k)))
+        g = more(load(G, k), 1.0, change)  # rounded as it is written: ties are then the same
+        store(G, k, g)
+        place = where_larger(best, g, spread(-np.float64(k)), place)
+        best = where_larger(best, g, g, best)
+    least, low = _least(best, place, numbers)
+    for k in range(whole, n):
+        G[k] += factor * (M[i, k] - M[j, k])
+        if G[k] < least:
+            least, low = G[k], k
+    return least, low
 
 
-@njit
-def _least(x):
-    """The least entry; four at a time, which do not wait for each other."""
-    a = b = c = d = np.inf
-    whole = x.size - x.size % 4
-    for k in range(0, whole, 4):
-        a = x[k] if x[k] < a else a
-        b = x[k + 1] if x[k + 1] < b else b
-        c = x[k + 2] if x[k + 2] < c else c
-        d = x[k + 3] if x[k + 3] < d else d
-    for k in range(whole, x.size):
-        a = x[k] if x[k] < a else a
-    return min(min(a, b), min(c, d))
+@njit(inline="always")
+def _least(best, place, numbers):
+    """The least of the lanes and the first place of it; ``numbers`` are 0, -1, -2, ..."""
+    negative = scaled(-1.0, best)
+    most = largest(negative)
+    # Places are negative: the first is the largest.
+    place = where_larger(
+        spread(most), negative, spread(-np.inf), more(place, 1.0, load(numbers, 0))
+    )
+    return -most, np.int64(-largest(place))
 
 
 @njit
