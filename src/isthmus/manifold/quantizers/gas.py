@@ -3,6 +3,7 @@ r"""Neural gas: centres that learn by their rank among all, in batches [Martinet
 import math
 
 import numpy as np
+from sklearn.cluster import KMeans
 
 from isthmus.blocks.slices import block_slices
 from isthmus.linalg.products import product
@@ -10,8 +11,12 @@ from isthmus.linalg.threads import rest_in_threads, threads_for
 from isthmus.smoothers.kernel_rows import squared_distances
 from isthmus.typing import Array
 
-# The range of the neighbourhood falls from half of the centres to this.
-LAST_RANGE = 0.01
+# The range of the neighbourhood falls from half of the centres to this; k-means takes over where a
+# row draws its second centre by less than e^-10.
+LAST_RANGE = 0.1
+# Rows that a step draws for each centre, and the fewest: while the range is wide, centres that have
+# more move no better, and the chance in fewer brings them out of poor places.
+ROWS_PER_CENTRE, FEWEST_ROWS = 5, 500
 
 # Centres whose numbers leave 40 bits of a distance to sort by; more are sorted without keys.
 MOST_KEYS = 2**12
@@ -28,14 +33,15 @@ PARTS = 16
 MOTION = 2
 
 
-def neural_gas(Y: Array, n_centres: int, rng: np.random.Generator, *, n_steps: int = 40) -> Array:
+def neural_gas(Y: Array, n_centres: int, rng: np.random.Generator, *, n_steps: int = 20) -> Array:
     r"""Centres (n, d) of the rows ``Y``, from a neighbourhood of ranks that shrinks.
 
-    Each step moves a centre to the mean of all rows, weighted by
+    Each step moves a centre to the mean of rows, weighted by
     :math:`h_{ij}=\exp(-k_{ij}/\lambda)` with :math:`k_{ij}` its rank among the centres by the
     distance from row :math:`i`. The range :math:`\lambda` falls exponentially, so that all centres
-    move together at first, and each by its own rows, as in k-means, at last: the start hardly
-    matters. O(N n (d + log n)) per step, in blocks.
+    move together at first, and each by its own rows at last: the start hardly matters. A step sees
+    a few rows for each centre, drawn anew. Its limit for a range of zero, k-means of all rows, ends
+    the way. O(n² (d + log n)) per step, in blocks.
     """
     centre = Y.mean(axis=0)
     spread = float(np.sqrt(np.mean((Y - centre) ** 2))) or 1.0
@@ -43,16 +49,18 @@ def neural_gas(Y: Array, n_centres: int, rng: np.random.Generator, *, n_steps: i
     C = rows[rng.choice(len(rows), n_centres, replace=False)]
     first = max(n_centres / 2, 2 * LAST_RANGE)
     reaches = first * (LAST_RANGE / first) ** np.linspace(0.0, 1.0, n_steps)
-    best = 0.0
+    n_drawn, best = max(ROWS_PER_CENTRE * n_centres, FEWEST_ROWS), 0.0
     with threads_for(0):  # most of the time is spent on sorting, beside small products
         for reach, following in zip(reaches, [*reaches[1:], LAST_RANGE], strict=True):
-            weights, sums = gas_sums(rows, C, reach, best)
+            some = rows if n_drawn >= len(rows) else rows[rng.integers(0, len(rows), n_drawn)]
+            weights, sums = gas_sums(some, C, reach, best)
             best = worst_rank(weights, reach)
             if best > 0:
                 # With a shorter range the same ranks weigh less, by no more than this in ranks.
-                best += (reach - following) * math.log(len(rows)) + MOTION
+                best += (reach - following) * math.log(len(some)) + MOTION
             C = moved(C, weights, sums)
-    return np.asarray(C * spread + centre)
+    means = KMeans(n_centres, init=C, n_init=1).fit(rows).cluster_centers_
+    return np.asarray(means * spread + centre)
 
 
 def gas_step(Y: Array, C: Array, reach: float) -> Array:

@@ -97,7 +97,7 @@ class Landmarks(Piece):
         Whether the means are k-means, K-harmonic means or a neural gas. K-harmonic means find
         clouds that lie far apart from any start, but in more than some ten columns many of them
         meet in one place, and a warning says so. A neural gas hardly depends on the start either,
-        in any number of columns, and takes longer.
+        in any number of columns.
     smoothness : float or None, default=None
         Adapt the outputs of the centres to the rows after training, with this weight on the
         roughness of the map; None leaves them as they are. Needs a density kernel with second
