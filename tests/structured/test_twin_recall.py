@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from isthmus.kernels import Gaussian
-from isthmus.structured import TwinGaussianProcess
+from isthmus.structured import TwinGaussianProcess, TwinKernelLearner
 from isthmus.structured.twin import trials
 from isthmus.structured.twin.recall import Recall
 
@@ -50,3 +50,18 @@ def test_kept_forms_of_tried_outputs_change_no_prediction(monkeypatch, criterion
     monkeypatch.setattr(ExactBridge, "tried", None)
     computed = TwinGaussianProcess(criterion=criterion, tune=None).fit(X, Y)
     np.testing.assert_allclose(kept, computed.predict(X[:7]), atol=1e-8)
+
+
+@pytest.mark.parametrize("criterion", ["kl", "inverse_kl", "hsic"])
+def test_trials_that_learn_nothing_change_no_choice(monkeypatch, criterion):
+    from isthmus.structured.twin import sides
+
+    X, Y = pairs()
+    learner = TwinKernelLearner(x_degree=(1, 3), y_degree=(1, 3))
+    found = TwinGaussianProcess(criterion=criterion, learner=learner).fit(X, Y)
+    fast = found.alpha_x_, found.alpha_y_, found.x_kernel_, found.y_kernel_
+    monkeypatch.setattr(sides, "leaves_kernels", lambda learner: False)
+    slow = TwinGaussianProcess(criterion=criterion, learner=learner).fit(X, Y)
+    assert fast == (slow.alpha_x_, slow.alpha_y_, slow.x_kernel_, slow.y_kernel_)
+    assert found.cv_error_ == pytest.approx(slow.cv_error_, rel=1e-6)
+    np.testing.assert_allclose(found.predict(X[:5]), slow.predict(X[:5]), atol=1e-8)

@@ -4,7 +4,7 @@ import numpy as np
 
 from isthmus.structured import TwinGaussianProcess
 from isthmus.structured.twin import trials
-from isthmus.structured.twin.trials import is_positive
+from isthmus.structured.twin.trials import is_positive, piece_means
 
 NEVER = 1e9
 
@@ -42,6 +42,13 @@ def test_a_mean_is_positive_beyond_doubt_or_not(rng):
     assert not is_positive(list(noise - 1.0))
     assert not is_positive(list(noise + 0.1))
     assert not is_positive([np.ones(5)])  # too few
+
+
+def test_means_of_pieces_are_those_of_split_rows(rng):
+    for n in (20, 23, 150):
+        numbers = rng.normal(size=n)
+        split = [piece.mean() for piece in np.array_split(numbers, trials.N_PIECES)]
+        np.testing.assert_allclose(piece_means(numbers), split, atol=1e-12)
 
 
 def test_neighbours_that_err_together_count_as_few():

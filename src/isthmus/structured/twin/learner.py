@@ -312,3 +312,9 @@ def degrees_of(estimator: Any, name: str) -> list[int]:
     value = getattr(estimator, name)
     values = [value] if isinstance(value, (Integral, np.integer)) else value
     return [int(v) for v in values]
+
+
+def leaves_kernels(learner: TwinKernelLearner) -> bool:
+    """Whether whatever is learned leaves both kernels as they are: one term each, of value one."""
+    degrees = [degrees_of(learner, name) for name in ("x_degree", "y_degree")]
+    return learner.basis == "monomial" and learner.normalize and degrees == [[1], [1]]

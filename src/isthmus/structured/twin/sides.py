@@ -22,6 +22,7 @@ from isthmus.structured.twin.bridge import (
     hsic_bridge,
 )
 from isthmus.structured.twin.landmarks import landmark_bridge
+from isthmus.structured.twin.learner import leaves_kernels
 from isthmus.structured.twin.neighbors import NeighborBridge
 from isthmus.structured.twin.recall import Recall
 from isthmus.structured.twin.search import TwinSearch
@@ -39,16 +40,21 @@ def make_sides(
 ) -> tuple[TwinSides, Any]:
     """Kernels and noise of both sides, and the learner where their transforms are learned.
 
-    What does not depend on the settings is recalled from a trial before.
+    In a trial, what does not depend on the settings is recalled from one before, and nothing is
+    learned where that would leave the kernels as they are.
     """
-    recall = recall or Recall()
+    trial, recall = recall is not None, recall or Recall()
     x_kernel = _resolved(model.x_kernel, settings.get("x_scale"), X, recall, "x")
     y_kernel = _resolved(model.y_kernel, settings.get("y_scale"), Y, recall, "y")
     learner = None
     if model.learner is not None:
         learner = clone(model.learner).set_params(x_kernel=x_kernel, y_kernel=y_kernel)
         degrees = {k: settings[k] for k in ("x_degree", "y_degree") if k in settings}
-        learner.set_params(**degrees).fit(X, Y)
+        learner.set_params(**degrees)
+        if trial and leaves_kernels(learner):
+            learner = None
+    if learner is not None:
+        learner.fit(X, Y)
         x_kernel, y_kernel = learner.x_kernel_, learner.y_kernel_
     noises = (
         settings["alpha_x"] * float(np.mean(x_kernel.diag(X))),

@@ -72,9 +72,25 @@ def is_positive(changes: Sequence[Array]) -> bool:
     if min(map(len, changes)) < 2 * N_PIECES:
         return False
     every = np.concatenate(changes)
-    means = [piece.mean() for fold in changes for piece in np.array_split(fold, N_PIECES)]
-    errors = [np.std(numbers) / np.sqrt(len(numbers) - 1) for numbers in (every, means)]
-    return bool(every.mean() > CERTAIN * max(errors))
+    mean = every.mean()
+    # Most are not; what says so first costs least.
+    return bool(
+        mean > 0
+        and mean > CERTAIN * _standard_error(every)
+        and mean > CERTAIN * _standard_error(np.concatenate([piece_means(c) for c in changes]))
+    )
+
+
+def piece_means(numbers: Array) -> Array:
+    """Means of pieces in their order, whose lengths differ by one at most, the longer first."""
+    shorter, n_longer = divmod(len(numbers), N_PIECES)
+    lengths = np.full(N_PIECES, shorter)
+    lengths[:n_longer] += 1
+    return np.asarray(np.add.reduceat(numbers, np.cumsum(lengths) - lengths) / lengths)
+
+
+def _standard_error(numbers: Array) -> float:
+    return float(numbers.std() / np.sqrt(len(numbers) - 1))
 
 
 class Trials:
@@ -96,9 +112,9 @@ class Trials:
             if not self._is_lost(errors[:i]):
                 errors[i] = self._row_errors(self.folds[i], settings)
 
-        n = max(n_objects(fold.X) for fold in self.folds)
+        side_by_side = max(n_objects(fold.X) for fold in self.folds) >= LEAST_SHARED
         try:
-            if n < LEAST_SHARED:
+            if not side_by_side:
                 with threads_for(0):
                     for i in range(len(self.folds)):
                         ask(i)
@@ -107,9 +123,12 @@ class Trials:
                 in_threads(ask, range(len(self.folds)))
         except ValueError:
             return np.inf  # where all settings fail, the last fit says why
-        # The first folds alone decide, so that the number of threads does not.
         done = [rows for rows in errors if rows is not None]
-        if any(self._is_lost(errors[:i]) for i in range(len(errors))) or len(done) < len(errors):
+        if len(done) < len(errors):
+            return np.inf
+        # The first folds alone decide, so that the number of threads does not: of folds asked side
+        # by side, some may be done before the first ones have spoken.
+        if side_by_side and any(self._is_lost(errors[:i]) for i in range(len(errors))):
             return np.inf
         error = float(np.mean([rows.mean() for rows in done]))
         if self.best is None or error < self.best.error:
@@ -137,9 +156,9 @@ class Trials:
     def _query(self, fold: Fold, settings: Mapping[str, Any]) -> tuple[Any, TwinQuery]:
         """Bridge and queries of one trial, with the side that it shares with trials before."""
         model, (X, Y, new, _, recall, _) = self.model, fold
-        sides, _ = make_sides(model, X, Y, settings, recall)
+        sides, learner = make_sides(model, X, Y, settings, recall)
         bridge = approximate_bridge(model, sides, X, Y)
-        if bridge is None and model.learner is not None:  # whose transforms depend on both sides
+        if bridge is None and learner is not None:  # whose transforms depend on both sides
             inverse = OutputInverse(sides.y_kernel, Y, sides.y_noise)
             bridge = exact_bridge(model.criterion, sides, X, Y, inverse=inverse)
         if bridge is not None:
