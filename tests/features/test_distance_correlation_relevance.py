@@ -23,6 +23,7 @@ from isthmus.features.distance_correlation.relevance import (
 from isthmus.features.distance_correlation.short import short_factor, short_left_out_errors
 from isthmus.kernels import Gaussian, Laplacian
 from isthmus.regression import KernelRidgeCV
+from isthmus.regression.ridge.estimator import DEFAULT_ALPHAS
 from isthmus.regression.ridge.left_out import left_out_errors
 from isthmus.regression.selection import Selection
 
@@ -87,10 +88,22 @@ def test_stages_find_what_all_rows_find(rng, monkeypatch):
     X, y = planted(rng, 300)
     scales = [Scale(g, False, np.linspace(1, 0.1, 12) ** g) for g in (0.0, 1.0, 3.0)]
     quick = choose(X, y[:, None], scales, GAUSSIANS, ALPHAS)
-    monkeypatch.setattr(candidates, "STAGES", (300, 300))
+    monkeypatch.setattr(candidates, "STAGES", (300, 300, 300))
     slow = choose(X, y[:, None], scales, GAUSSIANS, ALPHAS)
     assert quick.candidate.scale is slow.candidate.scale
     assert quick.candidate.kernel is slow.candidate.kernel
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5])
+def test_who_is_far_behind_on_few_rows_is_not_taken_on_more(rng, monkeypatch, share):
+    # What two columns add together is seen by no column alone, and by few rows hardly at all.
+    X = rng.normal(size=(700, 10))
+    y = X[:, :1] + share * X[:, 1:2] * X[:, 2:3] + 0.05 * rng.normal(size=(700, 1))
+    scales = RelevanceRidge()._scales(X, y[:, 0])
+    quick = choose(X, y, scales, GAUSSIANS, DEFAULT_ALPHAS)
+    monkeypatch.setattr(candidates, "FAR", np.inf)
+    monkeypatch.setattr(candidates, "LEFT", len(scales) * len(GAUSSIANS))
+    assert choose(X, y, scales, GAUSSIANS, DEFAULT_ALPHAS) == quick
 
 
 def test_order_of_the_rows_hardly_matters(rng):

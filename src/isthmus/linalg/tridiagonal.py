@@ -11,7 +11,7 @@ from isthmus.linalg.spectrum import refuse_negative
 from isthmus.typing import Array
 
 # Rows from which it pays, and columns of solutions that are formed at a time.
-LEAST_ROWS, MOST_COLUMNS = 256, 256
+LEAST_ROWS, MOST_COLUMNS = 64, 256
 
 
 class TridiagonalPath:
@@ -71,17 +71,17 @@ class TridiagonalPath:
             loops.solve(steps, shares, self._rotated, inner)
             diagonals = np.empty_like(steps)
             loops.inverse_diagonals(self.Q.T, steps, shares, diagonals)
-            found = product(self.Q, inner)
+            found = product(self.Q, inner).reshape(len(self.Q), len(part), q)
+            found /= self._left(diagonals, part[:, None]).T[:, :, None]
+            squares = np.einsum("ij,ij->j", inner, inner).reshape(len(part), q).sum(axis=1)
             for i, alpha in enumerate(part.tolist()):
-                columns = slice(i * q, (i + 1) * q)
-                residuals = found[:, columns] / self._left(diagonals[i], alpha)[:, None]
-                yield alpha, residuals, float(np.sum(inner[:, columns] ** 2))
+                yield alpha, found[:, i], float(squares[i])
 
-    def _left(self, inverse_diagonal: Array, alpha: float) -> Array:
-        """What is left of a residual beside the row's own share, over the penalty."""
+    def _left(self, inverse_diagonals: Array, alphas: Array) -> Array:
+        """What is left of a residual beside the row's own share, over the penalties."""
         if self.intercept:
-            inverse_diagonal = inverse_diagonal - 1 / (len(self.Q) * (self._shift + alpha))
-        return np.maximum(inverse_diagonal, np.finfo(np.float64).eps / alpha)
+            inverse_diagonals = inverse_diagonals - 1 / (len(self.Q) * (self._shift + alphas))
+        return np.maximum(inverse_diagonals, np.finfo(np.float64).eps / alphas)
 
 
 def _eigenvalue(diagonal: Array, beside: Array, i: int) -> float:

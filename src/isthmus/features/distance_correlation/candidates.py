@@ -16,8 +16,11 @@ from isthmus.regression.ridge.search import AS_GOOD
 from isthmus.regression.selection import Selection, best
 from isthmus.typing import Array
 
-# Rows on which all candidates are judged, then those that are left, and how many that are.
-STAGES, LEFT = (256, 512), 6
+# Rows on which candidates are judged, one stage after the other, and how many the last one sees.
+STAGES, LEFT = (128, 256, 512), 6
+# As a rule errors of rows left out fall no faster than one over the number of rows: a candidate
+# with four times the least error will not make that up on four times the rows.
+FAR = 4.0
 # Columns are left out where the error of rows left out falls by a tenth: what decided about the
 # columns has seen these rows, which flatters it.
 FLATTERED = 0.9
@@ -68,25 +71,42 @@ def choose(
 ) -> Judged:
     """The candidate of least error on rows left out; Y is (n, outputs).
 
-    All are judged on some rows, and the best of these on twice as many, where a judgement takes
-    eight times as long. Of kernels that are as good with the same columns the last one is taken,
-    the narrowest: far from all rows it falls back to the mean, where a wide one may be anything.
+    All are judged on some rows, those that are not ``FAR`` behind on twice as many, and the best of
+    these on twice as many again, where a judgement takes eight times as long. Of kernels that are
+    as good with the same columns the last one is taken, the narrowest: far from all rows it falls
+    back to the mean, where a wide one may be anything.
     """
     candidates = [Candidate(scale, kernel) for scale in scales for kernel in kernels]
     if len(candidates) == len(alphas) == 1:
         return Judged(np.nan, candidates[0], alphas[0])
     # Rows may come in an order of their own.
     order = np.random.default_rng(0).permutation(len(X))
-    few, more = (np.sort(order[:size]) for size in STAGES)
-    if len(candidates) > LEFT and len(few) < len(more):
-        ranked = sorted(judged(X[few], Y[few], candidates, alphas), key=lambda j: j.error)
-        kept = {id(found.candidate) for found in ranked[:LEFT]}
-        # In their first order, by which ties are decided.
-        candidates = [candidate for candidate in candidates if id(candidate) in kept]
+    first, few, more = (np.sort(order[:size]) for size in STAGES)
+    if len(few) < len(more):
+        for rows, most in ((first, len(candidates)), (few, LEFT)):
+            if len(candidates) > LEFT:
+                found = list(judged(X[rows], Y[rows], candidates, alphas))
+                candidates = in_the_race(found, most)
     found = list(judged(X[more], Y[more], candidates, alphas))
     best_one = min(found, key=lambda judgement: judgement.error)
     scale, allowed = best_one.candidate.scale, AS_GOOD * best_one.error
     return [j for j in found if j.candidate.scale is scale and j.error <= allowed][-1]
+
+
+def in_the_race(found: Sequence[Judged], most: int) -> list[Candidate]:
+    """The best ``most`` candidates but those ``FAR`` behind the first, in their order.
+
+    >>> scale = Scale(0.0, False, np.ones(1))
+    >>> found = [Judged(e, Candidate(scale, Gaussian(e)), 1.0) for e in (3.0, 1.0, 5.0, 2.0)]
+    >>> [candidate.kernel.gamma for candidate in in_the_race(found, 2)]
+    [1.0, 2.0]
+    >>> [candidate.kernel.gamma for candidate in in_the_race(found, 4)]
+    [3.0, 1.0, 2.0]
+    """
+    ranked = sorted(found, key=lambda j: j.error)[:most]
+    kept = {id(j.candidate) for j in ranked if j.error <= FAR * ranked[0].error}
+    # In their first order, by which ties are decided.
+    return [j.candidate for j in found if id(j.candidate) in kept]
 
 
 def judged(

@@ -19,9 +19,9 @@ from isthmus.features.distance_correlation.candidates import (
     scaled,
 )
 from isthmus.kernels.base import Kernel
+from isthmus.kernels.definiteness import checked_gram
 from isthmus.kernels.vectors.gaussian import Gaussian
 from isthmus.regression.ridge.estimator import DEFAULT_ALPHAS, KernelRidgeCV
-from isthmus.regression.ridge.exact import own_gram
 from isthmus.typing import Array, IntArray
 
 # Gaussians around the median distance, of which leave-one-out takes the best.
@@ -167,8 +167,10 @@ def spanning_rows(kernel: Kernel, Z: Array, rest: float) -> IntArray:
     >>> spanning_rows(Gaussian(1.0), np.array([[0.0], [0.0], [9.0]]), 1e-6)
     array([0, 2])
     """
-    K = np.asfortranarray(own_gram(kernel, Z, None))
-    _, pivots, rank, _ = lapack.dpstrf(K, tol=rest, lower=1, overwrite_a=True)
+    # Of a matrix that is proven positive one half is read; halves may differ by rounding.
+    Z = np.asarray(Z, dtype=np.float64)
+    K = np.asarray(checked_gram(kernel, Z, Z, exact=False), dtype=np.float64)
+    _, pivots, rank, _ = lapack.dpstrf(K.T, tol=rest, lower=1, overwrite_a=True)
     return np.sort(np.asarray(pivots[:rank], dtype=np.intp) - 1)
 
 

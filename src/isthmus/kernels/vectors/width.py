@@ -29,11 +29,25 @@ def median_distance(X: Array, metric: str = "euclidean") -> float:
         distances = _sparse_distances(X[rows], metric)
     else:
         distances = pdist(np.asarray(X[rows], dtype=np.float64), metric)
-    median = float(np.median(distances)) if len(distances) else 0.0
+    median = middle(distances) if len(distances) else 0.0
     if median > 0:
         return median
     positive = distances[distances > 0]
     return float(positive.mean()) if len(positive) else 1.0
+
+
+def middle(values: Array) -> float:
+    """The median of numbers, which are put into another order.
+
+    One place is asked for, which NumPy finds in vector registers; its median asks for three.
+
+    >>> middle(np.array([3.0, 1.0, 2.0])), middle(np.array([4.0, 1.0, 3.0, 2.0]))
+    (2.0, 2.5)
+    """
+    half = len(values) // 2
+    values.partition(half)
+    upper = float(values[half])
+    return upper if len(values) % 2 else (float(values[:half].max()) + upper) / 2
 
 
 def _sparse_distances(X: Any, metric: str) -> Array:

@@ -238,11 +238,19 @@ class LandmarkSystem:
         constant = 1 / self.count if self.center else 0.0
         return constant + product(P**2, self.shrinkage(alpha))
 
-    def left_out(self, P: Array, Y: Array, alpha: float, weights: Array | None = None) -> Array:
+    def left_out(
+        self,
+        P: Array,
+        Y: Array,
+        alpha: float,
+        weights: Array | None = None,
+        leverage: Array | None = None,
+    ) -> Array:
         """Predictions of training rows with coordinates ``P``, each left out by itself."""
-        fitted = self.y_mean + product(P * self.shrinkage(alpha), self.across)
+        fitted = self.y_mean + product(P, self.shrinkage(alpha)[:, None] * self.across)
         once = 1.0 if weights is None else np.minimum(weights, 1.0)
-        h = np.minimum(once * self.leverage(P, alpha), 1 - 1e-10)[:, None]
+        leverage = self.leverage(P, alpha) if leverage is None else leverage
+        h = np.minimum(once * leverage, 1 - 1e-10)[:, None]
         return (fitted - h * Y) / (1 - h)
 
     def left_out_errors(
@@ -258,11 +266,14 @@ class LandmarkSystem:
         alphas = self.penalties() if alphas is None else alphas
         allowed = [a for a in alphas if a >= self.smallest_penalty] or [max(alphas)]
         totals = np.zeros(len(allowed))
+        shrinkages = np.array([self.shrinkage(alpha) for alpha in allowed]).T
+        constant = 1 / self.count if self.center else 0.0
         for rows in row_slices(X, self.features):
             P, y = self.axes(take(X, rows)), np.asarray(Y[rows], dtype=np.float64)
             w = None if weights is None else weights[rows]
+            leverages = constant + product(np.square(P), shrinkages).T
             for i, alpha in enumerate(allowed):
-                squares = np.square(y - self.left_out(P, y, alpha, w))
+                squares = np.square(y - self.left_out(P, y, alpha, w, leverages[i]))
                 totals[i] += np.sum(squares if w is None else w[:, None] * squares)
         n = n_objects(X) if weights is None else float(weights.sum())
         for alpha, total in zip(allowed, totals, strict=True):
