@@ -180,6 +180,43 @@ def test_sums_of_a_stream_do_not_depend_on_its_cuts(rng):
         assert_allclose(a, b, atol=1e-10)
 
 
+def test_sums_of_codes_are_products_of_matrices(rng):
+    X, D, codes = start(rng)
+    codes.support[3, 1:], codes.coef[3, 1:] = -1, 0.0  # a code that needs one atom only
+    C = as_dense(codes.support, codes.coef, len(D))
+    sums = map_block(X, codes, len(D))
+    assert_array_equal(sums.usage, (C != 0).sum(axis=0))
+    assert_allclose(sums.codes, C.T @ C, atol=1e-12)
+    assert_allclose(sums.cross, C.T @ X, atol=1e-12)
+
+
+def test_atoms_from_sums_follow_each_other(rng):
+    X, D, codes = start(rng)
+    sums, order, expected = map_block(X, codes, len(D)), rng.permutation(len(D)), D.copy()
+    for j in order:
+        d = sums.cross[j] - sums.codes[j] @ expected + sums.codes[j, j] * expected[j]
+        expected[j] = d / np.linalg.norm(d) if sums.codes[j, j] > 0 else expected[j]
+    atoms_from_sums(D, sums, order, 1)
+    assert_allclose(D, expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("n_power", [1, 2, 3])
+def test_a_sweep_is_power_steps_on_what_other_atoms_leave(rng, n_power):
+    X, D, codes = start(rng)
+    C, expected = as_dense(codes.support, codes.coef, len(D)), D.copy()
+    for j in range(len(D)):
+        mine = C[:, j] != 0
+        if mine.any():
+            E = X[mine] - C[mine] @ expected + np.outer(C[mine, j], expected[j])
+            for _ in range(n_power):
+                expected[j] = C[mine, j] @ E / np.linalg.norm(C[mine, j] @ E)
+                C[mine, j] = E @ expected[j]
+    approximate_sweep(D, codes, np.arange(len(D)), n_power)
+    assert_allclose(D, expected, atol=1e-9)
+    assert_allclose(as_dense(codes.support, codes.coef, len(D)), C, atol=1e-9)
+    assert_allclose(codes.residual, X - C @ expected, atol=1e-9)
+
+
 def halves():
     return slice(0, 100), slice(100, None)
 

@@ -247,7 +247,8 @@ class KSVD(CodesMixin, Estimator):
         D = self._first_atoms(X, rng) if first else self.components_.copy()
         sums, seen = (None, 0) if first else (self._sums, self.n_seen_)
         history = [] if first else list(self.objective_)
-        sums, error = self._learn_block(X, D, sums, seen, rng, replace=True)
+        with threads_for(0):  # the pursuits have threads of their own
+            sums, error = self._learn_block(X, D, sums, seen, rng, replace=True)
         self._rng = rng
         self._keep(D, sums, [*history, error], seen + len(X), 1 if first else self.n_iter_ + 1)
         return self

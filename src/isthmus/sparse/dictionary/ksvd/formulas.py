@@ -134,7 +134,8 @@ def poor_by_usage(D: Array, usage: Any, *, min_usage: int, max_coherence: float)
     poor: BoolArray = usage < min_usage
     similarity = np.abs(D @ D.T)
     np.fill_diagonal(similarity, 0.0)
-    for i, j in np.argwhere(np.triu(similarity > max_coherence)):
+    alike = similarity > max_coherence
+    for i, j in np.argwhere(np.triu(alike)) if alike.any() else ():
         if not (poor[i] or poor[j]):
             poor[i if usage[i] < usage[j] else j] = True
     return poor

@@ -53,23 +53,63 @@ def _add_four(out, a, A, b, B, c, C, d, D):
 
 
 @njit(nogil=True, fastmath=SUMS)
-def _along(R, mine, s, a, known, old, d):
+def _four_dots(A, B, C, D, d):
+    a = b = c = e = 0.0
+    for q in range(d.shape[0]):
+        a += A[q] * d[q]
+        b += B[q] * d[q]
+        c += C[q] * d[q]
+        e += D[q] * d[q]
+    return a, b, c, e
+
+
+@njit(nogil=True, fastmath=SUMS)
+def _direction(R, rows, a, known, old, d):
     """Fill ``d`` with the direction of E'a = R'a + (known·a) old; return its length."""
     overlap = 0.0
-    for m in range(mine.shape[0]):
-        overlap += a[m] * known[mine[m]]
+    for m in range(a.shape[0]):
+        overlap += a[m] * known[m]
     for e in range(d.shape[0]):
         d[e] = overlap * old[e]
-    m = 0
-    while m + 4 <= mine.shape[0]:
-        _add_four(
-            d, a[m], R[mine[m] // s], a[m + 1], R[mine[m + 1] // s],
-            a[m + 2], R[mine[m + 2] // s], a[m + 3], R[mine[m + 3] // s],
-        )  # fmt: skip
-        m += 4
-    while m < mine.shape[0]:
-        subtract(d, -a[m], R[mine[m] // s])
-        m += 1
+    whole = a.shape[0] - a.shape[0] % 4
+    for m in range(0, whole, 4):
+        A, B, C, D = R[rows[m]], R[rows[m + 1]], R[rows[m + 2]], R[rows[m + 3]]
+        _add_four(d, a[m], A, a[m + 1], B, a[m + 2], C, a[m + 3], D)
+    for m in range(whole, a.shape[0]):
+        subtract(d, -a[m], R[rows[m]])
+    return _unit(d)
+
+
+@njit(nogil=True, fastmath=SUMS)
+def _next_direction(R, rows, a, known, old, d, after):
+    """Write a = E d = R d + (old·d) known, and to ``after`` the direction of E'a; its length.
+
+    A row of ``R`` is read once for both.
+    """
+    turn = dot(old, d)
+    overlap = 0.0
+    for e in range(after.shape[0]):
+        after[e] = 0.0
+    whole = a.shape[0] - a.shape[0] % 4
+    for m in range(0, whole, 4):
+        A, B, C, D = R[rows[m]], R[rows[m + 1]], R[rows[m + 2]], R[rows[m + 3]]
+        a0, a1, a2, a3 = _four_dots(A, B, C, D, d)
+        a0, a1 = a0 + turn * known[m], a1 + turn * known[m + 1]
+        a2, a3 = a2 + turn * known[m + 2], a3 + turn * known[m + 3]
+        _add_four(after, a0, A, a1, B, a2, C, a3, D)
+        overlap += (a0 * known[m] + a1 * known[m + 1]) + (a2 * known[m + 2] + a3 * known[m + 3])
+        a[m], a[m + 1], a[m + 2], a[m + 3] = a0, a1, a2, a3
+    for m in range(whole, a.shape[0]):
+        a[m] = dot(R[rows[m]], d) + turn * known[m]
+        overlap += a[m] * known[m]
+        subtract(after, -a[m], R[rows[m]])
+    subtract(after, -overlap, old)
+    return _unit(after)
+
+
+@njit(nogil=True)
+def _unit(d):
+    """Scale to length one; return the length there was."""
     length = np.sqrt(dot(d, d))
     if length > 0.0:
         for e in range(d.shape[0]):
@@ -94,29 +134,61 @@ def power_sweep(R, D, coef, order, starts, places, n_power):
     """
     s = coef.shape[1]
     flat = coef.reshape(-1)
-    d = np.empty(D.shape[1])
-    fresh = np.empty(places.shape[0])
+    d, after = np.empty(D.shape[1]), np.empty(D.shape[1])
+    fresh, before = np.empty(places.shape[0]), np.empty(places.shape[0])
+    rows = np.empty(places.shape[0], dtype=np.int64)
     for j in order:
         mine = places[starts[j] : starts[j + 1]]
         if mine.shape[0] == 0:
             continue
         old = D[j]
-        a = fresh[: mine.shape[0]]
+        a, known = fresh[: mine.shape[0]], before[: mine.shape[0]]
         for m in range(mine.shape[0]):
-            a[m] = flat[mine[m]]
-        for step in range(n_power):
-            if _along(R, mine, s, a, flat, old, d) == 0.0:
-                break
+            rows[m], known[m] = mine[m] // s, flat[mine[m]]
+        length = _direction(R, rows, known, known, old, d)
+        for _ in range(n_power - 1):
+            if length > 0.0:
+                length = _next_direction(R, rows, a, known, old, d, after)
+                if length > 0.0:
+                    d, after = after, d
+        if length > 0.0:
             turn = dot(old, d)
-            last = step == n_power - 1
             for m in range(mine.shape[0]):
-                r, before = R[mine[m] // s], flat[mine[m]]
-                a[m] = dot(r, d) + before * turn
-                if last:
-                    _exchange(r, before, old, a[m], d)
-                    flat[mine[m]] = a[m]
-            if last:
-                copy(d, old)
+                r = R[rows[m]]
+                flat[mine[m]] = dot(r, d) + known[m] * turn
+                _exchange(r, known[m], old, flat[mine[m]], d)
+            copy(d, old)
+
+
+@njit(nogil=True)
+def add_codes(X, support, coef, usage, codes, cross):
+    """Add how many signals use each atom, C'C and C'X, for codes given by their supports."""
+    for i in range(X.shape[0]):
+        for t in range(support.shape[1]):
+            j = support[i, t]
+            if j < 0:
+                break
+            usage[j] += 1.0
+            for u in range(support.shape[1]):
+                if support[i, u] < 0:
+                    break
+                codes[j, support[i, u]] += coef[i, t] * coef[i, u]
+            subtract(cross[j], -coef[i, t], X[i])
+
+
+@njit(nogil=True)
+def power_steps(D, codes, cross, order):
+    """One power step for each used atom in turn, by the sums C'C and C'X; ``D`` is changed."""
+    d = np.empty(D.shape[1])
+    for j in order:
+        if codes[j, j] <= 0.0:
+            continue
+        copy(cross[j], d)
+        for i in range(D.shape[0]):
+            if i != j and codes[j, i] != 0.0:
+                subtract(d, codes[j, i], D[i])
+        if _unit(d) > 0.0:
+            copy(d, D[j])
 
 
 @njit(nogil=True)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from isthmus.sparse.dictionary.ksvd.formulas import SparseCodes
-from isthmus.sparse.pursuit.matching import as_sparse
+from isthmus.sparse.pursuit.matching import as_contiguous
 from isthmus.typing import Array, IntArray
 
 
@@ -32,9 +32,13 @@ def map_block(X: Array, codes: SparseCodes, n_atoms: int) -> CodeSums:
     array([[0., 0., 0.],
            [2., 2., 2.]])
     """
-    C = as_sparse(codes.support, codes.coef, n_atoms)
-    usage = np.bincount(codes.support[codes.support >= 0].ravel(), minlength=n_atoms)
-    return CodeSums(usage.astype(float), (C.T @ C).toarray(), C.T @ X)
+    from isthmus.sparse.dictionary.ksvd.loops import add_codes  # compiled on first use
+
+    sums = CodeSums(
+        np.zeros(n_atoms), np.zeros((n_atoms, n_atoms)), np.zeros((n_atoms, X.shape[1]))
+    )
+    add_codes(as_contiguous(X), codes.support, codes.coef, *sums)
+    return sums
 
 
 def merge(a: CodeSums, b: CodeSums, *, keep: float = 1.0) -> CodeSums:
@@ -44,15 +48,10 @@ def merge(a: CodeSums, b: CodeSums, *, keep: float = 1.0) -> CodeSums:
 
 def atoms_from_sums(D: Array, sums: CodeSums, order: IntArray, n_passes: int) -> None:
     """Power steps for all used atoms in turn, in place."""
+    from isthmus.sparse.dictionary.ksvd.loops import power_steps  # compiled on first use
+
     for _ in range(n_passes):
-        for j in order:
-            weight = sums.codes[j, j]
-            if weight <= 0:
-                continue
-            d = sums.cross[j] - sums.codes[j] @ D + weight * D[j]
-            length = float(np.linalg.norm(d))
-            if length > 0:
-                D[j] = d / length
+        power_steps(D, sums.codes, sums.cross, order)
 
 
 def forget_atoms(sums: CodeSums, gone: IntArray) -> None:
