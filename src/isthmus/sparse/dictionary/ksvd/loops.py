@@ -64,45 +64,29 @@ def _four_dots(A, B, C, D, d):
 
 
 @njit(nogil=True, fastmath=SUMS)
-def _direction(R, rows, a, known, old, d):
-    """Fill ``d`` with the direction of E'a = R'a + (known·a) old; return its length."""
-    overlap = 0.0
-    for m in range(a.shape[0]):
-        overlap += a[m] * known[m]
-    for e in range(d.shape[0]):
-        d[e] = overlap * old[e]
-    whole = a.shape[0] - a.shape[0] % 4
-    for m in range(0, whole, 4):
-        A, B, C, D = R[rows[m]], R[rows[m + 1]], R[rows[m + 2]], R[rows[m + 3]]
-        _add_four(d, a[m], A, a[m + 1], B, a[m + 2], C, a[m + 3], D)
-    for m in range(whole, a.shape[0]):
-        subtract(d, -a[m], R[rows[m]])
-    return _unit(d)
+def _direction(R, rows, a, known, old, d, begun, after):
+    """Write to ``after`` the direction of E'a, E = R + known old'; return its length.
 
-
-@njit(nogil=True, fastmath=SUMS)
-def _next_direction(R, rows, a, known, old, d, after):
-    """Write a = E d = R d + (old·d) known, and to ``after`` the direction of E'a; its length.
-
-    A row of ``R`` is read once for both.
+    Once ``begun``, a = E d is written first: a row of ``R`` is read once for both.
     """
-    turn = dot(old, d)
+    turn = dot(old, d) if begun else 0.0
     overlap = 0.0
     for e in range(after.shape[0]):
         after[e] = 0.0
     whole = a.shape[0] - a.shape[0] % 4
     for m in range(0, whole, 4):
         A, B, C, D = R[rows[m]], R[rows[m + 1]], R[rows[m + 2]], R[rows[m + 3]]
-        a0, a1, a2, a3 = _four_dots(A, B, C, D, d)
-        a0, a1 = a0 + turn * known[m], a1 + turn * known[m + 1]
-        a2, a3 = a2 + turn * known[m + 2], a3 + turn * known[m + 3]
-        _add_four(after, a0, A, a1, B, a2, C, a3, D)
-        overlap += (a0 * known[m] + a1 * known[m + 1]) + (a2 * known[m + 2] + a3 * known[m + 3])
-        a[m], a[m + 1], a[m + 2], a[m + 3] = a0, a1, a2, a3
+        if begun:
+            a0, a1, a2, a3 = _four_dots(A, B, C, D, d)
+            a[m], a[m + 1] = a0 + turn * known[m], a1 + turn * known[m + 1]
+            a[m + 2], a[m + 3] = a2 + turn * known[m + 2], a3 + turn * known[m + 3]
+        _add_four(after, a[m], A, a[m + 1], B, a[m + 2], C, a[m + 3], D)
     for m in range(whole, a.shape[0]):
-        a[m] = dot(R[rows[m]], d) + turn * known[m]
-        overlap += a[m] * known[m]
+        if begun:
+            a[m] = dot(R[rows[m]], d) + turn * known[m]
         subtract(after, -a[m], R[rows[m]])
+    for m in range(a.shape[0]):
+        overlap += a[m] * known[m]
     subtract(after, -overlap, old)
     return _unit(after)
 
@@ -145,12 +129,12 @@ def power_sweep(R, D, coef, order, starts, places, n_power):
         a, known = fresh[: mine.shape[0]], before[: mine.shape[0]]
         for m in range(mine.shape[0]):
             rows[m], known[m] = mine[m] // s, flat[mine[m]]
-        length = _direction(R, rows, known, known, old, d)
-        for _ in range(n_power - 1):
+            a[m] = known[m]
+        length = 1.0
+        for step in range(n_power):
             if length > 0.0:
-                length = _next_direction(R, rows, a, known, old, d, after)
-                if length > 0.0:
-                    d, after = after, d
+                length = _direction(R, rows, a, known, old, d, step > 0, after)
+                d, after = after, d
         if length > 0.0:
             turn = dot(old, d)
             for m in range(mine.shape[0]):
