@@ -35,7 +35,7 @@ def _step_contest(kernel, n):
 
     def ours():
         with one_pool():  # as in every fit, the only place where steps are taken
-            found = reconstruction_error(X, X, Y, Y, smoother, Squared(), excluded=itself)
+            found = reconstruction_error(X, None, Y, Y, smoother, Squared(), excluded=itself)
         return found.value, found.by_point + found.by_centre
 
     def peer():

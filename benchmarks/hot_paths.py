@@ -105,7 +105,7 @@ def _ukr_step(kernel: str, n: int, words: str, needs: dict[str, float], why: str
         f"UKR step, {kernel}, {n} rows, 16 columns",
         words,
         needs,
-        lambda: reconstruction_error(X, X, Y, Y, smoother, Squared(), excluded=itself[:, None]),
+        lambda: reconstruction_error(X, None, Y, Y, smoother, Squared(), excluded=itself[:, None]),
         why,
     )
 

@@ -13,7 +13,7 @@ SUMS = {"reassoc", "contract", "nsz"}
 
 
 @njit(nogil=True)
-def _cell(place, n):
+def cell_of(place, n):
     """Which of n cells; the first for no number, the last for all beyond."""
     if not place > 0.0:
         return 0
@@ -33,7 +33,7 @@ def sort_into_cells(X, axes, low, scale, shape):
     for i in range(n):
         c = 0
         for m in range(3):
-            c = c * shape[m] + _cell((X[i, axes[m]] - low[m]) * scale[m], shape[m])
+            c = c * shape[m] + cell_of((X[i, axes[m]] - low[m]) * scale[m], shape[m])
         cells[i] = c
         starts[c + 1] += 1
     for c in range(len(starts) - 1):
@@ -60,12 +60,12 @@ def list_point(
     q = Xe.shape[1]
     place0, place1 = Xe[j, axes[0]] - low[0], Xe[j, axes[1]] - low[1]
     place2 = Xe[j, axes[2]] - low[2]
-    first0 = _cell((place0 - reach) * scale[0], shape[0])
-    last0 = _cell((place0 + reach) * scale[0], shape[0])
-    first1 = _cell((place1 - reach) * scale[1], shape[1])
-    last1 = _cell((place1 + reach) * scale[1], shape[1])
-    first2 = _cell((place2 - reach) * scale[2], shape[2])
-    last2 = _cell((place2 + reach) * scale[2], shape[2])
+    first0 = cell_of((place0 - reach) * scale[0], shape[0])
+    last0 = cell_of((place0 + reach) * scale[0], shape[0])
+    first1 = cell_of((place1 - reach) * scale[1], shape[1])
+    last1 = cell_of((place1 + reach) * scale[1], shape[1])
+    first2 = cell_of((place2 - reach) * scale[2], shape[2])
+    last2 = cell_of((place2 + reach) * scale[2], shape[2])
     x0, x1, x2 = lines[0], lines[1], lines[2]
     z0 = Xe[j, 0]
     z1 = Xe[j, 1] if q > 1 else 0.0

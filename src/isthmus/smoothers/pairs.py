@@ -45,7 +45,7 @@ def lent_pairs(Xe: Array, Xc: Array, support: float) -> Iterator[Pairs | None]:
         yield None
         return
     Xe, cells = np.ascontiguousarray(Xe), cells_of(Xc, support)
-    room, most = _expected(Xe, cells), most_pairs(len(Xe) * len(Xc))
+    room, most = expected_pairs(Xe, cells), most_pairs(len(Xe) * len(Xc))
     if room > 1.5 * most + len(Xc):  # clearly crowded
         yield None
         return
@@ -75,7 +75,7 @@ def list_pairs(Xe: Array, Xc: Array, support: float = np.inf, most: float = np.i
     if len(Xe) * len(Xc) < FEW:
         return _picked(Xe, Xc, support, most)
     Xe, cells = np.ascontiguousarray(Xe), cells_of(Xc, support)
-    room = _expected(Xe, cells)
+    room = expected_pairs(Xe, cells)
     if room > 1.5 * most + len(Xc):  # clearly too many
         return None
     return _listed(Xe, cells, np.empty(room, np.int32), np.empty(room), most)
@@ -130,7 +130,7 @@ def cells_of(Xc: Array, support: float) -> Cells:
     return Cells(lines, order, starts, axes, low, scale, shape, reach, float(support))
 
 
-def _expected(Xe: Array, cells: Cells) -> int:
+def expected_pairs(Xe: Array, cells: Cells) -> int:
     """Room for the pairs, by those of a few points."""
     if len(Xe) <= SAMPLE:
         return 16 * len(Xe) + cells.lines.shape[1]

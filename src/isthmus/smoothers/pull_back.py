@@ -29,6 +29,7 @@ from isthmus.smoothers.kernel_rows import (
     reciprocal,
 )
 from isthmus.smoothers.local_polynomial import LocalSmoother, nearest_centres, point_blocks
+from isthmus.smoothers.mutual import MutualPairs, are_mutual, lent_mutual, mutual_means
 from isthmus.smoothers.pairs import FEW, Pairs, lent_pairs
 from isthmus.typing import Array, IntArray
 
@@ -40,7 +41,11 @@ SlopeOf: TypeAlias = Callable[[Array, slice], Array | None]
 
 
 class Gradients(NamedTuple):
-    """Gradients, the values of the smoother, and how many points no centre reaches."""
+    """Gradients, the values of the smoother, and how many points no centre reaches.
+
+    Where the points are their own centres, the gradient by point is all of it, and that by
+    centre zero.
+    """
 
     by_point: Array
     by_centre: Array
@@ -52,12 +57,12 @@ class Gradients(NamedTuple):
 def pull_back(
     smoother: LocalSmoother,
     Xe: Array,
-    Xc: Array,
+    Xc: Array | None,
     outputs: Array,
     slope_of: SlopeOf,
     *,
     excluded: IntArray | None = None,
-    pairs: Pairs | None = None,
+    pairs: Pairs | MutualPairs | None = None,
     by_output: bool = False,
 ) -> Gradients:
     """Gradients of a loss of the values at ``Xe``; ``slope_of`` is asked block by block.
@@ -68,21 +73,65 @@ def pull_back(
     Parameters
     ----------
     Xe, Xc, outputs : arrays of shape (N, q), (n, q) and (n, d)
-        Points, centres and their outputs.
+        Points, centres and their outputs. None for centres that are the points themselves.
     slope_of : callable
         Asked for blocks of rows, perhaps by several threads.
     excluded : int array of shape (N, K) or None
         Centres that may not help at a point (cross-validation).
-    pairs : Pairs or None
+    pairs : Pairs, MutualPairs or None
         The pairs within :func:`isthmus.smoothers.density_kernels.squared_reach`, where the caller
-        has them.
+        has them; mutual ones only where :func:`isthmus.smoothers.mutual.are_mutual` says so.
     by_output : bool
         Whether the gradient by ``outputs`` is wanted too.
     """
+    if Xc is None:
+        return _among(smoother, Xe, outputs, slope_of, excluded, pairs, by_output)
+    assert not isinstance(pairs, MutualPairs)
     if pairs is None and smoother.kernel.compact:
         with lent_pairs(Xe, Xc, smoother.kernel.support) as lent:
             return _pull_back(smoother, Xe, Xc, outputs, slope_of, excluded, lent, by_output)
     return _pull_back(smoother, Xe, Xc, outputs, slope_of, excluded, pairs, by_output)
+
+
+def _among(
+    smoother: LocalSmoother,
+    X: Array,
+    outputs: Array,
+    slope_of: SlopeOf,
+    excluded: IntArray | None,
+    pairs: Pairs | MutualPairs | None,
+    by_output: bool,
+) -> Gradients:
+    """The same for points that are their own centres."""
+    if isinstance(pairs, MutualPairs):
+        return _mutual(smoother, outputs, slope_of, excluded, pairs)
+    if pairs is None and not by_output and are_mutual(smoother, excluded, len(X)):
+        with lent_mutual(X, smoother.kernel.support) as lent:
+            if lent is not None:
+                return _mutual(smoother, outputs, slope_of, excluded, lent)
+    found = pull_back(
+        smoother, X, X, outputs, slope_of, excluded=excluded, pairs=pairs, by_output=by_output
+    )
+    none = np.zeros_like(found.by_centre)
+    return found._replace(by_point=found.by_point + found.by_centre, by_centre=none)
+
+
+def _mutual(
+    smoother: LocalSmoother,
+    outputs: Array,
+    slope_of: SlopeOf,
+    excluded: IntArray | None,
+    pairs: MutualPairs,
+) -> Gradients:
+    values, gradient, n_alone = mutual_means(
+        pairs,
+        smoother.kernel,
+        outputs,
+        slope_of,
+        with_itself=excluded is None,
+        background=smoother.background,
+    )
+    return Gradients(gradient, np.zeros_like(gradient), None, values, n_alone)
 
 
 def _pull_back(

@@ -22,6 +22,7 @@ from isthmus.manifold.ukr.density import (
 )
 from isthmus.smoothers.density_kernels import squared_reach
 from isthmus.smoothers.local_polynomial import LocalSmoother
+from isthmus.smoothers.mutual import MutualPairs, are_mutual
 from isthmus.smoothers.near_list import NearPairs
 from isthmus.smoothers.pairs import Pairs
 from isthmus.smoothers.pull_back import pull_back
@@ -32,7 +33,11 @@ PENALTIES = ("extension", *DENSITIES)
 
 
 class ErrorSlopes(NamedTuple):
-    """Mean loss, its gradients, the reconstructions, and how many points nothing reaches."""
+    """Mean loss, its gradients, the reconstructions, and how many points nothing reaches.
+
+    Where the points are their own centres, the gradient by point is all of it, and that by
+    centre zero.
+    """
 
     value: float
     by_point: Array
@@ -44,14 +49,14 @@ class ErrorSlopes(NamedTuple):
 
 def reconstruction_error(
     Xe: Array,
-    Xc: Array,
+    Xc: Array | None,
     targets: Array,
     outputs: Array,
     smoother: LocalSmoother,
     loss: ResidualLoss,
     *,
     excluded: IntArray | None = None,
-    pairs: Pairs | None = None,
+    pairs: Pairs | MutualPairs | None = None,
     by_output: bool = False,
 ) -> ErrorSlopes:
     r"""Mean loss of the reconstructions at ``Xe`` and its gradients.
@@ -61,7 +66,7 @@ def reconstruction_error(
     Xe, targets : arrays of shape (N, q) and (N, d)
         Points and what should be reconstructed there.
     Xc, outputs : arrays of shape (n, q) and (n, d)
-        Centres and their outputs.
+        Centres and their outputs; None for centres that are the points themselves.
     smoother, loss : what makes a reconstruction, and what it costs.
     excluded, pairs, by_output :
         As in :func:`isthmus.smoothers.pull_back.pull_back`.
@@ -118,20 +123,19 @@ class ManifoldObjective:
     def __call__(self, X: Array) -> tuple[float, Array]:
         """The objective at the places ``X``, and its gradient."""
         N = len(self.targets)
-        points, centres = X[:N], X if self.outputs is None else X[N:]
         kernel = self.smoother.kernel
         reach, vanishing = squared_reach(kernel), kernel.compact
-        with self.near.lent(X, N, reach, vanishing=vanishing) as pairs:
-            return self._slopes(X, points, centres, pairs)
+        mutual = self._has_mutual_pairs
+        with self.near.lent(X, N, reach, vanishing=vanishing, mutual=mutual) as pairs:
+            return self._slopes(X, pairs)
 
-    def _slopes(
-        self, X: Array, points: Array, centres: Array, pairs: Pairs | None
-    ) -> tuple[float, Array]:
+    def _slopes(self, X: Array, pairs: Pairs | MutualPairs | None) -> tuple[float, Array]:
         N, kernel = len(self.targets), self.smoother.kernel
+        points, centres = X[:N], X if self.outputs is None else X[N:]
         outputs = self.targets if self.outputs is None else self.outputs
         error = reconstruction_error(
             points,
-            centres,
+            None if self.outputs is None else centres,
             self.targets,
             outputs,
             self.smoother,
@@ -140,24 +144,34 @@ class ManifoldObjective:
             pairs=pairs,
         )
         value, gradient = error.value, self._joined(error.by_point, error.by_centre)
+        listed = None if isinstance(pairs, MutualPairs) else pairs
         for name, weight in (self.penalties or {}).items():
             if name == "extension":
                 value += weight / N * float(np.sum(X**2))
                 gradient += 2.0 * weight / N * X
             else:
                 part, by_point, by_centre = density_functional(
-                    points, centres, kernel, DENSITIES[name], pairs
+                    points, centres, kernel, DENSITIES[name], listed
                 )
                 value += weight * part
                 gradient += weight * self._joined(by_point, by_centre)
         if self.barrier is not None:
             floor, weight = self.barrier
             part, by_point, by_centre = density_functional(
-                points, centres, kernel, log_barrier(floor), pairs
+                points, centres, kernel, log_barrier(floor), listed
             )
             value += weight * part
             gradient += weight * self._joined(by_point, by_centre)
         return value, gradient
+
+    @property
+    def _has_mutual_pairs(self) -> bool:
+        """Whether a pair serves both its places; densities count a place itself, and do not."""
+        if self.outputs is not None or self.barrier is not None:
+            return False
+        if any(name in DENSITIES for name in self.penalties or {}):
+            return False
+        return are_mutual(self.smoother, self.excluded, len(self.targets))
 
     def value(self, X: Array, rows: IntArray) -> float:
         """The objective at some of the rows only, for a quick look at the places ``X``."""

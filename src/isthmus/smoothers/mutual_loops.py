@@ -1,0 +1,223 @@
+"""Compiled loops over pairs of places that are points and centres at once.
+
+Of the pairs (j, i) and (i, j) one is listed, and serves both. Places are in the order of their
+cells, so that those near each other lie near each other in memory, and rows of outputs come in
+multiples of eight, beginning with a line of the cache. :mod:`isthmus.smoothers.pair_loops` has all
+pairs in any order, and is what these are tested against.
+"""
+
+import numpy as np
+
+from isthmus._compiled import njit
+from isthmus.linalg.lanes import LANES, load_row, more, more_products, spread, store_row, total
+from isthmus.smoothers.pair_loops import cell_of
+
+_NEXT = np.uint64(1)
+
+
+@njit(nogil=True, fastmath={"contract"}, forceinline=True)
+def _list_later(j, lines, starts, axes, low, scale, shape, reach, support, indices, squared, at):
+    """Write the places after place j that are near it, and their squared distances; the end."""
+    q = len(lines)
+    place0, place1 = lines[axes[0], j] - low[0], lines[axes[1], j] - low[1]
+    place2 = lines[axes[2], j] - low[2]
+    own0, own1 = cell_of(place0 * scale[0], shape[0]), cell_of(place1 * scale[1], shape[1])
+    last0 = cell_of((place0 + reach) * scale[0], shape[0])
+    first1 = cell_of((place1 - reach) * scale[1], shape[1])
+    last1 = cell_of((place1 + reach) * scale[1], shape[1])
+    first2 = cell_of((place2 - reach) * scale[2], shape[2])
+    last2 = cell_of((place2 + reach) * scale[2], shape[2])
+    x0, x1, x2 = lines[0], lines[1], lines[2]
+    z0, z1, z2 = x0[j], x1[j], x2[j]
+    for a in range(own0, last0 + 1):
+        for b in range(own1 if a == own0 else first1, last1 + 1):
+            line = (a * shape[1] + b) * shape[2]
+            stop = np.uint64(starts[line + last2 + 1])
+            if a == own0 and b == own1:
+                start = np.uint64(j + 1)
+            else:
+                start = np.uint64(starts[line + first2])
+            # Written always and kept if near: no branch to guess wrong.
+            if q == 3:
+                for i in range(start, stop):
+                    s, t, u = x0[i] - z0, x1[i] - z1, x2[i] - z2
+                    s = s * s + t * t + u * u
+                    indices[at], squared[at] = i, s
+                    at += np.uint64(s < support)
+                continue
+            for i in range(start, stop):
+                s = 0.0
+                for k in range(q):
+                    t = lines[k, i] - lines[k, j]
+                    s += t * t
+                indices[at], squared[at] = i, s
+                at += np.uint64(s < support)
+    return at
+
+
+@njit(nogil=True)
+def pairs_among(lines, starts, axes, low, scale, shape, reach, support, most, indices, squared):
+    """Pairs j < i of sorted places within reach: ends of rows, places i, squared distances.
+
+    They are written to ``indices`` and ``squared``, or to more memory where these are too short.
+    Nothing is listed once there are more than ``most``.
+    """
+    n = lines.shape[1]
+    indptr = np.zeros(n + 1, np.int32)
+    room, at = len(indices), np.uint64(0)
+    for j in range(n):
+        if at + np.uint64(n) > np.uint64(room):
+            room = 2 * room + n
+            grown, grown_squared = np.empty(room, np.int32), np.empty(room)
+            for p in range(at):
+                grown[p], grown_squared[p] = indices[p], squared[p]
+            indices, squared = grown, grown_squared
+        at = _list_later(
+            j, lines, starts, axes, low, scale, shape, reach, support, indices, squared, at
+        )
+        if at > most:
+            return indptr[:0], indices[:0], squared[:0]
+        indptr[j + 1] = at
+    return indptr, indices[:at], squared[:at]
+
+
+@njit(nogil=True)
+def sort_rows(Y, order, sorted_rows):
+    """Fill in the rows of Y in the given order, and zeros beyond their columns."""
+    d = Y.shape[1]
+    for j in range(len(order)):
+        i = order[j]
+        for k in range(d):
+            sorted_rows[j, k] = Y[i, k]
+        for k in range(d, sorted_rows.shape[1]):
+            sorted_rows[j, k] = 0.0
+
+
+@njit(nogil=True, forceinline=True)
+def _add_sixteen(j, start, stop, indices, K, Y, c, F):
+    """Add the weighted outputs of the pairs of a place, sixteen columns, to both places."""
+    y, z = load_row(Y, j, c), load_row(Y, j, c + LANES)
+    f, g = load_row(F, j, c), load_row(F, j, c + LANES)
+    for p in range(start, stop):
+        i, k = np.int64(indices[p]), K[p]
+        f = more(f, k, load_row(Y, i, c))
+        g = more(g, k, load_row(Y, i, c + LANES))
+        store_row(F, i, c, more(load_row(F, i, c), k, y))
+        store_row(F, i, c + LANES, more(load_row(F, i, c + LANES), k, z))
+    store_row(F, j, c, f)
+    store_row(F, j, c + LANES, g)
+
+
+@njit(nogil=True)
+def mutual_sums(indptr, indices, K, own, Y, S, F):
+    """Fill S with the sums of the weights of every place and F with those of weighted outputs.
+
+    ``own`` is the weight of a place for itself.
+    """
+    n, d = Y.shape
+    for j in range(n):
+        S[j] = own
+        for c in range(0, d, LANES):
+            store_row(F, j, c, more(spread(0.0), own, load_row(Y, j, c)))
+    for j in range(n):
+        start, stop, mass = np.uint64(indptr[j]), np.uint64(indptr[j + 1]), S[j]
+        for p in range(start, stop):
+            mass += K[p]
+            S[np.uint64(indices[p])] += K[p]
+        S[j] = mass
+        c = 0
+        while c + 2 * LANES <= d:
+            _add_sixteen(j, start, stop, indices, K, Y, c, F)
+            c += 2 * LANES
+        if c < d:
+            y, f = load_row(Y, j, c), load_row(F, j, c)
+            for p in range(start, stop):
+                i = np.int64(indices[p])
+                f = more(f, K[p], load_row(Y, i, c))
+                store_row(F, i, c, more(load_row(F, i, c), K[p], y))
+            store_row(F, j, c, f)
+
+
+@njit(nogil=True)
+def means_of(first, place_of, inverse, F, values):
+    """Fill in the means F / S of the rows from ``first`` on."""
+    for r in range(len(values)):
+        j = place_of[first + r]
+        for k in range(values.shape[1]):
+            values[r, k] = F[j, k] * inverse[j]
+
+
+@njit(nogil=True, fastmath={"reassoc", "contract", "nsz"})
+def sort_slopes(first, place_of, inverse, D, values, sorted_slopes, offsets):
+    """Fill in slopes over S at the places of the rows from ``first`` on, and offsets.
+
+    An offset is the product of the slopes over S with the values.
+    """
+    m, d = D.shape
+    for r in range(m):
+        j, offset = place_of[first + r], 0.0
+        scale = inverse[j]
+        for k in range(d):
+            slope = D[r, k] * scale
+            sorted_slopes[j, k] = slope
+            offset += slope * values[r, k]
+        for k in range(d, sorted_slopes.shape[1]):
+            sorted_slopes[j, k] = 0.0
+        offsets[j] = offset
+
+
+@njit(nogil=True, forceinline=True)
+def _both(D, Y, j, i, c, found):
+    """Add d_j · y_i and d_i · y_j, in eight columns."""
+    found = more_products(found, load_row(D, j, c), load_row(Y, i, c))
+    return more_products(found, load_row(D, i, c), load_row(Y, j, c))
+
+
+@njit(nogil=True)
+def mutual_pulls(indptr, indices, D, offsets, Y, H):
+    """Multiply H by d_j · (y_i - f_j) / S_j + d_i · (y_j - f_i) / S_i at every pair.
+
+    ``D`` are the slopes over S and ``offsets`` their products with f. Four pairs at once, of which
+    the last of a place may be one and the same.
+    """
+    d = Y.shape[1]
+    for j in range(len(indptr) - 1):
+        start, stop, offset = np.uint64(indptr[j]), np.uint64(indptr[j + 1]), offsets[j]
+        p = start
+        while p < stop:
+            p1, p2 = min(p + _NEXT, stop - _NEXT), min(p + np.uint64(2), stop - _NEXT)
+            p3 = min(p + np.uint64(3), stop - _NEXT)
+            i0, i1 = np.uint64(indices[p]), np.uint64(indices[p1])
+            i2, i3 = np.uint64(indices[p2]), np.uint64(indices[p3])
+            a, b, c, e = spread(0.0), spread(0.0), spread(0.0), spread(0.0)
+            for k in range(0, d, LANES):
+                a = _both(D, Y, j, np.int64(i0), k, a)
+                b = _both(D, Y, j, np.int64(i1), k, b)
+                c = _both(D, Y, j, np.int64(i2), k, c)
+                e = _both(D, Y, j, np.int64(i3), k, e)
+            h0, h1, h2, h3 = H[p], H[p1], H[p2], H[p3]
+            H[p] = h0 * (total(a) - offset - offsets[i0])
+            H[p1] = h1 * (total(b) - offset - offsets[i1])
+            H[p2] = h2 * (total(c) - offset - offsets[i2])
+            H[p3] = h3 * (total(e) - offset - offsets[i3])
+            p += np.uint64(4)
+
+
+@njit(nogil=True, fastmath={"contract"})
+def mutual_slopes(indptr, indices, pulls, X, slopes):
+    """Fill in the sums of the pulls along (x_i - x_j): a pair adds to place j, takes from i.
+
+    Places and slopes have a coordinate in each row.
+    """
+    for m in range(len(slopes)):
+        x, g = X[m], slopes[m]
+        for j in range(len(g)):
+            g[j] = 0.0
+        for j in range(len(g)):
+            here, total_pull = x[j], 0.0
+            for p in range(np.uint64(indptr[j]), np.uint64(indptr[j + 1])):
+                i = np.uint64(indices[p])
+                pull = pulls[p] * (x[i] - here)
+                total_pull += pull
+                g[i] -= pull
+            g[j] += total_pull
