@@ -45,8 +45,9 @@ def near_ends(
     rows = x, known, w, floors
     the_map = tuple(cells_of(Xc, smoother.kernel.support)), Xc, outputs, power, latent_map.floor
     settings = float(search.max_iter), float(search.tol), DAMPING, LARGEST_DAMPING
-    room = _room(n, q, outputs.shape[1]), tuple(terms_of(smoother, q, n))
-    n_iter = search_near(*rows, *the_map, settings, *room, error, state)
+    terms = tuple(terms_of(smoother, q, n)) if smoother.degree else None
+    room = _room(n, q, outputs.shape[1])
+    n_iter = search_near(*rows, *the_map, settings, room, terms, error, state)
     alone = np.flatnonzero(error < 0)
     if len(alone):  # the map has no slope where no centre reaches: they stay at their start
         residual = _padded(latent_map.evaluate(x[alone]).values) - known[alone]

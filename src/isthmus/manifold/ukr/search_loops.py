@@ -144,6 +144,7 @@ def search_near(
 
     ``w`` has a row of weights for each target, or one for all. Errors below ``floors`` are as good
     as none; places with a mean weight of all centres below ``least`` are not feasible.
+    ``terms`` are None for means, which need no system of moments: they are compiled without it.
     ``settings`` are the most steps, the tolerance, the first damping and the largest. ``error``
     and ``state`` are filled in; the most steps are returned.
     """
@@ -159,7 +160,7 @@ def search_near(
             first = book[N_STEPS] == 0.0
             feasible = mass > 0.0 and (first or mass / len(Xc) >= least)
             if feasible:
-                if len(terms[1]) == 1:  # means need no system of moments
+                if terms is None:
                     _mean_weights(count, indices, mass, trial, Xc, lists, slopes)
                 else:
                     fill_jets(np.int64(count), indices, trial, Xc, terms, lists, slopes)
