@@ -7,12 +7,15 @@ from scipy.sparse import issparse
 from sklearn.model_selection import KFold
 
 from isthmus.regression import LocalPolynomialRegression, Selection
+from isthmus.regression.local import left_out as left_out_module
 from isthmus.regression.local.left_out import (
     LeftOut,
     left_out_error,
     left_out_parts,
     left_out_values,
 )
+from isthmus.regression.local.lines import are_products
+from isthmus.regression.selection import as_selection
 from isthmus.smoothers import density_kernel
 from isthmus.smoothers.density_kernels import DENSITY_KERNELS
 from isthmus.smoothers.local_polynomial import LocalSmoother, smooth
@@ -65,6 +68,36 @@ def test_leave_one_out_is_refitting_without_the_row(kernel, degree, cross):
     assert_allclose(values, refits, rtol=1e-10, atol=1e-12)
     error = left_out_error(fit, X, Y, [LeftOut(which)])[0]
     assert_allclose(error, np.mean(np.sum((values - Y[which]) ** 2, axis=1)), rtol=1e-12)
+
+
+@pytest.mark.parametrize("criterion", ["loo", 5, Selection(max_rows=40)])
+@pytest.mark.parametrize("width", [0.005, 0.08, 0.15, 0.5, 2.0, 100.0])
+@pytest.mark.parametrize(("q", "d"), [(1, 1), (2, 2), (6, 3)])
+def test_lines_by_products_are_those_of_the_loops(rng, monkeypatch, q, d, width, criterion):
+    X = 1000.0 + rng.uniform(-1, 1, size=(300, q))
+    X[:3] += 6 * min(width, 1.0)  # their lines rest on few rows
+    Y = X @ rng.normal(size=(q, d)) + rng.normal(size=(300, d))
+    fit, Y = fit_of("gaussian", 1, True, ridge=1e-8), Y - Y.mean(axis=0)
+    parts = left_out_parts(as_selection(criterion, None), len(X))
+    asked = [are_products(fit, part.centres(X / width)) for part in parts]
+    assert all(asked) == (width > 0.005)
+    fast = left_out_error(fit, X / width, Y, parts, gradient=True)
+    values = left_out_error(fit, X / width, Y, parts)[0]
+    monkeypatch.setattr(left_out_module, "are_products", lambda *_: False)
+    slow = left_out_error(fit, X / width, Y, parts, gradient=True)
+    assert_allclose(fast[0], slow[0], rtol=1e-8)
+    assert_allclose(values, slow[0], rtol=1e-8)
+    assert_allclose(fast[1], slow[1], rtol=1e-6, atol=1e-6 * np.abs(slow[1]).max())
+
+
+def test_products_serve_wide_gaussian_lines_alone():
+    wide = X / 0.5
+    assert are_products(fit_of("gaussian", 1, True), wide)
+    assert not are_products(fit_of("gaussian", 2, True), wide)
+    assert not are_products(fit_of("gaussian", 0, True), wide)
+    assert not are_products(fit_of("quartic", 1, True), wide)
+    assert not are_products(fit_of("gaussian", 1, True), X / 1e-3)
+    assert not are_products(LocalSmoother(density_kernel("gaussian"), 1), wide)
 
 
 # Not folds of compact kernels: there a step changes the degree of some query.

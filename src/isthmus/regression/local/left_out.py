@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from isthmus.regression.local.lines import Lines, are_products, left_out_lines
 from isthmus.regression.selection import Selection
 from isthmus.smoothers.local_polynomial import LocalSmoother, smooth
 from isthmus.smoothers.pull_back import pull_back
@@ -24,6 +25,10 @@ class LeftOut(NamedTuple):
         """Rows that may not help to predict each row, (n, 1), where all others may."""
         return self.rows[:, None] if self.fitted is None else None
 
+    def some(self, which: IntArray) -> "LeftOut":
+        """Those of the rows alone, predicted as before."""
+        return LeftOut(self.rows[which], self.fitted)
+
     def centres(self, A: Array) -> Array:
         """The rows of ``A`` that predict."""
         return A if self.fitted is None else A[self.fitted]
@@ -40,6 +45,23 @@ def left_out_parts(selection: Selection, n: int) -> list[LeftOut]:
 
 def left_out_values(fit: LocalSmoother, X: Array, Y: Array, part: LeftOut) -> Array:
     """Values at the rows of ``part``, predicted without them."""
+    if not are_products(fit, part.centres(X)):
+        return _fitted_values(fit, X, Y, part)
+    values, _, missing = _lines(fit, X, Y, part)
+    if len(missing):
+        values[missing] = _fitted_values(fit, X, Y, part.some(missing))
+    return values
+
+
+def _lines(
+    fit: LocalSmoother, X: Array, Y: Array, part: LeftOut, truth: Array | None = None
+) -> Lines:
+    return left_out_lines(
+        fit.ridge, X[part.rows], part.centres(X), part.centres(Y), part.excluded, truth
+    )
+
+
+def _fitted_values(fit: LocalSmoother, X: Array, Y: Array, part: LeftOut) -> Array:
     return smooth(
         fit, X[part.rows], part.centres(X), part.centres(Y), excluded=part.excluded
     ).values
@@ -66,6 +88,22 @@ def left_out_error(
 
 
 def _error_and_slope(fit: LocalSmoother, X: Array, Y: Array, part: LeftOut) -> tuple[float, Array]:
+    if not are_products(fit, part.centres(X)):
+        return _fitted_error_and_slope(fit, X, Y, part)
+    truth = Y[part.rows]
+    values, slope, missing = _lines(fit, X, Y, part, truth)
+    squared = np.sum((values - truth) ** 2, axis=1)
+    squared[missing] = 0.0
+    total = float(np.sum(squared))
+    if len(missing):
+        others = _fitted_error_and_slope(fit, X, Y, part.some(missing))
+        total, slope = total + others[0], slope + others[1]
+    return total, slope
+
+
+def _fitted_error_and_slope(
+    fit: LocalSmoother, X: Array, Y: Array, part: LeftOut
+) -> tuple[float, Array]:
     total, points, centres = 0.0, X[part.rows], part.centres(X)
 
     def slope_of(F: Array, rows: slice) -> Array:
