@@ -9,22 +9,36 @@ import numpy as np
 from isthmus._parameters import Constraint, choice, integer, numbers
 from isthmus.blocks.slices import block_slices
 from isthmus.kernels.base import Kernel
+from isthmus.kernels.vectors.lags import Lags, common_lags
 from isthmus.typing import Array
 
 TWO_PI = 2 * np.pi
+# Differences at a time, which stay in the cache with what is computed from them.
+BLOCK_NUMBERS = 2**14
 
 
 class Waves(NamedTuple):
-    """One component on some rows: weight times envelope, and by column the cosines and sines."""
+    """One component on some pairs: weight times envelope, and by column the angles' cosines."""
 
     envelope: Array  # (n, m)
-    others: Array  # (d, n, m): product of the cosines of the other columns
+    angles: Array  # (d, n, m)
     cosines: Array  # (d, n, m)
-    sines: Array  # (d, n, m)
 
     @property
     def values(self) -> Array:
-        return self.envelope * self.others[0] * self.cosines[0]
+        return self.envelope * np.multiply.reduce(self.cosines)
+
+    @property
+    def others(self) -> Array:
+        """(d, n, m), or what is multiplied like it: the cosines of the other columns."""
+        cosines = self.cosines
+        if len(cosines) == 1:
+            return np.ones((1, 1, 1), dtype=cosines.dtype)
+        # Products without one column from both ends: dividing by a cosine may divide by zero.
+        before, after = np.ones_like(cosines), np.ones_like(cosines)
+        np.cumprod(cosines[:-1], axis=0, out=before[1:])
+        np.cumprod(cosines[:0:-1], axis=0, out=after[-2::-1])
+        return before * after
 
 
 @dataclass
@@ -56,7 +70,8 @@ class SpectralMixture(Kernel):
     Notes
     -----
     The likelihood has many maxima in the frequencies: give those that are known, take several
-    starts (``n_init``), or both. O(n² Q d) operations.
+    starts (``n_init``), or both. O(n² Q d) operations; where one
+    column is evenly spaced, gaps allowed, O(n Q) of them and a look-up in a table for each pair.
 
     Examples
     --------
@@ -128,30 +143,38 @@ class SpectralMixture(Kernel):
             np.asarray(self.deviations, dtype=dtype),
         )
 
-    def _components(self, X: Array, Z: Array) -> Iterator[tuple[int, Array, Waves]]:
-        """Number of a component, signed differences (d, n, m) and its waves."""
-        w, mu, sigma = self._arrays(np.result_type(X, Z))
-        tau = X.T[:, :, None] - Z.T[:, None, :]
+    def _components(self, tau: Array) -> Iterator[tuple[int, Waves]]:
+        """Number of a component and its waves at signed differences (d, n, m)."""
+        w, mu, sigma = self._arrays(tau.dtype)
+        squares = tau * tau
         for q in range(len(w)):
-            squares = np.einsum("jnm,j->nm", tau * tau, sigma[q] ** 2)
-            angles = TWO_PI * mu[q][:, None, None] * tau
-            cosines, sines = np.cos(angles), np.sin(angles)
-            # Products without one column from both ends: dividing by a cosine may divide by zero.
-            before, after = np.ones_like(cosines), np.ones_like(cosines)
-            np.cumprod(cosines[:-1], axis=0, out=before[1:])
-            np.cumprod(cosines[:0:-1], axis=0, out=after[-2::-1])
-            envelope = w[q] * np.exp(-0.5 * TWO_PI**2 * squares)
-            yield q, tau, Waves(envelope, before * after, cosines, sines)
+            exponents = np.einsum("jnm,j->nm", squares, -0.5 * (TWO_PI * sigma[q]) ** 2)
+            envelope = np.exp(exponents, out=exponents)
+            envelope *= w[q]
+            angles = (TWO_PI * mu[q])[:, None, None] * tau
+            yield q, Waves(envelope, angles, np.cos(angles))
 
-    def _blocks(self, X: Array, Z: Array) -> Iterator[slice]:
-        return iter(list(block_slices(len(X), 6 * X.shape[1] * len(Z), block_size=None)))
+    def _blocks(self, X: Array, Z: Array) -> Iterator[tuple[slice, slice, Array]]:
+        """Rows, columns and their differences; of a symmetric matrix up to the diagonal."""
+        width = X.shape[1] * max(1, len(Z))
+        for rows in block_slices(len(X), width, block_size=max(1, BLOCK_NUMBERS // width)):
+            columns = slice(0, rows.stop if Z is X else len(Z))
+            yield rows, columns, X[rows].T[:, :, None] - Z[columns].T[:, None, :]
 
     def gram(self, X: Array, Z: Array) -> Array:
-        K = np.zeros((len(X), len(Z)), dtype=np.result_type(X, Z))
-        for rows in self._blocks(X, Z):
-            for _, _, waves in self._components(X[rows], Z):
-                K[rows] += waves.values
+        lags = _lags(X, Z)
+        if lags is not None:
+            return lags.spread(self._at(lags.distances[None, None])[0])
+        K = np.empty((len(X), len(Z)), dtype=np.result_type(X, Z))
+        for rows, columns, tau in self._blocks(X, Z):
+            K[rows, columns] = self._at(tau)
+            if Z is X:
+                K[: rows.start, rows] = K[rows, : rows.start].T
         return K
+
+    def _at(self, tau: Array) -> Array:
+        """Values at signed differences (d, n, m)."""
+        return np.asarray(sum(waves.values for _, waves in self._components(tau)))
 
     def diag(self, X: Array) -> Array:
         total = 1.0 if _is_auto(self.weights) else float(np.sum(self.weights))
@@ -160,11 +183,12 @@ class SpectralMixture(Kernel):
     def _weighted_gradient(self, X: Array, Z: Array, W: Array, K: Array) -> Array:
         _, mu, sigma = self._arrays(np.result_type(X, Z))
         result = np.zeros(X.shape, dtype=np.result_type(X, Z))
-        for rows in self._blocks(X, Z):
-            for q, tau, waves in self._components(X[rows], Z):
+        for rows in block_slices(len(X), 6 * X.shape[1] * max(1, len(Z))):
+            tau = X[rows].T[:, :, None] - Z.T[:, None, :]
+            for q, waves in self._components(tau):
                 weight = W[rows] * waves.envelope
                 decay = (sigma[q] * TWO_PI)[:, None, None] ** 2 * tau * waves.cosines
-                slope = decay + TWO_PI * mu[q][:, None, None] * waves.sines
+                slope = decay + TWO_PI * mu[q][:, None, None] * np.sin(waves.angles)
                 result[rows] -= np.einsum("nm,jnm->nj", weight, slope * waves.others)
         return result
 
@@ -188,17 +212,32 @@ class SpectralMixture(Kernel):
         return replace(self, weights=_tuples(w), frequencies=_tuples(mu), deviations=_tuples(sigma))
 
     def parameter_gradient(self, X: Any, Z: Any, W: Array, K: Array | None = None) -> Array:
+        lags = _lags(X, Z)
+        if lags is not None:
+            return self._slopes(lags.distances[None, None], lags.collect(W)[None])
+        total = np.zeros(len(self.log_parameters()))
+        for rows, columns, tau in self._blocks(X, Z):
+            weights = W[rows, columns]
+            if Z is X and rows.start:  # each pair before the diagonal stands for two
+                weights = np.concatenate([2 * weights[:, : rows.start], W[rows, rows]], axis=1)
+            total += self._slopes(tau, weights)
+        return total
+
+    def _slopes(self, tau: Array, W: Array) -> Array:
+        """Derivatives of the weighted sum of values at signed differences (d, n, m)."""
         parts = self._arrays(np.float64)
         by_weight, by_frequency, by_deviation = (np.zeros_like(part) for part in parts)
-        for rows in self._blocks(X, Z):
-            for q, tau, waves in self._components(X[rows], Z):
-                weighted = W[rows] * waves.envelope
-                waved = weighted * waves.others[0] * waves.cosines[0]
-                by_weight[q] += waved.sum()
-                by_deviation[q] -= np.einsum("nm,jnm,jnm->j", waved, tau, tau)
-                by_frequency[q] -= np.einsum(
-                    "nm,jnm,jnm,jnm->j", weighted, tau, waves.sines, waves.others
-                )
+        squares = tau * tau
+        for q, waves in self._components(tau):
+            weighted = W * waves.envelope
+            waved = weighted * np.multiply.reduce(waves.cosines)
+            by_weight[q] = waved.sum()
+            slopes = np.sin(waves.angles, out=waves.angles)
+            slopes *= tau
+            slopes *= waves.others
+            # Not products of NumPy's BLAS, whose threads would spin beside a factorisation.
+            by_frequency[q] = -np.einsum("nm,jnm->j", weighted, slopes)
+            by_deviation[q] = -np.einsum("nm,jnm->j", waved, squares)
         by_frequency *= TWO_PI * parts[1]
         by_deviation *= (TWO_PI * parts[2]) ** 2
         return self._learned(by_weight, by_frequency, by_deviation)
@@ -210,6 +249,14 @@ class SpectralMixture(Kernel):
     def _learned(self, *gradients: Array) -> Array:
         values = np.concatenate([part.ravel() for part in self._arrays(np.float64)])
         return np.concatenate([g.ravel() for g in gradients])[values > 0]
+
+
+def _lags(X: Array, Z: Array) -> Lags | None:
+    """The few distinct differences of one column of evenly spaced numbers."""
+    if X.shape[1] != 1:
+        return None
+    x = X[:, 0]
+    return common_lags(x, x if Z is X else Z[:, 0])
 
 
 def _first_periods(Q: int, rows: float) -> Array:
