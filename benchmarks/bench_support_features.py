@@ -50,8 +50,7 @@ def _rfe(X, y):
     peer='LinearSVC(penalty="l1", C=0.5)',
     cases=(500, 1000, 2000),
     quick=(50, 100),
-    goal="fewer features, more accurate, as fast. At 500 features four linear programs take most "
-    "of the time, 0.65 ms of each in SciPy's layer around HiGHS, whatever the size",
+    goal="fewer features, more accurate, as fast",
 )
 def against_l1(n):
     X, y, X_test, y_test = _task(n)

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import linprog
 
+from isthmus.regression.support_features.programs import Infeasible, Program, optimum
 from isthmus.typing import Array
 
 # Share of the largest weight below which a weight counts as zero.
@@ -106,32 +106,27 @@ def _linear_program(
         parts.append(-y[:, None])
     A = np.hstack(parts)
     cost = np.concatenate([np.ones(2 * n), np.zeros(int(fit_intercept))])
-    bounds: list[tuple[float | None, float | None]] = [(0, None)] * (2 * n)
-    bounds += [(None, None)] * int(fit_intercept)
     A_ub: Any = A
     if costs is not None:
         A_ub = sparse.hstack([sparse.csc_array(A), -sparse.eye_array(m)], format="csc")
         cost = np.concatenate([cost, costs])
-        bounds += [(0, None)] * m
-    A_eq = b_eq = None
+    equal = np.zeros((int(formulation == "mean"), len(cost)))
     if formulation == "mean":
         difference = (X[y > 0].mean(axis=0) - X[y < 0].mean(axis=0)) * scale
-        A_eq = np.zeros((1, len(cost)))
-        A_eq[0, :n], A_eq[0, n : 2 * n] = difference, -difference
-        b_eq = [1.0]
+        equal[0, :n], equal[0, n : 2 * n] = difference, -difference
+    free = np.zeros(len(cost), dtype=bool)
+    free[2 * n : 2 * n + int(fit_intercept)] = True
     b_ub = np.full(m, -1.0 if formulation == "margin" else 0.0)
     # A full table has nothing to be simplified first.
-    options = {"presolve": costs is not None}
-    found: Any = linprog(cost, A_ub, b_ub, A_eq, b_eq, bounds, method="highs", options=options)
-    if found.status == 2:
-        raise NotSeparable(found.message)
-    if found.status != 0:
-        raise RuntimeError(f"The linear program was not solved: {found.message}")
+    simplify = costs is not None
+    try:
+        found = optimum(Program(cost, A_ub, b_ub, equal, np.ones(len(equal)), free, simplify))
+    except Infeasible as error:
+        raise NotSeparable(str(error)) from None
     w = (found.x[:n] - found.x[n : 2 * n]) * scale
     b = float(found.x[2 * n]) if fit_intercept else 0.0
     slack = found.x[2 * n + int(fit_intercept) :]
-    equal = float(found.eqlin.marginals[0]) if A_eq is not None else 0.0
-    return w + 0.0, b + 0.0, slack, found.ineqlin.marginals, equal
+    return w + 0.0, b + 0.0, slack, found.rows, float(found.equal.sum())
 
 
 def rescaled_programs(
