@@ -3,17 +3,19 @@
 import numpy as np
 
 from isthmus._compiled import njit
+from isthmus.linalg.power_loops import power_of_two
 
 # Sums in any order, so that several terms are added at a time.
 SUMS = {"reassoc", "contract", "nsz"}
 # Rows from which BLAS multiplies faster than a loop does.
 MANY_ROWS = 8
+LOG2_E = 1 / np.log(2)
 
 
 @njit(nogil=True, fastmath=SUMS)
 def _fill_values(V, first, m, lines, gamma, g):
     """Kernel values of trials with all references, whose coordinates are ``lines``."""
-    d, n = lines.shape
+    (d, n), rate = lines.shape, gamma * LOG2_E
     for i in range(m):
         for j in range(n):
             g[i, j] = 0.0
@@ -23,7 +25,7 @@ def _fill_values(V, first, m, lines, gamma, g):
                 t = lines[k, j] - v
                 g[i, j] -= t * t
         for j in range(n):
-            g[i, j] = np.exp(gamma * g[i, j])
+            g[i, j] = power_of_two(rate * g[i, j])
 
 
 @njit(nogil=True, fastmath=SUMS)
