@@ -1,6 +1,5 @@
 """Products of a large matrix with few columns, which BLAS does at half of its speed."""
 
-from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
 
@@ -41,14 +40,14 @@ def thin_product(A: Array, B: Array) -> Array:
     >>> thin_product(np.array([[1.0, 2.0]]), np.array([[3.0], [4.0]]))
     array([[11.]])
     """
-    from isthmus.linalg.thin_loops import add_products, add_transposed_products
+    from isthmus.linalg.thin_loops import add_products
 
     n, width = len(A), B.shape[1]
     columns = np.ascontiguousarray(B.T)
     if width % 4:
         columns = np.concatenate([columns, np.zeros((-width % 4, len(B)))])
     if not A.flags.c_contiguous:
-        return _transposed_product(A.T, columns, add_transposed_products)[:width].T
+        return _transposed_product(A.T, columns)[:width].T
 
     def add(A: Array, out: Array) -> None:
         for start in range(0, width, GROUP):
@@ -65,23 +64,26 @@ def thin_product(A: Array, B: Array) -> Array:
     return np.concatenate(found, axis=1)[:width].T
 
 
-def _transposed_product(A: Array, columns: Array, add: Callable[..., None]) -> Array:
+def _transposed_product(A: Array, columns: Array) -> Array:
     """``columns @ A`` for ``A`` in row order: sums over parts of its rows, and over the parts."""
-    (n, m), last = A.shape, len(A) % 4
-    ends = [*range(0, n - last, SUMMED_ROWS), n - last]
+    from isthmus.linalg.thin_loops import WIDE, add_transposed_products
+
+    n, m = A.shape
+    if m < WIDE:
+        return np.asarray(columns @ A)
+    ends = [*range(0, n, SUMMED_ROWS), n]
     parts = [slice(*pair) for pair in pairwise(ends)]
-    found = np.zeros((len(parts) + 1, len(columns), m))
-    found[-1] = columns[:, n - last :] @ A[n - last :]
+    found = np.zeros((len(parts), len(columns), m))
 
     def work(i: int) -> None:
-        add(A[parts[i]], np.ascontiguousarray(columns[:, parts[i]]), found[i])
+        add_transposed_products(A[parts[i]], np.ascontiguousarray(columns[:, parts[i]]), found[i])
 
     if A.size * len(columns) >= LEAST_IN_THREADS:
         in_threads(work, range(len(parts)))
     else:
         for i in range(len(parts)):
             work(i)
-    return np.asarray(found.sum(axis=0))
+    return np.asarray(found.sum(axis=0) if len(parts) > 1 else found[0])
 
 
 @cache

@@ -1,9 +1,14 @@
 """A compiled product of a large matrix with few columns."""
 
+import numpy as np
+
 from isthmus._compiled import njit
+from isthmus.linalg.lanes import LANES, load_row, more, spread, store_row
 
 # Entries of a row that are read at a time: six of them and the columns stay in the cache.
-_LONG, _SHORT = 2048, 256
+_LONG = 2048
+# Columns of a transpose that are summed at a time, and rows, which stay in the cache meanwhile.
+WIDE, _BLOCK = 4 * LANES, 512
 
 
 @njit(nogil=True, fastmath={"reassoc", "contract", "nsz"})
@@ -79,30 +84,53 @@ def _add_six(out, i, s0, s1, s2, s3, s4, s5):
     out[i + 5] += s5
 
 
-@njit(nogil=True, fastmath={"reassoc", "contract", "nsz"})
+@njit(nogil=True)
 def add_transposed_products(A, columns, out):
-    """Add ``A.T @ columns.T`` to ``out.T``; both have rows in multiples of four, and so has ``A``.
+    """Add ``A.T @ columns.T`` to ``out.T``; ``columns`` and ``out`` have rows in multiples of four.
 
-    Four rows of ``A`` are added to four of ``out`` at a time, in parts that stay in the cache.
+    ``A`` has at least 32 columns. Four columns of the result at 32 places are 16 registers of sums,
+    which stay while the rows of ``A`` go by: nothing is stored before a block of rows ends.
     """
     n, m = A.shape
-    for low in range(0, m, _SHORT):
-        high = min(m, low + _SHORT)
-        for i in range(0, n, 4):
-            a0, a1 = A[i, low:high], A[i + 1, low:high]
-            a2, a3 = A[i + 2, low:high], A[i + 3, low:high]
+    sums = np.empty((4, WIDE))
+    for first in range(0, n, _BLOCK):
+        last = min(n, first + _BLOCK)
+        for low in range(0, m, WIDE):
+            start = min(low, m - WIDE)  # the last places overlap with those before, and count once
             for c in range(0, len(columns), 4):
-                b0, b1 = out[c, low:high], out[c + 1, low:high]
-                b2, b3 = out[c + 2, low:high], out[c + 3, low:high]
-                p0, p1, p2, p3 = columns[c], columns[c + 1], columns[c + 2], columns[c + 3]
-                p00, p01, p02, p03 = p0[i], p0[i + 1], p0[i + 2], p0[i + 3]
-                p10, p11, p12, p13 = p1[i], p1[i + 1], p1[i + 2], p1[i + 3]
-                p20, p21, p22, p23 = p2[i], p2[i + 1], p2[i + 2], p2[i + 3]
-                p30, p31, p32, p33 = p3[i], p3[i + 1], p3[i + 2], p3[i + 3]
-                for j in range(high - low):
-                    x0, x1, x2, x3 = a0[j], a1[j], a2[j], a3[j]
-                    y0 = b0[j] + p00 * x0 + p01 * x1 + p02 * x2 + p03 * x3
-                    y1 = b1[j] + p10 * x0 + p11 * x1 + p12 * x2 + p13 * x3
-                    y2 = b2[j] + p20 * x0 + p21 * x1 + p22 * x2 + p23 * x3
-                    y3 = b3[j] + p30 * x0 + p31 * x1 + p32 * x2 + p33 * x3
-                    b0[j], b1[j], b2[j], b3[j] = y0, y1, y2, y3
+                _sum_rows(A, columns, first, last, start, c, sums)
+                for q in range(4):
+                    for j in range(low - start, WIDE):
+                        out[c + q, start + j] += sums[q, j]
+
+
+@njit(nogil=True, inline="always")
+def _sum_rows(A, columns, first, last, start, c, sums):
+    zero = spread(0.0)
+    s00 = s01 = s02 = s03 = zero
+    s10 = s11 = s12 = s13 = zero
+    s20 = s21 = s22 = s23 = zero
+    s30 = s31 = s32 = s33 = zero
+    for i in range(first, last):
+        x0, x1 = load_row(A, i, start), load_row(A, i, start + LANES)
+        x2, x3 = load_row(A, i, start + 2 * LANES), load_row(A, i, start + 3 * LANES)
+        p = columns[c, i]
+        s00, s01, s02, s03 = more(s00, p, x0), more(s01, p, x1), more(s02, p, x2), more(s03, p, x3)
+        p = columns[c + 1, i]
+        s10, s11, s12, s13 = more(s10, p, x0), more(s11, p, x1), more(s12, p, x2), more(s13, p, x3)
+        p = columns[c + 2, i]
+        s20, s21, s22, s23 = more(s20, p, x0), more(s21, p, x1), more(s22, p, x2), more(s23, p, x3)
+        p = columns[c + 3, i]
+        s30, s31, s32, s33 = more(s30, p, x0), more(s31, p, x1), more(s32, p, x2), more(s33, p, x3)
+    _store_four(sums, 0, s00, s01, s02, s03)
+    _store_four(sums, 1, s10, s11, s12, s13)
+    _store_four(sums, 2, s20, s21, s22, s23)
+    _store_four(sums, 3, s30, s31, s32, s33)
+
+
+@njit(nogil=True, inline="always")
+def _store_four(sums, q, s0, s1, s2, s3):
+    store_row(sums, q, 0, s0)
+    store_row(sums, q, LANES, s1)
+    store_row(sums, q, 2 * LANES, s2)
+    store_row(sums, q, 3 * LANES, s3)

@@ -14,6 +14,7 @@ def _histograms(rng):
 def _products(rng):
     from isthmus.linalg.thin import thin_product
 
+    thin_product(rng.normal(size=(60, 40)).T, rng.normal(size=(60, 4)))
     return thin_product(rng.normal(size=(30, 200)), rng.normal(size=(200, 4)))
 
 

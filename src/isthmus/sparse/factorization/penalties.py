@@ -28,6 +28,8 @@ class Penalty:
         return bool(self.l1 or self.l2 or self.squared_l1)
 
     def value(self, W: Array) -> float:
+        if not self:
+            return 0.0
         sums = W.sum(axis=1)
         total = self.l1 * sums.sum() + 0.5 * self.squared_l1 * np.dot(sums, sums)
         return float(total + 0.5 * self.l2 * np.vdot(W, W))

@@ -6,14 +6,18 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
+from isthmus.linalg.products import inner_products
 from isthmus.sparse.factorization.drivers import Factors
 from isthmus.sparse.factorization.penalties import Penalty
+from isthmus.sparse.factorization.sharing import product_with_rows, share_rows, sum_over_rows
 from isthmus.typing import Array
 
 # Multiplicative updates cannot leave zero, so they never get there.
 FLOOR = 1e-16
 # A sweep costs little beside the product with the data: a few of them use it better.
 N_SWEEPS, SWEEP_SHARE = 4, 0.2
+# Multiplications, for each entry of a factor, that an exact row takes as long as.
+SOLVING = 1000
 
 
 @dataclass(frozen=True)
@@ -48,8 +52,8 @@ class Quadratic:
         if self.in_double and self.X.dtype != np.float64:
             return self._double_product(side, V)
         V = V.astype(self.X.dtype, copy=False)
-        if side == 1 and isinstance(self.X, np.ndarray):
-            found = (V.T @ self.X).T  # BLAS takes up to twice as long for the rows of X.T
+        if isinstance(self.X, np.ndarray):
+            found = product_with_rows(self.X, V) if side == 0 else sum_over_rows(self.X, V)
         else:
             found = (self.X if side == 0 else self.X.T) @ V
         return np.ascontiguousarray(found, dtype=np.float64)
@@ -80,9 +84,11 @@ class Quadratic:
         if side in self._latest and self._latest[side][0] is V:
             return self._latest[side][1:]
         penalty = self.penalties[side]
-        G = V.T @ V + penalty.squared_l1
-        G[np.diag_indices_from(G)] += penalty.l2
-        B = self.product(side, V) - penalty.l1
+        G, B = inner_products(V), self.product(side, V)
+        if penalty:
+            G += penalty.squared_l1
+            G.flat[:: len(G) + 1] += penalty.l2
+            B -= penalty.l1
         self._latest[side] = V, G, B
         return G, B
 
@@ -91,7 +97,8 @@ class Quadratic:
         V = factors[1 - side]
         G, B = self.normal_equations(side, V)
         W = self.improve_factor(factors[side], G, B, self.penalties[side].l1)
-        return W, self.value(W, G, B) + self.penalties[1 - side].value(V)
+        # An iteration asks for the loss when both factors have moved.
+        return W, self.value(W, G, B) + self.penalties[0].value(V) if side else None
 
     def value(self, W: Array, G: Array, B: Array) -> float:
         """The loss by the normal equations of a half, penalties of the other factor left out."""
@@ -110,12 +117,16 @@ class Quadratic:
         if self.solver == "anls":
             from isthmus.sparse.factorization.nnls_loops import solve_rows
 
-            solve_rows(W, B, G)
+            share_rows(lambda rows: solve_rows(W[rows], B[rows], G), W, SOLVING)
         else:
             from isthmus.linalg.lanes import LANES, aligned
             from isthmus.sparse.factorization.sweep_loops import sweep_rows
 
-            sweep_rows(W, B, G, N_SWEEPS, SWEEP_SHARE, aligned(2 * len(G), LANES))
+            def sweep(rows: slice) -> None:
+                room = aligned(2 * len(G), LANES)
+                sweep_rows(W[rows], B[rows], G, N_SWEEPS, SWEEP_SHARE, room)
+
+            share_rows(sweep, W, N_SWEEPS * len(G))
         return W
 
     def solve(self, V: Array, W: Array | None = None) -> Array:
@@ -124,7 +135,7 @@ class Quadratic:
 
         G, B = self.to_double().normal_equations(0, V)
         W = np.maximum(B, 0.0) if W is None else W.copy()
-        solve_rows(W, B, G)
+        share_rows(lambda rows: solve_rows(W[rows], B[rows], G), W, SOLVING)
         return W
 
     def loss(self, factors: Factors) -> float:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from isthmus.linalg.threads import threads_for
 from isthmus.sparse.factorization.drivers import (
     Course,
     Factors,
@@ -67,6 +68,7 @@ def descent_of(solver: str) -> Any:
     }.get(solver, alternate)
 
 
+@threads_for(0)  # a descent shares rows among threads of its own
 def descend(
     owner: Any, problem: Any, start: Factors, solver: str, sparsity: Any, report: Report
 ) -> Course:
