@@ -46,7 +46,7 @@ def fill_distances(Zt, exponent, floor, S, C, row_sums):
     return product, squares
 
 
-@njit(fastmath=SUMS)
+@njit(fastmath=SUMS, error_model="numpy")  # so that several are divided at a time
 def add_slopes(Zt, exponent, S, C, means, grand_mean, along, against, weights, Gt):
     r"""Fill ``Gt`` with :math:`\sum_jw_{ij}(z_i-z_j)`.
 
