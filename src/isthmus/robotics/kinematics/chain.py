@@ -3,10 +3,10 @@
 from typing import Any
 
 import numpy as np
-from sklearn.utils import gen_batches
 
 from isthmus._checks import check_choice
 from isthmus._warnings import warn
+from isthmus.blocks.slices import block_slices
 from isthmus.typing import Array, BoolArray
 
 CONVENTIONS = ("modified", "standard")
@@ -211,7 +211,7 @@ class KinematicChain:
         check_choice(frame, "frame", "jacobian", ("base", "tool"))
         Q, one = self._postures(q)
         J = np.empty((len(Q), 6, self.n_joints))
-        for part in gen_batches(len(Q), BLOCK):
+        for part in block_slices(len(Q), 1, block_size=BLOCK):
             frames = self._frames(Q[part])
             fill_jacobians(
                 frames, self.convention == "modified", self.base, self._motions, self.tool, J[part]
@@ -223,16 +223,22 @@ class KinematicChain:
 
     def position_jacobians(self, q: Any) -> Array:
         """Jacobians of the origins of all frames, shape (n, n_joints, 3, n_joints)."""
+        return self.positions_and_jacobians(q)[1]
+
+    def positions_and_jacobians(self, q: Any) -> tuple[Array, Array]:
+        """Both :meth:`positions` and :meth:`position_jacobians`, from the same frames."""
         from isthmus.robotics.kinematics.chain_loops import fill_position_jacobians
 
         Q, one = self._postures(q)
-        J = np.empty((len(Q), self.n_joints, 3, self.n_joints))
-        for part in gen_batches(len(Q), BLOCK):
+        P = np.empty((len(Q), self.n_joints, 3))
+        J = np.empty((*P.shape, self.n_joints))
+        for part in block_slices(len(Q), 1, block_size=BLOCK):
             frames = self._frames(Q[part])
+            P[part] = frames[..., :3, 3]
             fill_position_jacobians(
                 frames, self.convention == "modified", self.base, self._motions, J[part]
             )
-        return J[0] if one else J
+        return (P[0], J[0]) if one else (P, J)
 
     def analytic_jacobian(self, q: Any, *, angles: str = "rpy") -> Array:
         r"""Jacobian of position and orientation coordinates, shape (n, 6, n_joints).

@@ -149,7 +149,7 @@ class PoseKernel(Kernel):
         directions = np.matmul(B.T, places) * lam[:, None, None]  # (k, r, 3)
 
         def model(Q: Array) -> tuple[Array, Array]:
-            P, J = self.chain.positions(Q)[:, joints], self.chain.position_jacobians(Q)[:, joints]
+            P, J = (part[:, joints] for part in self.chain.positions_and_jacobians(Q))
             values = np.einsum("mkc,krc->mr", P, directions)
             return values, np.einsum("krc,mkcj->mrj", directions, J, optimize=True)
 
@@ -164,7 +164,7 @@ class PoseKernel(Kernel):
         gamma, B = float(self.base.gamma), np.ascontiguousarray(B, dtype=float)
 
         def model(Q: Array) -> tuple[Array, Array]:
-            P, J = self.chain.positions(Q)[:, joints], self.chain.position_jacobians(Q)[:, joints]
+            P, J = (part[:, joints] for part in self.chain.positions_and_jacobians(Q))
             values = np.empty((len(Q), B.shape[1]))
             slopes = np.empty((*values.shape, Q.shape[1]))
             gaussian_pose_functions(P, J, places, lam, gamma, B, values, slopes)
