@@ -123,8 +123,9 @@ def ukr_quartic():
     n, d = 4000, 16
     needs = {PRODUCT: n * 20 * (4 * d + 20)}
     why = (
-        "a third is the search, which tests two places for a pair; half are sums over rows of 16 "
-        "numbers that lie apart"
+        "a third finds the pairs, of which every second place that is tested is one; over a third "
+        "are sums and slopes of rows of 16 numbers, sorted and once for both places of a pair; the "
+        "loss and calls are the rest"
     )
     return _ukr_step("quartic", n, "20 pairs a row, 4d + 20 flop each", needs, why)._replace(
         compiled=True
