@@ -27,7 +27,8 @@ def core_set():
         f"kernel columns of the {core} points that joined, 2nd flop and n exp each",
         {PRODUCT: 2.0 * n * core * d, EXP: float(n * core)},
         lambda: model.fit(X, y),
-        "a quarter are sums over all rows, 19 times; kernels a third, the descent a fifth",
+        "kernels are a third, sums over all rows, 19 times, a fifth, the descent and the matrix of "
+        "the core set an eighth each; the rest are calls, each on few points",
     )
 
 

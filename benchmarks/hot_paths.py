@@ -246,8 +246,8 @@ def dictionary():
         "pursuit, and 8ndk flop for the atoms",
         needs,
         _quiet(lambda: KSVD(128, n_nonzero=k, max_iter=sweeps, random_state=0).fit(X)),
-        "half are the pursuits, as above; a fifth are the atoms, one after the other, a tenth "
-        "residuals",
+        "two thirds are the pursuits, as above, and half of these products with blocks of signals; "
+        "a sixth are the atoms, one after the other, by three power steps each",
     )
 
 
@@ -265,9 +265,8 @@ def factorization():
         "4ndk + 2(n + d)k² flop a step",
         {PRODUCT: steps * (4.0 * n * d * k + 2.0 * (n + d) * k * k)},
         _quiet(lambda: model.fit(X)),
-        "half are products with 20 columns, at two thirds of the rate of larger ones; a fifth are "
-        "compiled sweeps over coordinates, up to four for each product, a tenth exact codes at the "
-        "end",
+        "products are compiled, faster than those of BLAS; sweeps over coordinates, up to four for "
+        "each product, exact codes at the end and passes over both factors are no less than they",
     )
 
 
