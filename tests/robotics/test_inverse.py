@@ -52,6 +52,24 @@ def test_out_of_reach_gives_the_nearest_posture_a_residual_and_no_flag():
     assert_allclose(ARM.forward(found.q)[:, :3, 3], 1030 * directions, atol=0.5)
 
 
+def test_a_search_without_success_ends_where_nothing_moves(rng):
+    arm = pa10()
+    poses = arm.forward(rng.uniform(arm.lower, arm.upper, (20, 7)))
+    poses[:, :3, 3] *= 1.5  # many are out of reach
+    found = inverse_kinematics(arm, poses, n_init=1)
+    lost = np.flatnonzero(~found.reached)
+    assert len(lost) > 5
+    assert np.median(found.n_iter[lost]) < 500  # of 1200 that there may be
+    again = inverse_kinematics(arm, poses[lost], start=found.q[lost], n_init=1, max_iter=300)
+
+    def error(of, rows):
+        return (of.position_error[rows] / arm.reach) ** 2 + of.angle_error[rows] ** 2
+
+    stayed = np.abs(again.q - found.q[lost]).max(axis=1) < 1e-3
+    assert stayed.sum() > 5
+    assert_allclose(error(again, stayed), error(found, lost[stayed]), rtol=1e-7)
+
+
 def test_limits_bind_where_they_must():
     tight = pa10(limits=np.radians([30, 30, 30, 30, 30, 30, 30]))
     point = np.array([-700.0, 0.0, 300.0])

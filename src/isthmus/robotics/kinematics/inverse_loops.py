@@ -8,6 +8,7 @@ from isthmus.robotics.kinematics.chain_loops import fill_frames, fill_jacobians,
 from isthmus.typing import Array
 
 PATIENCE = 6  # rejected or hardly useful steps in a row before a start is given up
+STANDSTILL = 1e-28  # squared step, in radians or shares of the reach: lost in rounding
 HARDLY = 1e-3  # share of the error that a useful step removes
 
 # Rows of W, the one array in which all steps work: a dozen small ones take seconds to compile.
@@ -209,6 +210,12 @@ def _approach(m, walls, chain, target, tol_squared, max_iter, patience, W, array
             break
         if walls:
             _clip(n, 1.0, W, TRIAL)
+            moved = 0.0
+            for j in range(n):
+                unit = 1.0 if chain[5][j, 0] != 0.0 else chain[4]  # radians, or the reach
+                moved += ((W[TRIAL, j] - W[HERE, j]) / unit) ** 2
+            if moved < STANDSTILL:
+                break
         else:
             for j in range(n):
                 W[TRIAL, j] = W[HERE, j] + W[STEP, j]
