@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
+from isthmus.linalg.threads import threads_for
 from isthmus.sparse.factorization.drivers import TINY, Factors
 from isthmus.sparse.factorization.options import (
     Sparsity,
@@ -52,6 +53,7 @@ class GapChoice(NamedTuple):
     reached: Factors | None = None
 
 
+@threads_for(0)  # products that are too short for a second thread
 def choose_by_gaps(
     owner: Any, table: FactorizationTable, solver: str, sparsity: Sparsity
 ) -> GapChoice:
@@ -70,6 +72,7 @@ def choose_by_gaps(
     return GapChoice(_stages(owner, table, list(SHARES[: 1 + best])), reached if usable else None)
 
 
+@threads_for(0)  # products that are too short for a second thread
 def end_of_stages(problem: Any, start: Factors, solver: str, path: list[Penalties]) -> Factors:
     """Where a descent through a path of penalties ends; the start, if there is none."""
     return [start, *_follow(problem, start, solver, path)][-1]

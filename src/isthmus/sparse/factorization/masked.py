@@ -6,6 +6,7 @@ from functools import cache
 import numpy as np
 
 from isthmus.linalg.lanes import LANES
+from isthmus.linalg.products import product
 from isthmus.sparse.factorization.drivers import Factors
 from isthmus.sparse.factorization.penalties import Penalty
 from isthmus.typing import Array, IntArray
@@ -55,8 +56,8 @@ class Masked:
         columns = np.zeros((V.shape[1], self.mask.shape[1 - side]))
         columns[:, : len(V)] = V.T
         pairs = columns[first] * columns[second]
-        G = pairs @ (self.mask.T if side == 0 else self.mask)
-        B = columns @ (self.values.T if side == 0 else self.values)
+        G = product(pairs, self.mask.T if side == 0 else self.mask)
+        B = product(columns, self.values.T if side == 0 else self.values)
         penalty = self.penalties[side]
         if penalty:
             G += penalty.squared_l1
@@ -104,7 +105,7 @@ class Masked:
         step, total = max(1, 2**18 // d), 0.0
         for start in range(0, n, step):
             part = slice(start, min(start + step, n))
-            rest = W[part] @ V.T
+            rest = product(W[part], V.T)
             rest -= self.values[part, :d]
             rest *= self.mask[part, :d]
             total += float(np.vdot(rest, rest))
