@@ -59,9 +59,12 @@ def test_trials_that_learn_nothing_change_no_choice(monkeypatch, criterion):
     X, Y = pairs()
     learner = TwinKernelLearner(x_degree=(1, 3), y_degree=(1, 3))
     found = TwinGaussianProcess(criterion=criterion, learner=learner).fit(X, Y)
-    fast = found.alpha_x_, found.alpha_y_, found.x_kernel_, found.y_kernel_
+    fast = found.alpha_x_, found.alpha_y_, found.learner_.x_kernel_, found.learner_.y_kernel_
     monkeypatch.setattr(sides, "leaves_kernels", lambda learner: False)
+    monkeypatch.setattr(sides, "untransformed", lambda kernel: kernel)
     slow = TwinGaussianProcess(criterion=criterion, learner=learner).fit(X, Y)
     assert fast == (slow.alpha_x_, slow.alpha_y_, slow.x_kernel_, slow.y_kernel_)
+    if slow.x_kernel_.coefficients == (1.0,):
+        assert found.x_kernel_ == slow.x_kernel_.base
     assert found.cv_error_ == pytest.approx(slow.cv_error_, rel=1e-6)
     np.testing.assert_allclose(found.predict(X[:5]), slow.predict(X[:5]), atol=1e-8)

@@ -318,3 +318,10 @@ def leaves_kernels(learner: TwinKernelLearner) -> bool:
     """Whether whatever is learned leaves both kernels as they are: one term each, of value one."""
     degrees = [degrees_of(learner, name) for name in ("x_degree", "y_degree")]
     return learner.basis == "monomial" and learner.normalize and degrees == [[1], [1]]
+
+
+def untransformed(kernel: Kernel) -> Kernel:
+    """The base of a learned kernel that is nothing else, and computes faster."""
+    if isinstance(kernel, Transformed) and kernel.unit_coefficients() == ((1.0,), None):
+        return kernel.base
+    return kernel

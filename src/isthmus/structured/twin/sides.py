@@ -22,7 +22,7 @@ from isthmus.structured.twin.bridge import (
     hsic_bridge,
 )
 from isthmus.structured.twin.landmarks import landmark_bridge
-from isthmus.structured.twin.learner import leaves_kernels
+from isthmus.structured.twin.learner import leaves_kernels, untransformed
 from isthmus.structured.twin.neighbors import NeighborBridge
 from isthmus.structured.twin.recall import Recall
 from isthmus.structured.twin.search import TwinSearch
@@ -55,7 +55,7 @@ def make_sides(
             learner = None
     if learner is not None:
         learner.fit(X, Y)
-        x_kernel, y_kernel = learner.x_kernel_, learner.y_kernel_
+        x_kernel, y_kernel = untransformed(learner.x_kernel_), untransformed(learner.y_kernel_)
     noises = (
         settings["alpha_x"] * float(np.mean(x_kernel.diag(X))),
         settings["alpha_y"] * float(np.mean(y_kernel.diag(Y))),
