@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy import linalg
 from sklearn.base import clone
 
 from isthmus.kernels import (
@@ -14,7 +15,9 @@ from isthmus.kernels import (
 from isthmus.regression import Committee, GaussianProcess, Inducing
 from isthmus.regression.gaussian_process.inducing import (
     RowsInMemory,
+    inducing_factor,
     inducing_score,
+    inducing_sums,
     spread_pivots,
 )
 from isthmus.regression.gaussian_process.search import ProcessParameters
@@ -224,3 +227,22 @@ def test_the_middle_level_ends_where_the_search_on_all_rows_does(monkeypatch):
     without = clone(model).fit(X, y).log_marginal_likelihood_
     monkeypatch.setattr(training, "MIDDLE_ROWS", 120)
     assert_allclose(clone(model).fit(X, y).log_marginal_likelihood_, without, atol=0.05)
+
+
+def test_sums_over_rows_are_the_formula_and_leave_kernel_values_alone():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(700, 3)), rng.normal(size=(700, 2))
+    kernel, Z = Gaussian(0.3), X[:40]
+    values = kernel.gram(X, Z)
+    L = inducing_factor(kernel, Z)
+    V = linalg.solve_triangular(L, values.T, lower=True)
+
+    class Keeping(Gaussian):
+        def gram(self, X, Z):
+            return values
+
+    before = values.copy()
+    sums = inducing_sums(Keeping(0.3), X, Z, Y, L)
+    np.testing.assert_array_equal(values, before)
+    assert_allclose(sums.P, V @ V.T, rtol=1e-10, atol=1e-9)
+    assert_allclose(sums.r, V @ Y, rtol=1e-10, atol=1e-9)

@@ -12,13 +12,14 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from scipy import linalg
-from scipy.linalg import lapack
+from scipy.linalg import blas, lapack
 
 from isthmus.blocks.sampling import sample_rows
 from isthmus.blocks.slices import block_slices
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.objects import take
 from isthmus.linalg.products import inner_products, product
+from isthmus.linalg.scratch import scratch
 from isthmus.regression.gaussian_process.formulas import LOG_2_PI, cholesky
 from isthmus.regression.gaussian_process.search import Evaluation, ProcessParameters
 from isthmus.typing import Array, IntArray, Objects
@@ -135,10 +136,17 @@ class Inducers(NamedTuple):
 
 def block_sums(X: Objects, Y: Array, *, state: Inducers) -> InducingSums:
     """The sums over one block of rows."""
-    V = state.of(X).V
     trace = float(np.sum(state.kernel.diag(X)))
     squares = np.einsum("ij,ij->j", Y, Y)
-    return InducingSums(inner_products(V.T), product(V, Y), squares, trace, len(Y))
+    if state.values is not None:
+        V = state.values.V
+        return InducingSums(inner_products(V.T), product(V, Y), squares, trace, len(Y))
+    K = state.kernel.gram(X, state.Z)
+    # Solved in kept memory, as the values may be the kernel's own.
+    with scratch(*K.shape) as block:
+        block[...] = K
+        V = blas.dtrsm(1.0, state.L, block.T, lower=1, overwrite_b=1)
+        return InducingSums(inner_products(V.T), product(V, Y), squares, trace, len(Y))
 
 
 def inducing_sums(kernel: Kernel, X: Objects, Z: Objects, Y: Array, L: Array) -> InducingSums:
