@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from isthmus.linalg import threads
 from isthmus.sparse import NonnegativeFactorization
-from isthmus.sparse.factorization import sharing
+from isthmus.sparse.factorization import masked, sharing
 from isthmus.sparse.factorization.penalties import Penalty
 from isthmus.sparse.factorization.quadratic import Quadratic
 
@@ -58,3 +58,16 @@ def test_the_number_of_threads_does_not_change_a_fit(rng, monkeypatch):
             with pytest.warns(UserWarning, match="tolerance"):
                 found.append(model.fit(X).components_)
     assert np.array_equal(*found)
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_normal_equations_with_gaps_are_the_same_by_either_product(rng, monkeypatch, side):
+    X, mask = rng.uniform(size=(120, 100)), rng.uniform(size=(120, 100)) < 0.6
+    V = rng.uniform(size=(X.shape[1 - side], 5))
+    found = []
+    for least in (0, 10**9):
+        monkeypatch.setattr(masked, "LARGE", least)
+        problem = masked.Masked.of(X * mask, mask.astype(float), (Penalty(), Penalty()))
+        found.append(problem.normal_equations(side, V))
+    for fast, slow in zip(*found, strict=True):
+        assert_allclose(fast, slow, rtol=1e-12)

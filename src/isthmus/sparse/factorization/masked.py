@@ -16,6 +16,9 @@ N_SWEEPS, SWEEP_SHARE = 8, 1e-3
 # Share of known entries, for each component, from which products with the whole mask take less time
 # than loops over known entries: BLAS takes gaps along, but pairs of components.
 LEAST_KNOWN = 1 / 40
+# Entries of a table below which NumPy's product, on one thread as all fits have it, is called more
+# cheaply, and as fast.
+LARGE = 2**16
 
 
 def is_full_enough(shape: tuple[int, int], n_known: float, k: int) -> bool:
@@ -56,8 +59,9 @@ class Masked:
         columns = np.zeros((V.shape[1], self.mask.shape[1 - side]))
         columns[:, : len(V)] = V.T
         pairs = columns[first] * columns[second]
-        G = product(pairs, self.mask.T if side == 0 else self.mask)
-        B = product(columns, self.values.T if side == 0 else self.values)
+        times = product if self.mask.size >= LARGE else np.matmul
+        G = times(pairs, self.mask.T if side == 0 else self.mask)
+        B = times(columns, self.values.T if side == 0 else self.values)
         penalty = self.penalties[side]
         if penalty:
             G += penalty.squared_l1
