@@ -24,6 +24,15 @@ def _many_rows(rng):
 
 @first_call("projection on a manifold")
 def _projection(rng):
+    return _ends(rng, 0)
+
+
+@first_call("projection on a manifold of local lines")
+def _projection_on_lines(rng):
+    return _ends(rng, 1)
+
+
+def _ends(rng, degree):
     """Ends of searches; the map is not learned, which compiles other loops."""
     from isthmus.manifold.ukr.map import WHOLE_ROWS, KernelMap
     from isthmus.manifold.ukr.search import FEW_CENTRES
@@ -31,8 +40,20 @@ def _projection(rng):
     from isthmus.smoothers.local_polynomial import LocalSmoother
 
     X, Y = rng.uniform(size=(FEW_CENTRES, 2)), rng.normal(size=(FEW_CENTRES, 3))
-    found = KernelMap(X, Y, LocalSmoother(density_kernel("quartic")), 1e-3, X, Y)
+    found = KernelMap(X, Y, LocalSmoother(density_kernel("quartic"), degree), 1e-3, X, Y)
     return found.search_rows(Y, None, X, WHOLE_ROWS)
+
+
+@first_call("step of a manifold")
+def _step(rng):
+    """Of rows that are their own centres; landmarks have other loops."""
+    from isthmus.losses import Squared
+    from isthmus.manifold.ukr.objective import reconstruction_error
+    from isthmus.smoothers import density_kernel
+    from isthmus.smoothers.local_polynomial import LocalSmoother
+
+    X, Y = 5.0 * rng.uniform(size=(150, 2)), rng.normal(size=(150, 3))
+    return reconstruction_error(X, None, Y, Y, LocalSmoother(density_kernel("quartic")), Squared())
 
 
 @first_call("topographic mapping")
