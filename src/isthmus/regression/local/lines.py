@@ -28,8 +28,9 @@ from isthmus.smoothers.local_polynomial import LocalSmoother
 from isthmus.smoothers.loops import LARGEST_VARIANCE
 from isthmus.typing import Array, IntArray
 
-# Pairs of a block, whose tables stay in the cache of a core between the products.
-BLOCK_PAIRS = 2**16
+# Pairs of a block, whose tables stay in the cache that cores share. Smaller ones stay in that of a
+# core, but are more calls, and threads that share them wait for the interpreter.
+BLOCK_PAIRS = 2**18
 # Largest squared distance from the mean of the data, in bandwidths: moments that are moved lose
 # as many digits.
 MOST_BANDWIDTHS = 1e4
