@@ -19,6 +19,7 @@ from numba.core.event import install_timer
 
 SLOW_SECONDS = 10.0  # where a side takes longer, one call is timed
 SHORT_SECONDS = 0.1  # sides that are faster are timed three times as often
+SETTLED = 0.1  # seconds after which threads of the other side no longer wait for work by spinning
 MINUTE = 60.0  # a side that takes longer is not called once more: its first call counts
 
 
@@ -166,8 +167,8 @@ def measured(
     so that a disturbance of the machine meets both, and the median is taken. Of a side that
     takes over a minute the first call counts, without the seconds that numba compiled.
     Give ``ours`` where our side is known from another case. ``widen`` is a context in which all
-    threads may be used: both sides are then timed once more in it, by the clock on the wall, and
-    the least time counts, since waking threads and other work only add to it.
+    threads may be used: both sides are then timed once more in it, by the clock on the wall, a
+    moment apart, and the least time counts, since waking threads and other work only add to it.
     """
     runs = {"ours": contest.ours, "peer": contest.peer}
     if ours is not None:
@@ -242,6 +243,7 @@ def _wide_times(
         for i in range(n):
             tell(f"repeat {i + 1} of {n}, all threads")
             for who, seconds in walls.items():
+                time.sleep(SETTLED)
                 seconds.append(_attempt(runs[who])[0].wall)
     return {who: min(seconds) for who, seconds in walls.items()}
 

@@ -182,8 +182,8 @@ def predict(n):
     peer="an exact process on 1000 of the rows",
     cases=(5_000, 20_000, 80_000),
     quick=(1_000, 2_000, 4_000),
-    goal="as fast, linear in n, and no larger an error. Of many rows, two passes over all take most "
-    "of the time, where the peer has 1000 alone: gp-inducing-100 has its error sooner",
+    goal="as fast, linear in n, and no larger an error. Of many rows, two passes over all take "
+    "most of the time, where the peer has 1000 alone: gp-inducing-100 has its error sooner",
 )
 def inducing(n):
     return _inducing_contest(n, Inducing(200))

@@ -13,6 +13,7 @@ from isthmus.blocks.slices import block_slices
 from isthmus.kernels.objects import check_list, looks_like_table, n_objects, take
 from isthmus.kernels.points import squared_distances
 from isthmus.linalg.nearest import nearest_points
+from isthmus.linalg.threads import threads_for
 from isthmus.typing import Array, IntArray, Objects, provides, require
 
 # Memory for one block of queries.
@@ -92,12 +93,13 @@ class BasePreimage(Estimator, ABC):
         # Queries are independent: solve enough at once for fast matrix products, but no more.
         block_size = max(32, QUERY_BYTES // (8 * max(1, self._numbers_per_query())))
         blocks = block_slices(len(coordinates), 1, block_size=block_size)
-        return np.concatenate(
-            [
-                self._solve(coordinates[rows], None if start is None else take(start, rows))
-                for rows in blocks
-            ]
-        )
+        with threads_for(self._operations(min(block_size, len(coordinates)))):
+            return np.concatenate(
+                [
+                    self._solve(coordinates[rows], None if start is None else take(start, rows))
+                    for rows in blocks
+                ]
+            )
 
     @abstractmethod
     def _solve(self, coordinates: Array, start: Objects = None) -> Objects:
@@ -122,6 +124,13 @@ class BasePreimage(Estimator, ABC):
     def _numbers_per_query(self) -> int:
         """How many numbers one query needs in memory."""
         return 1
+
+    def _operations(self, n_queries: int) -> float:
+        """Operations of a typical product, by which BLAS gets its threads; all of them by default.
+
+        A search is many short steps, and most queries end long before the last.
+        """
+        return np.inf
 
     def objective(self, coordinates: Array, objects: Objects) -> Array:
         """The distance that is minimised, for each pair of a point and an object, shape (n,)."""

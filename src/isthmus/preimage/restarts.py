@@ -6,6 +6,9 @@ import numpy as np
 
 from isthmus.typing import Array
 
+# Share of the queries that a typical step of a search still goes on with.
+SHARE_GOING = 0.25
+
 
 def find_starts(preimage: Any, coordinates: Array, start: Array | None, n_init: int) -> Array:
     """Vectors to start from, (n, n_init, d): those given, or the objects nearest in coordinates.

@@ -12,7 +12,7 @@ from isthmus.kernels.objects import n_objects
 from isthmus.kernels.vectors.gaussian import Gaussian
 from isthmus.linalg import product
 from isthmus.preimage.base import BasePreimage
-from isthmus.preimage.restarts import best_of_restarts, find_starts
+from isthmus.preimage.restarts import SHARE_GOING, best_of_restarts, find_starts
 from isthmus.preimage.vectors.acceleration import Acceleration
 from isthmus.typing import Array, BoolArray, IntArray, Objects
 
@@ -98,6 +98,9 @@ class FixedPointPreimage(BasePreimage):
     def _numbers_per_query(self) -> int:
         n, d = n_objects(self.feature_map_.axes_.objects), self.objects_.shape[1]
         return self.n_init * (5 * n + 8 * d)
+
+    def _operations(self, n_queries: int) -> float:
+        return SHARE_GOING * 2.0 * n_queries * self.objects_.size
 
     def _solve(self, coordinates: Array, start: Objects = None) -> Objects:
         # A few more neighbours than starts, to replace starts that degenerate.

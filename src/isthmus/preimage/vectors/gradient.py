@@ -10,7 +10,7 @@ from isthmus._warnings import warn
 from isthmus.kernels.objects import n_objects
 from isthmus.optimize.batched_lbfgs import minimize_rows
 from isthmus.preimage.base import BasePreimage
-from isthmus.preimage.restarts import best_of_restarts, find_starts
+from isthmus.preimage.restarts import SHARE_GOING, best_of_restarts, find_starts
 from isthmus.typing import Array, Objects
 
 
@@ -92,6 +92,9 @@ class GradientPreimage(BasePreimage):
         # Kernel row, its weights and gradient; steps and slopes in the memory of the solver.
         n, d = n_objects(self.feature_map_.axes_.objects), self.objects_.shape[1]
         return self.n_init * (4 * n + 24 * d)
+
+    def _operations(self, n_queries: int) -> float:
+        return SHARE_GOING * 2.0 * n_queries * self.objects_.size
 
     def _solve(self, coordinates: Array, start: Objects = None) -> Objects:
         starts = find_starts(self, coordinates, start, self.n_init)
