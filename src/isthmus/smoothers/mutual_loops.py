@@ -10,7 +10,7 @@ import numpy as np
 
 from isthmus._compiled import njit
 from isthmus.linalg.lanes import LANES, load_row, more, more_products, spread, store_row, total
-from isthmus.smoothers.pair_loops import cell_of
+from isthmus.smoothers.pair_loops import cell_of, with_more_room
 
 _NEXT = np.uint64(1)
 
@@ -64,14 +64,10 @@ def pairs_among(lines, starts, axes, low, scale, shape, reach, support, most, in
     """
     n = lines.shape[1]
     indptr = np.zeros(n + 1, np.int32)
-    room, at = len(indices), np.uint64(0)
+    at = np.uint64(0)
     for j in range(n):
-        if at + np.uint64(n) > np.uint64(room):
-            room = 2 * room + n
-            grown, grown_squared = np.empty(room, np.int32), np.empty(room)
-            for p in range(at):
-                grown[p], grown_squared[p] = indices[p], squared[p]
-            indices, squared = grown, grown_squared
+        if at + np.uint64(n) > np.uint64(len(indices)):
+            indices, squared = with_more_room(indices, squared, at, n)
         at = _list_later(
             j, lines, starts, axes, low, scale, shape, reach, support, indices, squared, at
         )

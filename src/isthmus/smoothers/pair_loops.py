@@ -95,6 +95,16 @@ def list_point(
 
 
 @njit(nogil=True)
+def with_more_room(indices, squared, at, n):
+    """Copies of the first ``at`` pairs in twice the room, and ``n`` more."""
+    room = 2 * len(indices) + n
+    grown, grown_squared = np.empty(room, np.int32), np.empty(room)
+    for p in range(at):
+        grown[p], grown_squared[p] = indices[p], squared[p]
+    return grown, grown_squared
+
+
+@njit(nogil=True)
 def pairs_within(
     Xe, lines, order, starts, axes, low, scale, shape, reach, support, most, indices, squared
 ):
@@ -106,15 +116,10 @@ def pairs_within(
     """
     m, n = len(Xe), lines.shape[1]
     indptr = np.zeros(m + 1, np.int32)
-    room = len(indices)
     at = np.uint64(0)
     for j in range(m):
-        if at + np.uint64(n) > np.uint64(room):
-            room = 2 * room + n
-            grown, grown_squared = np.empty(room, np.int32), np.empty(room)
-            for p in range(at):
-                grown[p], grown_squared[p] = indices[p], squared[p]
-            indices, squared = grown, grown_squared
+        if at + np.uint64(n) > np.uint64(len(indices)):
+            indices, squared = with_more_room(indices, squared, at, n)
         at = list_point(
             j,
             Xe,
