@@ -54,6 +54,7 @@ class Benchmark:
     goal: str
     contest: Callable[[Any], Contest]
     shared: bool = False
+    why: str = ""
 
     @property
     def family(self) -> str:
@@ -102,6 +103,7 @@ def benchmark(
     unit: str = "n",
     goal: str = "",
     shared: bool = False,
+    why: str = "",
 ) -> Callable[[Callable[[Any], Contest]], Callable[[Any], Contest]]:
     """Register the decorated function, which makes a :class:`Contest` of a case.
 
@@ -113,6 +115,7 @@ def benchmark(
     quick : the cases under ``--quick``; all by default.
     unit : what a size counts.
     goal : what we want to show.
+    why : why we are slower, where a row is below 1.
     shared : whether our side is the same in all cases, which then differ in the peer alone; it
         is measured with the first of them.
     """
@@ -121,7 +124,7 @@ def benchmark(
         if name in REGISTRY:
             raise ValueError(f"Two benchmarks are called {name!r}.")
         REGISTRY[name] = Benchmark(
-            name, work, peer, cases, quick or cases, unit, goal, contest, shared
+            name, work, peer, cases, quick or cases, unit, goal, contest, shared, why
         )
         return contest
 

@@ -118,6 +118,8 @@ def remarks(benchmark: Benchmark, rows: Sequence[Row], clock: str) -> list[str]:
         said.append("Our side is the same in all rows and was measured once.")
     if benchmark.goal:
         said.append(f"Goal: {benchmark.goal}.")
+    if benchmark.why and any(min(row.ratio(clock), row.ratio("default")) < 1 for row in rows):
+        said.append(f"Where ours is slower: {benchmark.why}.")
     return said
 
 

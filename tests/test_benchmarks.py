@@ -217,3 +217,45 @@ def test_a_page_says_which_ratios_moved_and_what_other_processes_took():
     ):
         assert "on the page before, where one moved by half: 10: 2.00 (2.00)." in page
         assert "Other processes took up to 0.7 processors meanwhile." in page
+
+
+def test_rows_lost_are_told_from_the_pages_by_what_they_reached(tmp_path):
+    from benchmarks._harness import Benchmark
+    from benchmarks.standing import page, written
+
+    head = "| n | ours s | peer s | ratio | ratio, default | quality of ours | quality of peer |"
+    lines = [
+        "# Benchmarks: sums",
+        "",
+        "## sums",
+        "",
+        head,
+        "| --- " * 7 + "|",
+        "| 10 | 1 | 2 | 2.00 | 0.90 | error 0.101, p-value 3 | error 0.1, p-value 1 |",
+        "| 20 | 2 | 1 | 0.50 | – | error 0.05, tau 0.7 | error 0.1, tau 0.7 |",
+        "| 30 | 2 | 1 | 0.50 | 0.50 | error 0.3, tau 0.9 | error 0.1, tau 0.7 |",
+        "| 40 | 1 | – | – | – | error 0.1 | refuses: ValueError: too long |",
+        "| 50 | 1 | 3 | 3.00 | 3.00 | residual 1e-9 | residual 1e-15 |",
+    ]
+    (tmp_path / "sums.md").write_text("\n".join(lines), encoding="utf-8")
+    (tmp_path / "other.md").write_text("# Another page\n\n## sums\n", encoding="utf-8")
+    rows = written(tmp_path)
+    assert [(row.case, row.kind, row.lost) for row in rows] == [
+        ("10", "equal", True),
+        ("20", "better", True),
+        ("30", "mixed", True),
+        ("50", "equal", False),
+    ]
+    sums = Benchmark("sums", "", "", (), (), "n", "", lambda case: None, why="it is longer")
+    text = page(rows, {"sums": sums})
+    assert "| equal | 2 | 1 |" in text
+    assert "| all | 4 | 3 |" in text
+    assert "| sums | 10 | 2.00 | 0.90 | it is longer |" in text
+
+
+def test_goals_name_rows_of_benchmarks_that_exist():
+    from benchmarks._harness import discover
+    from benchmarks.standing import GOALS
+
+    registry = discover()
+    assert {name for goal in GOALS for name, _ in goal.rows} <= set(registry)
