@@ -15,6 +15,7 @@ import time
 import warnings
 from datetime import date
 from pathlib import Path
+from typing import NamedTuple
 
 from benchmarks._others import watched
 from benchmarks._thread_tasks import TASKS
@@ -24,7 +25,7 @@ POOLS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NU
 
 
 def serve() -> None:
-    """Do the work of every name that comes in, and answer with its wall-clock seconds."""
+    """Do the work of every name that comes in, and answer with what :class:`Run` holds."""
     warnings.simplefilter("ignore")
     ready, work = "", None
     for text in sys.stdin:
@@ -33,10 +34,10 @@ def serve() -> None:
             work, ready = TASKS[name](), name
             work()
         with watched() as others:
-            start = time.perf_counter()
+            start, cpu = time.perf_counter(), time.process_time()
             work()
-            wall = time.perf_counter() - start
-        print(wall, others[0], flush=True)
+            wall, cpu = time.perf_counter() - start, time.process_time() - cpu
+        print(wall, others[0], cpu, flush=True)
 
 
 def _server(threads: int | None) -> subprocess.Popen:
@@ -52,7 +53,12 @@ def _server(threads: int | None) -> subprocess.Popen:
     )
 
 
-Run = tuple[float, float]  # wall-clock seconds, and processors that other processes took
+class Run(NamedTuple):
+    """Wall-clock seconds, processors that other processes took, and CPU seconds of our own."""
+
+    wall: float
+    others: float
+    cpu: float
 
 
 def measure(name: str, servers: list[subprocess.Popen], repeat: int) -> tuple[list[Run], list[Run]]:
@@ -64,17 +70,17 @@ def measure(name: str, servers: list[subprocess.Popen], repeat: int) -> tuple[li
             answer = server.stdout.readline().split()
             if not answer:
                 raise RuntimeError(f"{name} failed.")
-            found.append((float(answer[0]), float(answer[1])))
+            found.append(Run(*map(float, answer)))
     return runs
 
 
 def line(name: str, one: list[Run], many: list[Run]) -> str:
     """The row of a task: its fastest runs, and what other processes took in these."""
-    (first, others), (second, others_too) = min(one), min(many)
+    first, second = min(one), min(many)
     day, n = date.today().isoformat(), len(one)
     return (
-        f"| {name} | {first:.3f} | {second:.3f} | {first / second:.2f} "
-        f"| {others:.2f} {others_too:.2f} | {n} | {day} |"
+        f"| {name} | {first.wall:.3f} | {second.wall:.3f} | {first.wall / second.wall:.2f} "
+        f"| {second.cpu / second.wall:.2f} | {first.others:.2f} {second.others:.2f} | {n} | {day} |"
     )
 
 
@@ -98,10 +104,12 @@ def page(lines: dict[str, str]) -> str:
         "Least wall-clock seconds of runs that take turns. *Others* are processors that other",
         "processes took during the two fastest runs: above 0.1 the machine was not quiet, and",
         "what two threads would gain there cannot be seen. A ratio above 1 is a gain by threads;",
-        "from one run to the next it moves by up to 0.05.",
+        "from one run to the next it moves by up to 0.05. *Busy* are processors at work in our",
+        "fastest default run: near 1 the work is a chain of steps, or its pieces are too small",
+        "to be shared; where it is far above the ratio, threads wait for memory or for each other.",
         "",
-        "| work | one thread | default | ratio | others | runs | on |",
-        "|---|---:|---:|---:|---|---:|---|",
+        "| work | one thread | default | ratio | busy | others | runs | on |",
+        "|---|---:|---:|---:|---:|---|---:|---|",
     ]
     return "\n".join(head + [lines[name] for name in TASKS if name in lines]) + "\n"
 
