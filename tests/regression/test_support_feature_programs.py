@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import sparse
 
 from isthmus.regression import SupportFeatureMachine
 from isthmus.regression.support_features import programs
@@ -15,13 +14,9 @@ def random_program(seed, *, equal=True, slack=False):
     rng = np.random.default_rng(seed)
     m, n = 20, 31
     A, cost = rng.normal(size=(m, n)), np.r_[rng.uniform(0.5, 2.0, n - 1), 0.0]
-    if slack:
-        A = sparse.hstack([sparse.csc_array(A), -sparse.eye_array(m)], format="csc")
-        cost = np.r_[cost, np.ones(m)]
-    E = np.r_[rng.normal(size=n - 1), np.zeros(len(cost) - n + 1)][None] if equal else None
-    E = np.zeros((0, len(cost))) if E is None else E
-    free = np.arange(len(cost)) == n - 1
-    return Program(cost, A, -np.ones(m), E, np.ones(len(E)), free, slack)
+    E = np.r_[rng.normal(size=n - 1), 0.0][None] if equal else np.zeros((0, n))
+    penalties = rng.uniform(0.02, 0.3, m) if slack else None
+    return Program(cost, A, np.ones(m), E, np.ones(len(E)), penalties)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -31,37 +26,90 @@ def test_both_ways_find_the_same_point_and_multipliers(seed, equal, slack):
     program = random_program(seed, equal=equal, slack=slack)
     quick, slow = programs._by_highs(program), by_scipy(program)
     assert quick is not None
+    assert slow.slack.any() == slack
     for ours, theirs in zip(quick, slow, strict=True):
         assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12)
 
 
-def test_multipliers_prove_the_optimum():
-    program = random_program(0)
+@pytest.mark.parametrize("slack", [False, True])
+def test_multipliers_prove_the_optimum(slack):
+    program = random_program(0, slack=slack)
     found = optimum(program)
+    value = program.cost @ np.abs(found.x)
+    least = program.b
+    if slack:
+        value += program.penalties @ found.slack
+        least = least - found.slack
+        assert np.all(found.rows <= program.penalties + 1e-9)
+    assert np.all(program.A @ found.x >= least - 1e-9)
+    assert_allclose(program.equal @ found.x, program.d)
     price = program.A.T @ found.rows + program.equal.T @ found.equal
-    assert_allclose(program.b @ found.rows + program.d @ found.equal, program.cost @ found.x)
-    assert np.all(price <= program.cost + 1e-9)
-    assert_allclose(price[program.free], 0, atol=1e-9)
+    assert_allclose(program.b @ found.rows + program.d @ found.equal, value)
+    assert np.all(found.rows >= -1e-9)
+    assert np.all(np.abs(price) <= program.cost + 1e-9)
 
 
 @pytest.mark.parametrize("solve", [optimum, by_scipy])
 def test_a_program_without_points_is_refused(solve):
-    A = np.array([[1.0], [-1.0]])
+    A = np.array([[-1.0], [1.0]])
     none = np.zeros((0, 1))
-    program = Program(
-        np.ones(1), A, np.array([1.0, -2.0]), none, np.zeros(0), np.array([True]), False
-    )
+    program = Program(np.zeros(1), A, np.array([-1.0, 2.0]), none, np.zeros(0), None)
     with pytest.raises(Infeasible):
         solve(program)
 
 
-def test_a_program_without_an_end_is_an_error():
+def test_a_program_that_nobody_solves_is_an_error():
     none = np.zeros((0, 1))
-    program = Program(
-        -np.ones(1), -np.eye(1), np.zeros(1), none, np.zeros(0), np.array([False]), False
-    )
+    program = Program(-np.ones(1), np.eye(1), np.zeros(1), none, np.zeros(0), None)
     with pytest.raises(RuntimeError, match="not solved"):
         optimum(program)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("slack", [False, True])
+def test_of_many_best_points_both_ways_find_one(seed, slack):
+    # Equal rows, equal columns and whole numbers: vertices meet, and optima are not unique.
+    rng = np.random.default_rng(seed)
+    A = np.tile(rng.integers(-1, 2, (8, 6)).astype(float), (2, 3))
+    A = np.hstack([A, A.sum(axis=1, keepdims=True)])
+    A[A.sum(axis=1) < 0] *= -1
+    n = A.shape[1]
+    E = np.ones((1, n))
+    penalties = np.full(len(A), 0.5) if slack else None
+    program = Program(np.ones(n), A, np.zeros(len(A)), E, np.ones(1), penalties)
+    values = []
+    for found in (programs._by_highs(program), by_scipy(program)):
+        assert found is not None
+        spent = penalties @ found.slack if slack else 0.0
+        missing = np.maximum(-A @ found.x, 0.0)
+        assert_allclose(missing, found.slack if slack else 0.0, atol=1e-9)
+        assert_allclose(E @ found.x, 1.0)
+        assert np.all(np.abs(A.T @ found.rows + E.T @ found.equal) <= 1 + 1e-9)
+        assert_allclose(found.equal.sum(), np.abs(found.x).sum() + spent)
+        values.append(found.equal.sum())
+    assert_allclose(*values)
+
+
+SETTINGS = (
+    {},
+    {"formulation": "margin"},
+    {"C": 0.3},
+    {"C": 0.1, "formulation": "margin", "fit_intercept": False},
+    {"solver": "frank-wolfe", "C": 1.0},
+)
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+def test_machines_of_both_ways_are_one(monkeypatch, settings):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(30, 90))
+    y = X[:, :2].sum(axis=1) + 0.5 * rng.normal(size=30) > 0
+    quick = SupportFeatureMachine(**settings).fit(X, y)
+    monkeypatch.setattr(programs, "_by_highs", lambda program: None)
+    slow = SupportFeatureMachine(**settings).fit(X, y)
+    assert_array_equal(quick.support_, slow.support_)
+    assert_allclose(quick.coef_, slow.coef_, rtol=1e-7, atol=1e-12)
+    assert_allclose(quick.intercept_, slow.intercept_, rtol=1e-7, atol=1e-9)
 
 
 @pytest.mark.parametrize("error", [ImportError, AttributeError, TypeError])

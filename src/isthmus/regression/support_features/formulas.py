@@ -11,7 +11,6 @@ the linearisation, a linear program with costs :math:`1/(\epsilon+|w_j|)`.
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from isthmus.regression.support_features.programs import Infeasible, Program, optimum
 from isthmus.typing import Array
@@ -63,7 +62,7 @@ def priced_step(X: Array, y: Array, scale: Array, **program: Any) -> tuple[Array
     r"""The program of :func:`linear_step` with few of its features at a time.
 
     A feature is left out at the optimum if its price does not reach its cost,
-    :math:`s_j|\sum_i\lambda_iy_ix_{ij}-\mu(\mu_+-\mu_-)_j|\le1`, where the multipliers are those of
+    :math:`s_j|\sum_i\lambda_iy_ix_{ij}+\mu(\mu_+-\mu_-)_j|\le1`, where the multipliers are those of
     the rows and of the means. After each program those join that violate this most.
     """
     m, n = X.shape
@@ -77,7 +76,7 @@ def priced_step(X: Array, y: Array, scale: Array, **program: Any) -> tuple[Array
             part, b, slack, rows, equal = _linear_program(X[:, chosen], y, scale[chosen], **program)
         except NotSeparable:  # by these features
             return linear_step(X, y, scale, **program)
-        price = np.abs(rows @ signed - equal * apart) * scale
+        price = np.abs(rows @ signed + equal * apart) * scale
         price[chosen] = 0.0
         joining = np.flatnonzero(price > 1 + PRICED)
         if not len(joining):
@@ -101,32 +100,18 @@ def _linear_program(
     """Weights, constant, slacks, and the multipliers of the rows and of the means."""
     m, n = X.shape
     Z = y[:, None] * (X * scale)
-    parts: list[Array] = [-Z, Z]
-    if fit_intercept:
-        parts.append(-y[:, None])
-    A = np.hstack(parts)
-    cost = np.concatenate([np.ones(2 * n), np.zeros(int(fit_intercept))])
-    A_ub: Any = A
-    if costs is not None:
-        A_ub = sparse.hstack([sparse.csc_array(A), -sparse.eye_array(m)], format="csc")
-        cost = np.concatenate([cost, costs])
+    A = np.hstack([Z, y[:, None]]) if fit_intercept else Z
+    cost = np.concatenate([np.ones(n), np.zeros(int(fit_intercept))])
     equal = np.zeros((int(formulation == "mean"), len(cost)))
     if formulation == "mean":
-        difference = (X[y > 0].mean(axis=0) - X[y < 0].mean(axis=0)) * scale
-        equal[0, :n], equal[0, n : 2 * n] = difference, -difference
-    free = np.zeros(len(cost), dtype=bool)
-    free[2 * n : 2 * n + int(fit_intercept)] = True
-    b_ub = np.full(m, -1.0 if formulation == "margin" else 0.0)
-    # A full table has nothing to be simplified first.
-    simplify = costs is not None
+        equal[0, :n] = (X[y > 0].mean(axis=0) - X[y < 0].mean(axis=0)) * scale
+    least = np.full(m, 1.0 if formulation == "margin" else 0.0)
     try:
-        found = optimum(Program(cost, A_ub, b_ub, equal, np.ones(len(equal)), free, simplify))
+        found = optimum(Program(cost, A, least, equal, np.ones(len(equal)), costs))
     except Infeasible as error:
         raise NotSeparable(str(error)) from None
-    w = (found.x[:n] - found.x[n : 2 * n]) * scale
-    b = float(found.x[2 * n]) if fit_intercept else 0.0
-    slack = found.x[2 * n + int(fit_intercept) :]
-    return w + 0.0, b + 0.0, slack, found.rows, float(found.equal.sum())
+    b = float(found.x[n]) if fit_intercept else 0.0
+    return found.x[:n] * scale + 0.0, b + 0.0, found.slack, found.rows, float(found.equal.sum())
 
 
 def rescaled_programs(

@@ -1,39 +1,45 @@
-"""Small linear programs by HiGHS, with as little around it as SciPy allows.
+r"""Small linear programs with moduli, by HiGHS, with as little around it as SciPy allows.
 
-A program of a hundred rows takes HiGHS less time than ``scipy.optimize.linprog`` takes to check
-its tables and to sort bounds by the basis. The binding below it is SciPy's own business, so where
-it is missing, is another one, or finds no optimum, ``linprog`` is asked and has the last word.
+The dual has a row for each variable and a column for each constraint,
+
+.. math:: \max_{\lambda,\mu}\ b^\top\lambda+d^\top\mu\quad\text{with}\quad
+          |A^\top\lambda+E^\top\mu|\le c,\quad 0\le\lambda\le p,
+
+so that few variables make a small program, penalties are bounds, and zero is a point to start from.
+HiGHS solves it in less time than ``scipy.optimize.linprog`` takes to check its tables. The binding
+below that is SciPy's own business: where it is missing, is another one, or finds no optimum,
+``linprog`` is asked and has the last word.
 """
 
+from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 from scipy.optimize import linprog
 
-from isthmus.typing import Array, BoolArray
+from isthmus.typing import Array
 
 
 class Program(NamedTuple):
-    r"""Least :math:`c^\top x` where :math:`Ax\le b`, :math:`Ex=d`, :math:`x\ge0` but where free.
+    r"""Least :math:`c^\top|x|+p^\top\xi` where :math:`Ax+\xi\ge b`, :math:`\xi\ge0`, :math:`Ex=d`.
 
-    ``equal`` may have no rows; ``simplify`` lets the solver look for what it can leave out first.
+    Costs are at least zero; ``equal`` may have no rows; ``penalties`` of None allow no slack.
     """
 
     cost: Array
-    A: Any
+    A: Array
     b: Array
     equal: Array
     d: Array
-    free: BoolArray
-    simplify: bool
+    penalties: Array | None
 
 
 class Optimum(NamedTuple):
-    """The variables, and the multipliers of both kinds of rows."""
+    """Variables, slacks (none without penalties) and the multipliers of both constraints."""
 
     x: Array
+    slack: Array
     rows: Array
     equal: Array
 
@@ -45,9 +51,8 @@ class Infeasible(ValueError):
 def optimum(program: Program) -> Optimum:
     """The least point of a program.
 
-    >>> none = np.zeros((0, 1))
-    >>> free, two = np.zeros(1, dtype=bool), np.array([2.0])
-    >>> at_least_two = Program(np.ones(1), -np.eye(1), -two, none, np.zeros(0), free, True)
+    >>> none, two = np.zeros((0, 1)), np.array([2.0])
+    >>> at_least_two = Program(np.ones(1), np.eye(1), two, none, np.zeros(0), None)
     >>> optimum(at_least_two).x.tolist()
     [2.0]
     """
@@ -59,69 +64,79 @@ def optimum(program: Program) -> Optimum:
 
 
 def by_scipy(program: Program) -> Optimum:
-    """The same by ``linprog``, which says what went wrong."""
-    bounds = [(None if free else 0, None) for free in program.free]
+    """The same by ``linprog`` as it is stated, which says what went wrong."""
+    m, n = program.A.shape
+    slacks = np.eye(m) if program.penalties is not None else np.zeros((m, 0))
+    penalties = np.zeros(0) if program.penalties is None else program.penalties
+    without = np.zeros((len(program.d), slacks.shape[1]))
+    equal = np.hstack([program.equal, -program.equal, without])
     found: Any = linprog(
-        program.cost,
-        program.A,
-        program.b,
-        program.equal if len(program.equal) else None,
-        program.d if len(program.equal) else None,
-        bounds,
+        np.concatenate([program.cost, program.cost, penalties]),
+        -np.hstack([program.A, -program.A, slacks]),
+        -program.b,
+        equal if len(equal) else None,
+        program.d if len(equal) else None,
         method="highs",
-        options={"presolve": program.simplify},
     )
     if found.status == 2:
         raise Infeasible(found.message)
     if found.status != 0:
         raise RuntimeError(f"The linear program was not solved: {found.message}")
-    equal = found.eqlin.marginals if len(program.equal) else np.zeros(0)
-    return Optimum(found.x, found.ineqlin.marginals, equal)
+    x = found.x[:n] - found.x[n : 2 * n]
+    multipliers = found.eqlin.marginals if len(equal) else np.zeros(0)
+    return Optimum(x, found.x[2 * n :], -found.ineqlin.marginals, multipliers)
+
+
+@cache
+def _options() -> Any:
+    """Options of HiGHS, which copies them."""
+    core: Any = import_module("scipy.optimize._highspy._core")
+    options = core.HighsOptions()
+    options.output_flag = options.log_to_console = False
+    options.presolve = "off"  # a full table has nothing to be simplified first
+    options.simplex_strategy = int(core.simplex_constants.SimplexStrategy.kSimplexStrategyPrimal)
+    return options
 
 
 def _by_highs(program: Program) -> Optimum | None:
     core: Any = import_module("scipy.optimize._highspy._core")
-    if sparse.issparse(program.A):
-        A = sparse.vstack([program.A, program.equal], format="csc")
-    else:
-        A = sparse.csc_array(np.vstack([program.A, program.equal]))
-    m, n, infinite = len(program.b), len(program.cost), core.kHighsInf
-    # As arrays: an object of HiGHS would take their numbers one by one.
+    m, n, k, infinite = *program.A.shape, len(program.d), core.kHighsInf
+    penalties = np.full(m, infinite) if program.penalties is None else program.penalties
+    # A column of the dual is a row here. As arrays: an object of HiGHS would take them one by one.
+    columns = np.vstack([program.A, program.equal])
     model = (
+        m + k,
         n,
-        len(program.d) + m,
-        A.nnz,
+        columns.size,
         int(core.MatrixFormat.kColwise),
         int(core.ObjSense.kMinimize),
         0.0,
+        -np.concatenate([program.b, program.d]),
+        np.concatenate([np.zeros(m), np.full(k, -infinite)]),
+        np.concatenate([penalties, np.full(k, infinite)]),
+        -program.cost,
         program.cost,
-        np.where(program.free, -infinite, 0.0),
-        np.full(n, infinite),
-        np.concatenate([np.full(m, -infinite), program.d]),
-        np.concatenate([program.b, program.d]),
-        A.indptr,
-        A.indices,
-        A.data,
-        np.zeros(n, dtype=np.int32),  # no variable is an integer
+        np.arange(0, columns.size + 1, n, dtype=np.int32),
+        np.tile(np.arange(n, dtype=np.int32), m + k),
+        columns.ravel(),
+        np.zeros(m + k, dtype=np.int32),  # no variable is an integer
     )
-    # The options of linprog.
-    options = core.HighsOptions()
-    options.output_flag = options.log_to_console = False
-    options.presolve = "on" if program.simplify else "off"
-    options.simplex_strategy = int(core.simplex_constants.SimplexStrategy.kSimplexStrategyDual)
     solver = core._Highs()
     steps = (
-        lambda: solver.passOptions(options),
+        lambda: solver.passOptions(_options()),
         lambda: solver.passModel(*model),
         solver.run,
     )
     if any(step() == core.HighsStatus.kError for step in steps):
         return None
     status = solver.getModelStatus()
-    if status == core.HighsModelStatus.kInfeasible:
+    if status == core.HighsModelStatus.kUnbounded:
         raise Infeasible("No point satisfies the constraints.")
     if status != core.HighsModelStatus.kOptimal:
         return None
     solution = solver.getSolution()
-    multipliers = np.array(solution.row_dual)
-    return Optimum(np.array(solution.col_value), multipliers[:m], multipliers[m:])
+    multipliers = np.array(solution.col_value)
+    allowed = m if program.penalties is not None else 0
+    # What is missing at a row whose multiplier has reached its penalty.
+    slack = np.maximum(-np.array(solution.col_dual[:allowed]), 0.0)
+    return Optimum(-np.array(solution.row_dual), slack, multipliers[:m], multipliers[m:])
