@@ -48,6 +48,29 @@ def total(loss, E):
     return loss.row_values(E)[0].sum()
 
 
+@pytest.mark.parametrize("loss", SMOOTH + KINKED + [cls() for cls in ROBUST], ids=name)
+def test_only_a_loss_that_says_so_looks_at_the_spread(loss):
+    def looked(spread):
+        resolved = loss.resolve(spread)
+        return repr((resolved, resolved.stages(spread)))
+
+    if not loss.needs_spread:
+        assert looked(0.5) == looked(2.0)
+    elif type(loss) in ROBUST:
+        assert looked(0.5) != looked(2.0)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_working_outputs_are_clipped_at_three_spreads(weighted, rng):
+    Y = rng.standard_cauchy(size=(101, 3))
+    Y[:, 2] = np.where(rng.random(101) < 0.8, 1.0, Y[:, 2])  # most are the median: none is far
+    middle = np.median(Y, axis=0)
+    reach = 3 * 1.4826 * np.median(np.abs(Y - middle), axis=0)
+    reach[2] = np.inf
+    working = Huber().working_outputs(Y, np.ones(101) if weighted else None)
+    assert_array_equal(working, np.clip(Y, middle - reach, middle + reach))
+
+
 # Slopes -----------------------------------------------------------------------------------
 
 

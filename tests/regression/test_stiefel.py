@@ -100,6 +100,19 @@ def test_loss_at_the_end_is_a_local_minimum(loss):
             assert moved >= model.objective_ * (1 - 1e-5)
 
 
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_the_automatic_start_is_the_closed_form_on_working_outputs(fit_intercept, rng):
+    X, Y = rng.normal(size=(80, 5)), rng.standard_cauchy(size=(80, 4))
+    kwargs = {"loss": "huber", "alpha": 0.5, "fit_intercept": fit_intercept, "tol": 1e-9}
+    found = StiefelRegression(2, **kwargs).fit(X, Y)
+    working = found.loss_.working_outputs(Y)
+    start = StiefelRegression(2, alpha=0.5, fit_intercept=fit_intercept).fit(X, working)
+    # The constant of the start is the mean of the outputs, that of centred inputs.
+    P = start.predict(X)
+    loss = found.loss_.evaluate(Y, P)[0].sum() + 0.5 * np.sum(start.coef_**2)
+    assert_allclose(found.loss_path_[0], loss, rtol=1e-9)
+
+
 def test_factors_are_orthonormal_and_the_path_never_rises():
     X, Y, _ = planted()
     model = StiefelRegression(2, loss="huber").fit(X, Y)

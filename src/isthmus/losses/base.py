@@ -28,7 +28,8 @@ def clip_far(Y: Array, middle: Array, deviation: Array) -> Array:
     """Outputs at most three spreads from their medians, given the median absolute deviations."""
     reach = 3 * NORMAL_MAD * deviation
     reach[reach == 0] = np.inf
-    return np.clip(Y, middle - reach, middle + reach)
+    near = np.maximum(Y, middle - reach)
+    return np.minimum(near, middle + reach, out=near)
 
 
 class Loss(Piece, ABC):
@@ -51,6 +52,11 @@ class Loss(Piece, ABC):
     def shape(self) -> str:
         """``"cube"``: element by element; ``"ball"``: of the length of each row."""
         return "cube"
+
+    @property
+    def needs_spread(self) -> bool:
+        """Whether ``resolve`` or ``stages`` look at the spread of the residuals."""
+        return True
 
     @abstractmethod
     def evaluate(self, Y: Array, P: Array) -> tuple[Array, Array]:
@@ -81,8 +87,14 @@ class Loss(Piece, ABC):
 
     def working_outputs(self, Y: Array, weights: Array | None = None) -> Array:
         """Outputs to which a least-squares fit is a good start: far ones are brought near."""
-        middle = weighted_median(Y, weights)
-        return clip_far(Y, middle, weighted_median(np.abs(Y - middle), weights))
+        if weights is not None:
+            middle = weighted_median(Y, weights)
+            return clip_far(Y, middle, weighted_median(np.abs(Y - middle), weights))
+        columns = np.ascontiguousarray(Y.T)  # numbers that are compared lie side by side
+        middle = weighted_median(columns.T)
+        away = columns - middle[:, None]
+        deviation = weighted_median(np.abs(away, out=away).T)
+        return clip_far(columns, middle[:, None], deviation[:, None]).T
 
     @property
     def clips_outputs(self) -> bool:

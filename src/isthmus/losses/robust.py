@@ -43,6 +43,10 @@ class Huber(ResidualLoss):
     shape: str = "cube"
     lengths: ClassVar[tuple[str, ...]] = ("delta",)
 
+    @property
+    def needs_spread(self) -> bool:
+        return isinstance(self.delta, str)
+
     def resolve(self, spread: float) -> Self:
         return replace(super().resolve(spread), delta=self._resolved_length("delta", spread))
 
@@ -85,6 +89,10 @@ class PseudoHuber(ResidualLoss):
     shape: str = "cube"
     lengths: ClassVar[tuple[str, ...]] = ("delta",)
 
+    @property
+    def needs_spread(self) -> bool:
+        return isinstance(self.delta, str)
+
     def resolve(self, spread: float) -> Self:
         return replace(super().resolve(spread), delta=self._resolved_length("delta", spread))
 
@@ -122,6 +130,10 @@ class LogCosh(ResidualLoss):
     scale: Any = "auto"
     shape: str = "cube"
     lengths: ClassVar[tuple[str, ...]] = ("scale",)
+
+    @property
+    def needs_spread(self) -> bool:
+        return isinstance(self.scale, str)
 
     def resolve(self, spread: float) -> Self:
         return replace(super().resolve(spread), scale=self._resolved_length("scale", spread))

@@ -33,5 +33,9 @@ class Squared(ResidualLoss):
     def row_values(self, R: Array) -> tuple[Array, Array]:
         return np.einsum("ij,ij->i", R, R), 2.0 * R
 
+    @property
+    def needs_spread(self) -> bool:
+        return False
+
     def working_outputs(self, Y: Array, weights: Array | None = None) -> Array:
         return Y

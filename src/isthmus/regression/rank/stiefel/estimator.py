@@ -24,6 +24,7 @@ from isthmus._warnings import warn
 from isthmus.blocks.drawing import draw_rows
 from isthmus.blocks.fitting import open_fit, refuse_blocks, require_outputs
 from isthmus.blocks.rows import Rows
+from isthmus.linalg.threads import threads_for
 from isthmus.losses.base import Loss
 from isthmus.losses.resolve import as_loss
 from isthmus.optimize.riemannian import FixedRank, FixedRankResult
@@ -210,13 +211,15 @@ class StiefelRegression(RankLimitedRegressor):
             X, Y, weights = X[keep], Y[keep], None if weights is None else weights[keep]
             loss = loss.for_rows(keep)
         if self.solver == "auto" and loss.least_squares and not np.isnan(Y).any():
-            return self._take_closed_form(X, Y, weights, loss, keep)
+            return self._take_closed(self._closed_form(keep).fit(X, Y, weights), loss)
 
         rank, alpha = self._choose(loss, X, Y, weights, keep)
         row_weights = np.ones(len(X)) if weights is None else weights
-        problem = whiten(X, Y, row_weights, alpha, fit_intercept=bool(self.fit_intercept))
-        closed = closed_form_start(problem, loss, min(rank, problem.Z.shape[1]))
-        spread = 1.0 if loss.least_squares else residual_spread(problem, closed, loss)
+        # Products and a spectrum take turns.
+        with threads_for(2.0 * X.size * max(X.shape[1], Y.shape[1])):
+            problem = whiten(X, Y, row_weights, alpha, fit_intercept=bool(self.fit_intercept))
+            closed = closed_form_start(problem, loss, min(rank, problem.Z.shape[1]))
+        spread = residual_spread(problem, closed, loss) if loss.needs_spread else 1.0
         loss = loss.resolve(spread)
         if self.solver == "published":
             loss = loss.as_published()
@@ -253,16 +256,19 @@ class StiefelRegression(RankLimitedRegressor):
         survey = survey_rows(self, rows, loss)
         choose = chooses_rank(self.rank) or not isinstance(self.alpha, Real)
         problem = open_problem(rows, loss, survey, self._closed_form(), choose=choose)
-        frame, start, spread = problem.frame, problem.closed, problem.spread(loss)
+        frame, start = problem.frame, problem.closed
+        spread = problem.spread(loss) if loss.needs_spread else 1.0
         self.loss_, self.alpha_ = loss.resolve(spread), frame.alpha
-        if isinstance(self.init, str) and self.init == "ridge":
-            coef = problem.ridge_map(loss)
-        else:
-            coef = (start.V * start.s) @ (start.W.T @ frame.back)
-        begin = self._start_from(coef, len(start.s), frame.unit * start.b)
+        begin = start
+        if not self._starts_closed():
+            ridge = isinstance(self.init, str) and self.init == "ridge"
+            closed = (start.V * start.s) @ (start.W.T @ frame.back)
+            coef = problem.ridge_map(loss) if ridge else closed
+            begin = self._start_from(coef, len(start.s), frame.unit * start.b)
+            begin = to_descent(begin, frame.forth, frame.unit)
         stages = self.loss_.stages(spread)
         fun = problem.objective, problem.scale, problem.curvature
-        result = self._minimize(fun, stages, frame, begin)
+        result = self._minimize(fun, stages, begin)
         value = problem.value(self.loss_, result.point)
         return self._take_result(frame, result, value, rows.checks[0].dtype)
 
@@ -294,6 +300,9 @@ class StiefelRegression(RankLimitedRegressor):
         self, problem: StiefelProblem, stages: tuple[Loss, ...], X: Array, closed: FixedRank
     ) -> FixedRankResult:
         """Minimise the stages of the loss in turn, from the start that was asked for."""
+        fun = [partial(f, problem) for f in (objective, slope_scale, mean_curvature)]
+        if self._starts_closed():
+            return self._minimize(fun, stages, closed)
         offset = problem.unit * closed.b
         coef = (closed.V * closed.s) @ (closed.W.T @ problem.back)
         if isinstance(self.init, str) and self.init == "ridge":
@@ -302,16 +311,19 @@ class StiefelRegression(RankLimitedRegressor):
             coef = PLSRegression(len(closed.s), scale=False).fit(X, problem.Y).coef_
         start = self._start_from(coef, len(closed.s), offset)
         if self.solver != "published":
-            fun = [partial(f, problem) for f in (objective, slope_scale, mean_curvature)]
-            return self._minimize(fun, stages, problem, start)
+            return self._minimize(fun, stages, to_descent(start, problem.forth, problem.unit))
         with ProgressLine(type(self).__name__, verbose=self.verbose) as line:
             result, path = descend_in_stages(
                 problem, stages, X, start, max_iter=int(self.max_iter), callback=_shown(line)
             )
         return result._replace(path=path)
 
+    def _starts_closed(self) -> bool:
+        """Whether the descent begins at the closed form, which is in its coordinates already."""
+        return self.solver != "published" and isinstance(self.init, str) and self.init == "auto"
+
     def _minimize(
-        self, functions: Any, stages: tuple[Loss, ...], frame: Any, start: FixedRank
+        self, functions: Any, stages: tuple[Loss, ...], start: FixedRank
     ) -> FixedRankResult:
         fun, scale, bend = functions  # what is minimised, its unit, its curvature
         with ProgressLine(type(self).__name__, verbose=self.verbose) as line:
@@ -319,7 +331,7 @@ class StiefelRegression(RankLimitedRegressor):
                 fun,
                 scale,
                 stages,
-                to_descent(start, frame.forth, frame.unit),
+                start,
                 tol=float(self.tol),
                 max_iter=int(self.max_iter),
                 curvature=bend,
@@ -348,12 +360,6 @@ class StiefelRegression(RankLimitedRegressor):
         P = self._raw_predictions(X)
         P = self.loss_.response(P)
         return P[:, 0] if self._flat else P
-
-    def _take_closed_form(
-        self, X: Array, Y: Array, weights: Array | None, loss: Loss, keep: BoolArray
-    ) -> Self:
-        closed = self._closed_form(keep).fit(X, Y, weights)
-        return self._take_closed(closed, loss)
 
     def _take_closed(self, closed: ReducedRankRegression, loss: Loss) -> Self:
         """Keep what the closed form found."""

@@ -24,6 +24,8 @@ from isthmus.typing import Array
 
 # Stages before the last only bring a good start.
 STAGE_TOL = 1e-3
+# Rows that tell how curved a loss is, which sets the length of the first step.
+CURVED_ROWS = 512
 
 
 class StiefelProblem(NamedTuple):
@@ -105,9 +107,10 @@ def objective(problem: StiefelProblem, loss: Loss) -> Callable[[FixedRank], Slop
         GW = 2 * (V * s) @ WDW
         GtV = 2 * DW * s
         gb = np.zeros_like(b)
+        sV = (V * s).T
         for rows in block_slices(len(Z), Y.shape[1], block_size=BLOCK_ROWS):
             ZW = Z[rows] @ W
-            P = (ZW * s) @ V.T
+            P = ZW @ sV
             if unit:
                 P += unit * b
             if uniform and isinstance(loss, ResidualLoss):
@@ -186,30 +189,36 @@ def slope_scale(problem: StiefelProblem, loss: Loss) -> float:
     counts = (weights > 0).sum(axis=0)
     middle = Y.sum(axis=0) / np.maximum(counts, 1)
     if isinstance(loss, ResidualLoss) and weights.shape[1] == 1 and loss.shape != "ball":
-        M: Array = loss.summed(middle - Y)[1] * weights
+        M: Array = loss.summed(middle - Y)[1]
+        if not bool((weights == 1).all()):
+            M = M * weights
     else:
         M = weighted_loss(loss, Y, np.broadcast_to(middle, Y.shape), weights)[1]
     return max(float(np.linalg.norm(M)), np.finfo(float).tiny)
 
 
 def mean_curvature(problem: StiefelProblem, loss: Loss, point: FixedRank) -> float | None:
-    """Mean second derivative of a loss of residuals at those of a map, by a difference."""
+    """Mean second derivative of a loss of residuals at those of a map, by a difference.
+
+    Over some of the rows, evenly taken, where there are many.
+    """
     if not isinstance(loss, ResidualLoss) or problem.weights.shape[1] > 1:
         return None
-    E = residuals(problem, point)
+    some = slice(None, None, max(1, len(problem.Z) // CURVED_ROWS))
+    loss, E = loss.for_rows(some), residuals(problem.Z[some], problem.Y[some], problem.unit, point)
     step = 1e-3 * float(np.abs(E).mean())
     if not step > 0.0:
         return None
     return float(np.mean(loss.summed(E + step)[1] - loss.summed(E)[1])) / step
 
 
-def residuals(problem: StiefelProblem, point: FixedRank) -> Array:
+def residuals(Z: Array, Y: Array, unit: float, point: FixedRank) -> Array:
     """Predictions of a map less the outputs."""
     V, s, W, b = point
-    P = product(product(problem.Z, W * s), V.T)
-    if problem.unit:
-        P += problem.unit * b
-    P -= problem.Y
+    P = product(product(Z, W * s), V.T)
+    if unit:
+        P += unit * b
+    P -= Y
     return P
 
 
@@ -254,7 +263,7 @@ def residual_spread(problem: StiefelProblem, point: FixedRank, loss: Loss) -> fl
 
     A residual is what the loss takes for one: a number, or the length of a row.
     """
-    E = residuals(problem, point)
+    E = residuals(problem.Z, problem.Y, problem.unit, point)
     weights = np.broadcast_to(problem.weights, E.shape)
     equal = bool((problem.weights == 1).all())
     if loss.shape == "ball":

@@ -173,7 +173,10 @@ def refuse_missing(X: Array, Y: Any, *weights: Any) -> tuple[Any, ...]:
 
 def rows_with_outputs(owner: Any, Y: Array, weights: Array | None) -> BoolArray:
     """Which rows have an output and a weight; every output must be seen at least once."""
-    observed = ~np.isnan(Y)
+    missing = np.isnan(Y)
+    if weights is None and not missing.any():
+        return np.ones(len(Y), dtype=bool)
+    observed = ~missing
     keep: BoolArray = np.asarray(observed.any(axis=1))
     if weights is not None:
         keep &= weights > 0
