@@ -20,8 +20,13 @@ from isthmus.typing import Array
 # Inverse of the condition number, of columns scaled to unit length, above which a Cholesky factor
 # will do: its smallest singular value then keeps ten digits.
 WELL_CONDITIONED = 1e-3
+# The same, of products, below which rounding is no longer small beside what a root is multiplied by
+# where rows were divided by it: nine digits are left there.
+DEPENDENT = 1e-14
 # Values in a block of rows, so that it stays in the cache, and rows that tell about where they lie.
 BLOCK_VALUES, SAMPLE = 100_000, 64
+# Columns, and multiplications in a call, up to which OpenBLAS packs nothing before a product.
+FEW_COLUMNS, FEW_PRODUCTS = 40, 10**6
 
 
 class Level(NamedTuple):
@@ -104,8 +109,9 @@ def least_axes(level: Level, n_axes: int) -> tuple[Array, Array, Array]:
     """
     weight = level.root[0, 0]  # ± the root of the number of rows
     S = level.root[1:, 1:] / abs(weight)
-    mean = level.shift + level.root[0, 1:] / weight
-    if len(S) == S.shape[1] and _may_be_squared(np.asfortranarray(S), float(np.sum(S * S))):
+    mean, least = level.shift + level.root[0, 1:] / weight, WELL_CONDITIONED**2
+    square = len(S) == S.shape[1]
+    if square and _inverse_condition(np.asfortranarray(S), float(np.sum(S * S))) > least:
         # Squares cost no digits that count, and few axes of a symmetric matrix are found sooner.
         C = np.asfortranarray(inner_products(S))
         variances, V, _, _, failed = linalg.lapack.dsyevr(C, range="I", iu=n_axes, overwrite_a=1)
@@ -202,8 +208,7 @@ def _sum_extended_by(
     """
     if len(rows) <= 2 * R.shape[1] or not _is_well_conditioned(R):
         return None
-    S = linalg.blas.dsyrk(1.0, np.ascontiguousarray(rows).T)
-    S += R.T @ R
+    S = add_products(np.asfortranarray(R.T @ R), np.ascontiguousarray(rows))
     if removed is not None and added is not None:
         S += np.outer(added, added) - np.outer(removed, removed)
     return factor_of_products(S)
@@ -214,11 +219,11 @@ def _extended_by(
 ) -> Array | None:
     r"""A triangular root of :math:`R^\top R+X^\top X-xx^\top+yy^\top`: ``removed``, ``added``.
 
-    None where R is singular, the rows are few, or so unlike the old ones that squares cost digits.
-    The rows, in row order, are overwritten.
+    None where columns of R are dependent, the rows few, or so unlike the old ones that squares cost
+    digits. The rows, in row order, are overwritten.
     """
     k = R.shape[1]
-    if len(rows) <= 2 * k or not np.all(R.diagonal()):
+    if len(rows) <= 2 * k or not inverse_condition(R) >= DEPENDENT:
         return None
     F = np.asfortranarray(R)
     inverse, _ = linalg.lapack.dtrtri(F)
@@ -296,8 +301,31 @@ def _sums_about(center: Array, Phi: Array) -> tuple[Array, Array]:
             if moved:
                 rows = np.subtract(rows, center, out=room[: len(rows)])
             total += np.ones(len(rows)) @ rows
-            S = linalg.blas.dsyrk(1.0, rows.T, beta=1.0, c=S, overwrite_c=1)
+            add_products(S, rows)
     return S, total
+
+
+def add_products(S: Array, rows: Array) -> Array:
+    """Add the upper triangle of ``rows.T @ rows`` to S, in column order, where it lies; return S.
+
+    Of few columns the lower triangle is added too: OpenBLAS takes small products from where they
+    lie, which costs less than to pack the rows for half of the numbers.
+
+    >>> import numpy as np
+    >>> S = np.zeros((2, 2), order="F")
+    >>> np.triu(add_products(S, np.array([[1.0, 2.0], [0.0, 1.0]])))
+    array([[1., 2.],
+           [0., 5.]])
+    """
+    k = len(S)
+    if k > FEW_COLUMNS:
+        linalg.blas.dsyrk(1.0, rows.T, beta=1.0, c=S, overwrite_c=1)
+        return S
+    size = FEW_PRODUCTS // k**2
+    for start in range(0, len(rows), size):
+        F = rows[start : start + size].T
+        linalg.blas.dgemm(1.0, F, F, trans_b=1, beta=1.0, c=S, overwrite_c=1)
+    return S
 
 
 def _is_plain(rows: Array) -> bool:
@@ -313,20 +341,33 @@ def factor_of_products(S: Array) -> Array | None:
     return np.asarray(R) if not failed and _is_well_conditioned(R) else None
 
 
+def certain_factor(S: Array) -> Array:
+    """The same of products whose columns are known to be far from dependent."""
+    R, failed = linalg.lapack.dpotrf(S, lower=0, clean=1, overwrite_a=1)
+    assert not failed  # or they are not
+    return np.asarray(R)
+
+
 def _is_well_conditioned(R: Array) -> bool:
     """Whether the columns behind a triangular root are far from dependent, whatever their units."""
+    return inverse_condition(R) > WELL_CONDITIONED**2
+
+
+def inverse_condition(R: Array) -> float:
+    """Of the products behind a triangular root, in units of its columns: 0 for dependent ones."""
     lengths = np.sqrt(np.einsum("ij,ij->j", R, R))
-    return bool(np.all(lengths)) and _may_be_squared(np.divide(R, lengths, order="F"), len(lengths))
+    if not np.all(lengths):
+        return 0.0
+    return _inverse_condition(np.divide(R, lengths, order="F"), len(lengths))
 
 
-def _may_be_squared(F: Array, trace: float) -> bool:
-    r"""Whether the condition number of a triangular root is small enough for its square.
+def _inverse_condition(F: Array, trace: float) -> float:
+    r"""The least inverse of the condition number of :math:`S=F^\top F` that is known.
 
-    The largest eigenvalue of :math:`S=R^\top R` is at most the trace, the smallest at least
+    The largest eigenvalue is at most the trace, the smallest at least
     :math:`1/\|S^{-1}\|_1`: of many columns, this is far closer than norms of the root.
     """
-    inverse_condition, _ = linalg.lapack.dpocon(F, trace)
-    return bool(inverse_condition > WELL_CONDITIONED**2)
+    return float(linalg.lapack.dpocon(F, trace)[0])
 
 
 def triangle(rows: Array) -> Array:

@@ -13,7 +13,7 @@ from isthmus._checks import check_int, check_length
 from isthmus._estimator import Estimator
 from isthmus._parameters import Constraint, choice, integer, none, real, seed, several
 from isthmus.blocks.fitting import open_fit, refuse_blocks
-from isthmus.features.components.base import continues
+from isthmus.features.components.base import is_alike, is_finite
 from isthmus.features.slow.episodes import (
     are_episodes,
     check_episodes,
@@ -200,7 +200,9 @@ class SlowFeatureAnalysis(Stream, ClassNamePrefixFeaturesOutMixin, TransformerMi
         """
         return self._fit(X, y, episodes, check_int(self.max_iter, "max_iter", self, low=1))
 
-    def _fit(self, X: Any, y: Any, ids: Any, n_passes: int) -> "SlowFeatureAnalysis":
+    def _fit(
+        self, X: Any, y: Any, ids: Any, n_passes: int, *, later: bool = False
+    ) -> "SlowFeatureAnalysis":
         settings = check_settings(self)
         episodes = self._episodes(X, ids, reset=True)
         if self.graph != "time" and len(episodes) > 1:
@@ -219,7 +221,7 @@ class SlowFeatureAnalysis(Stream, ClassNamePrefixFeaturesOutMixin, TransformerMi
             control = {"rate": self.learning_rate, "rcond": settings.rcond}
             for _ in range(n_passes):
                 state.update_by_episodes(expander, episodes, **control)
-        self._store(expander, roots, state, settings)
+        self._store(expander, roots, state, settings, later=later and self.graph == "time")
         self.n_iter_ = 1 if state is None else n_passes
         if self.graph == "time":
             end = last_rows(episodes[-1], max(settings.lags))
@@ -252,13 +254,19 @@ class SlowFeatureAnalysis(Stream, ClassNamePrefixFeaturesOutMixin, TransformerMi
         takes its landmarks from the first block.
         """
         if not hasattr(self, "_tail"):
-            return self._fit(X, None, None, 1)
+            return self._fit(X, None, None, 1, later=True)
         settings = check_settings(self)
-        plain = self.expander_ is None and continues(self, X)
-        block = X if plain else self._episodes(X, None, reset=False, single=True)[0]
+        plain = self.expander_ is None and is_alike(self, X)
+        sums = self._roots is not None and not new_episode
+        if plain and sums and self._sum(X, settings):
+            return self
+        block = (
+            X if plain and is_finite(X) else self._episodes(X, None, reset=False, single=True)[0]
+        )
         Phi = expand(self.expander_, block)
         if self._roots is not None:
-            self._add(Phi, settings, new_episode=new_episode)
+            if plain or not sums or not self._sum(Phi, settings):
+                self._add(Phi, settings, new_episode=new_episode)
         else:
             starts = np.zeros(len(Phi), dtype=bool)
             starts[0] = new_episode

@@ -171,10 +171,13 @@ def finish(roots: Roots, *, rcond: float, alpha: float, standardize: bool) -> Sl
     whitening = Vt.T / s
     pairs = zip(roots.changes, roots.counts, strict=True)
     per_lag = [R @ (whitening / scale[:, None]) / np.sqrt(n) for R, n in pairs]
-    change = np.vstack(per_lag) / np.sqrt(len(per_lag))
-    # As in ridge regression, the penalty adds a few rows: √κ w = √κ V diag(1/s) a.
-    penalty = np.diag(np.sqrt(alpha * np.mean(s**2)) / s)
-    _, _, At = linalg.svd(np.vstack([change, penalty]), full_matrices=False, check_finite=False)
+    change = per_lag[0] if len(per_lag) == 1 else np.vstack(per_lag) / np.sqrt(len(per_lag))
+    if alpha or len(change) < rank:
+        # As in ridge regression, the penalty adds a few rows: √κ w = √κ V diag(1/s) a.
+        penalty = np.diag(np.sqrt(alpha * np.mean(s**2)) / s)
+        _, _, At = linalg.svd(np.vstack([change, penalty]), full_matrices=False, check_finite=False)
+    else:
+        _, _, At = linalg.svd(change, full_matrices=False, check_finite=False)
     A = At[::-1].T
     axes = fix_signs(whitening @ A)
     # Covariances of features with inputs, to invert linear features.

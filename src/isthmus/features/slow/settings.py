@@ -8,9 +8,11 @@ import numpy as np
 
 from isthmus._checks import check_choice, check_float, check_int, refusal
 from isthmus._warnings import warn
+from isthmus.features.components.roots import WELL_CONDITIONED, inverse_condition
 from isthmus.features.slow.formulas import Roots, SlowAxes, finish
 from isthmus.features.slow.online import OnlineState
 
+RANK = "rank of the expanded signal"
 GRAPHS = ("time", "classes", "target")
 
 
@@ -103,6 +105,22 @@ def has_enough_rows(roots: Roots) -> bool:
     return float(roots.level[0, 0]) ** 2 >= 10 * (roots.level.shape[1] - 1)
 
 
+def has_all_axes(owner: Any, roots: Roots, settings: SlowSettings) -> bool:
+    """Whether a stream begins with enough rows, of as many functions as columns; no axes needed.
+
+    More axes than there are columns are refused.
+    """
+    level, k = roots.level, len(roots.shift)
+    plain = settings.standardize and settings.rcond < WELL_CONDITIONED and owner.forgetting == 1
+    if not plain or level.shape != (k + 1, k + 1) or not has_enough_rows(roots):
+        return False
+    if inverse_condition(level[1:, 1:]) <= WELL_CONDITIONED**2:
+        return False
+    if owner.n_components is not None:
+        check_int(owner.n_components, "n_components", owner, low=1, high=k, why=RANK)
+    return True
+
+
 def slow_axes(roots: Roots | None, state: OnlineState | None, settings: SlowSettings) -> SlowAxes:
     """The axes of the sums, or of the state of an online solver."""
     if roots is None:
@@ -123,5 +141,4 @@ def count_components(owner: Any, found: SlowAxes, asked: int | None, *, exact: b
     n = found.rank if exact else found.axes.shape[1]
     if asked is None:
         return n
-    why = "rank of the expanded signal"
-    return check_int(asked, "n_components", owner, low=1, high=n, why=why)
+    return check_int(asked, "n_components", owner, low=1, high=n, why=RANK)
