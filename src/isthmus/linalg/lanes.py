@@ -209,6 +209,18 @@ def moduli(typing_context: Any, lanes: Any) -> Any:
 
 
 @intrinsic
+def roots(typing_context: Any, lanes: Any) -> Any:
+    """The square roots of the lanes."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kind = ir.FunctionType(_VECTOR, [_VECTOR])
+        found = tools.get_or_insert_function(builder.module, kind, f"llvm.sqrt.v{LANES}f64")
+        return builder.call(found, args)
+
+    return LANES_TYPE(LANES_TYPE), code
+
+
+@intrinsic
 def where_larger(typing_context: Any, first: Any, second: Any, then: Any, other: Any) -> Any:
     """``then`` in the lanes where first > second, in the rest ``other``."""
 

@@ -17,6 +17,8 @@ from isthmus.typing import Array, IntArray
 BLOCK = 2**18
 # Below such a sum a Gaussian row is computed anew from its largest exponent.
 TINY = 1e-200
+# Below this exp is zero or hardly a number, and takes six times as long.
+LEAST_EXPONENT = -700.0
 # Below such a sum Gaussian weights of pairs that were not listed may count.
 LONELY = 1e-4
 
@@ -132,11 +134,21 @@ def kernel_rows(
         if scaled:
             s -= s.min(axis=1, keepdims=True)
         s *= -0.5
-        K = H = np.exp(s, out=s)
+        K = H = _exponentials(s)
     else:
         K, H = kernel.profile(s), kernel.slope(s)
     indptr = np.arange(0, m * n + 1, n, dtype=np.int32)
     return KernelRows(indptr, np.empty(0, dtype=np.int32), K.ravel(), H.ravel(), n, everything=True)
+
+
+def _exponentials(s: Array) -> Array:
+    """``exp(s)`` in place, with zeros below e^-700."""
+    if s.min(initial=0.0) >= LEAST_EXPONENT:
+        return np.asarray(np.exp(s, out=s))
+    np.maximum(s, LEAST_EXPONENT, out=s)
+    np.exp(s, out=s)
+    s[s <= np.exp(LEAST_EXPONENT)] = 0.0
+    return s
 
 
 def pair_weights(

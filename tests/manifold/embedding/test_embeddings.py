@@ -20,13 +20,13 @@ from isthmus.manifold import (
 from isthmus.manifold.embedding.curvilinear import curvilinear_stress, unfold
 from isthmus.manifold.embedding.graph import (
     classical_scaling,
-    n_neighbors_for,
     neighbor_pairs,
     path_lengths,
     principal_places,
 )
-from isthmus.manifold.embedding.loops import curvilinear_sweep, spanning_tree
+from isthmus.manifold.embedding.loops import spanning_tree
 from isthmus.manifold.embedding.sammon import sammon_stress
+from isthmus.manifold.embedding.sweeps import boxes_of, curvilinear_sweep
 from isthmus.manifold.embedding.unfolding import (
     augmented_lagrangian,
     dual_bound,
@@ -78,18 +78,28 @@ def test_curvilinear_stress_is_the_formula_and_its_gradient():
     assert error < 1e-5
 
 
-def test_a_sweep_is_the_published_rule():
+@pytest.mark.parametrize(
+    ("n", "q", "reach"), [(9, 2, 1.5), (70, 1, 0.3), (150, 2, 0.4), (32, 3, 9)]
+)
+def test_a_sweep_is_the_published_rule(n, q, reach):
     rng = np.random.default_rng(4)
-    Y, X = rng.normal(size=(9, 3)), rng.normal(size=(9, 2))
-    D, order, slow = cdist(Y, Y), rng.permutation(9), X.copy()
-    for i in order:
-        for j in range(9):
-            d = np.linalg.norm(slow[j] - slow[i])
-            if j != i and d <= 1.5:
-                slow[j] += 0.3 * (D[i, j] - d) * (slow[j] - slow[i]) / d
-    P = X.T.copy()
-    curvilinear_sweep(P, D, order, 0.3, 1.5)
-    assert_allclose(P.T, slow)
+    Y, X = rng.normal(size=(n, 3)), rng.normal(size=(n, q))
+    X[1] = X[0]  # places that coincide stay
+    D, at, slow = cdist(Y, Y), boxes_of(X, cdist(Y, Y)), X.copy()
+    assert np.array_equal(at.places(), X)
+    for _ in range(3):
+        order = rng.permutation(n)
+        for i in order:
+            d = np.linalg.norm(slow - slow[i], axis=1)
+            near = (d > 0) & (d <= reach)
+            slow[near] += (0.3 * (D[i] - d) / np.maximum(d, 1e-300))[near, None] * (
+                slow[near] - slow[i]
+            )
+        curvilinear_sweep(at.P, at.D, at.low, at.high, at.rank[order], 0.3, reach)
+        assert_allclose(at.places(), slow, rtol=1e-9, atol=1e-9)
+        boxed = at.P.reshape(q, -1, 32)
+        assert np.array_equal(np.nanmin(boxed, axis=2).T, at.low)
+        assert np.array_equal(np.nanmax(boxed, axis=2).T, at.high)
 
 
 def test_unfolding_does_not_move_a_perfect_start(plane):
@@ -130,8 +140,7 @@ def test_graph_hangs_together_and_paths_are_those_of_isomap():
     apart = np.vstack([rng.normal(size=(20, 2)), 100 + rng.normal(size=(20, 2))])
     assert np.all(np.isfinite(path_lengths(apart, neighbor_pairs(apart, 2))))
     Y = rng.uniform(size=(60, 2))
-    k = n_neighbors_for(Y, 8)
-    ours = classical_scaling(path_lengths(Y, neighbor_pairs(Y, k)), 2)
+    ours = classical_scaling(path_lengths(Y, neighbor_pairs(Y, 8)), 2)
     peer = Isomap(n_neighbors=8, n_components=2).fit_transform(Y)
     assert_allclose(pdist(ours), pdist(peer), rtol=1e-3)
 
@@ -151,8 +160,8 @@ def test_the_tree_is_the_shortest():
 @pytest.mark.parametrize("data", ["ring", "noise"])  # equal eigenvalues, hardly different ones
 def test_scaling_of_many_rows_is_that_of_the_whole_spectrum(data):
     rng = np.random.default_rng(10)
-    t = 2 * np.pi * np.arange(200) / 200
-    Y = np.column_stack([np.cos(t), np.sin(t)]) if data == "ring" else rng.normal(size=(200, 50))
+    t = 2 * np.pi * np.arange(400) / 400
+    Y = np.column_stack([np.cos(t), np.sin(t)]) if data == "ring" else rng.normal(size=(400, 50))
     D = path_lengths(Y, neighbor_pairs(Y, 4))
     S = D**2 - np.mean(D**2, axis=0) - np.mean(D**2, axis=0)[:, None] + np.mean(D**2)
     values, V = np.linalg.eigh(-S / 2)

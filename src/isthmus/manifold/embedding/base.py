@@ -17,7 +17,6 @@ from isthmus.linalg.threads import one_pool, threads_for
 from isthmus.manifold.domain import Domain
 from isthmus.manifold.embedding.graph import (
     classical_scaling,
-    n_neighbors_for,
     neighbor_pairs,
     path_lengths,
     principal_places,
@@ -127,7 +126,7 @@ class BaseEmbedding(BaseLatentMap):
         """Principal components, or classical scaling of the distances along the graph."""
         if name == "pca":
             return principal_places(Y, self.n_components)
-        pairs = neighbor_pairs(Y, n_neighbors_for(Y, self.n_neighbors))
+        pairs = neighbor_pairs(Y, self.n_neighbors)
         return classical_scaling(path_lengths(Y, pairs), self.n_components)
 
     # The map ------------------------------------------------------------------------------

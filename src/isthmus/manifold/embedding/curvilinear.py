@@ -9,11 +9,11 @@ from isthmus._parameters import Constraint, choice
 from isthmus.manifold.embedding.base import BaseEmbedding
 from isthmus.manifold.embedding.graph import (
     classical_scaling,
-    n_neighbors_for,
     neighbor_pairs,
     path_lengths,
 )
-from isthmus.manifold.embedding.loops import curvilinear_sums, curvilinear_sweep
+from isthmus.manifold.embedding.loops import curvilinear_sums
+from isthmus.manifold.embedding.sweeps import boxes_of, curvilinear_sweep
 from isthmus.typing import Array
 
 # Rates of the first and the last sweep.
@@ -35,14 +35,15 @@ def unfold(
     start: Array, D: Array, rng: np.random.RandomState, *, max_iter: int, last: float
 ) -> Array:
     """Places after sweeps of stochastic descent, the reach and the rate falling exponentially."""
-    P = np.array(start.T, dtype=np.float64, order="C")
-    first = max(FIRST_REACH * float(P.std(axis=1).max()), 2 * last)
+    at = boxes_of(start, D)
+    first = max(FIRST_REACH * float(start.std(axis=0).max()), 2 * last)
     share = np.linspace(0.0, 1.0, max_iter)
     rates = RATES[0] * (RATES[1] / RATES[0]) ** share
     reaches = first * (last / first) ** share
     for rate, reach in zip(rates, reaches, strict=True):
-        curvilinear_sweep(P, D, rng.permutation(P.shape[1]), rate, reach)
-    return np.ascontiguousarray(P.T)
+        order = at.rank[rng.permutation(len(start))]
+        curvilinear_sweep(at.P, at.D, at.low, at.high, order, rate, reach)
+    return at.places()
 
 
 class CurvilinearComponents(BaseEmbedding):
@@ -124,7 +125,7 @@ class CurvilinearComponents(BaseEmbedding):
     def _embed(self, Y: Array, given: Array | None, rng: np.random.RandomState) -> Array:
         straight = cdist(Y, Y)
         if self.distance == "graph":
-            D = path_lengths(Y, neighbor_pairs(Y, n_neighbors_for(Y, self.n_neighbors)))
+            D = path_lengths(Y, neighbor_pairs(Y, self.n_neighbors, straight))
         else:
             D = straight
         if given is None:

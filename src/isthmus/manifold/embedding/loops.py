@@ -1,4 +1,4 @@
-"""Compiled loops over pairs of rows: stresses, their slopes, and steps of stochastic descent."""
+"""Compiled loops over pairs of rows: stresses, their slopes, and a shortest tree."""
 
 import numpy as np
 
@@ -51,33 +51,6 @@ def curvilinear_sums(X, D, reach):
                     slope[i, k] += step
                     slope[j, k] -= step
     return total, slope
-
-
-@njit(error_model="numpy")  # so that the steps are taken four or eight at a time
-def curvilinear_sweep(P, D, order, rate, reach):
-    """For each place of ``order`` in turn, move all others towards their distance from it.
-
-    x_j += rate (D - d)(x_j - x_i) / d for places within reach; in place. ``P`` (q, n) has a row for
-    each coordinate.
-    """
-    q, n = P.shape
-    steps = np.empty(n)
-    limit = reach * reach
-    for i in order:
-        steps[:] = 0.0
-        for k in range(q):
-            row, here = P[k], P[k, i]
-            for j in range(n):
-                steps[j] += (row[j] - here) ** 2
-        for j in range(n):
-            square = steps[j]
-            d = np.sqrt(square)
-            step = rate * (D[i, j] - d) / d
-            steps[j] = step if (square > 0.0) & (square <= limit) else 0.0
-        for k in range(q):
-            row, here = P[k], P[k, i]
-            for j in range(n):
-                row[j] += steps[j] * (row[j] - here)
 
 
 @njit

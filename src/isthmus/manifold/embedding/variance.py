@@ -11,7 +11,6 @@ from isthmus._warnings import warn
 from isthmus.linalg.signs import fix_signs
 from isthmus.manifold.embedding.base import BaseEmbedding
 from isthmus.manifold.embedding.graph import (
-    n_neighbors_for,
     neighbor_pairs,
     path_lengths,
     principal_places,
@@ -142,7 +141,7 @@ class MaximumVarianceUnfolding(BaseEmbedding):
 
     def _embed(self, Y: Array, given: Array | None, rng: np.random.RandomState) -> Array:
         n, q = len(Y), self.n_components
-        pairs = neighbor_pairs(Y, n_neighbors_for(Y, self.n_neighbors))
+        pairs = neighbor_pairs(Y, self.n_neighbors)
         if self.angles:
             pairs = with_common_neighbors(pairs, n)
         squares = np.sum((Y[pairs[:, 0]] - Y[pairs[:, 1]]) ** 2, axis=1)
