@@ -21,6 +21,7 @@ from isthmus.regression.rank.reduced_rank_formulas import (
     about_origin,
     factors,
     joint_moments,
+    part_rows,
     rank_paths,
     scatter_of,
     scatter_of_rows,
@@ -259,6 +260,8 @@ def test_moments_of_two_parts_merge_to_those_of_the_whole(seed, cut):
 def test_sums_that_grow_in_place_are_those_of_merged_blocks(weighted, center, monkeypatch):
     monkeypatch.setattr(reduced_rank_formulas, "FEW_ROWS", 7)
     X, Y, _ = planted()
+    X, Y = np.tile(X, (8, 1)), np.tile(Y, (8, 1))
+    assert 3 * part_rows(*X.shape) <= len(X) + 2  # parts that threads may share
     X, Y = X + 100.0, Y - 50.0
     weights = np.arange(len(X)) % 4.0 if weighted else None
     moments = joint_moments(X, Y, weights)

@@ -24,7 +24,8 @@ class RankLimitedRegressor(MultiOutputMixin, RegressorMixin, Estimator):
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=reset)
+        rows = X
+        X = validate_data(self, rows, dtype=[np.float64, np.float32], reset=reset)
         Y = check_array(
             y,
             dtype=np.float64,
@@ -34,8 +35,9 @@ class RankLimitedRegressor(MultiOutputMixin, RegressorMixin, Estimator):
             estimator=self,
         )
         check_length(self, len(X), len(Y), what="outputs as inputs")
-        check_scale(self, X)
-        check_scale(self, Y, what="y")
+        for given, checked, what in ((rows, X, "X"), (y, Y, "y")):
+            if not (type(given) is np.ndarray and given.dtype.kind == "f"):
+                check_scale(self, checked, what=what)  # arrays of floats were looked at before
         weights = None
         if sample_weight is not None:
             weights = _check_sample_weight(

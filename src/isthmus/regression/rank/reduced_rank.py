@@ -35,9 +35,9 @@ from isthmus.regression.rank.in_blocks import (
     moments_and_rows,
 )
 from isthmus.regression.rank.reduced_rank_formulas import (
+    FEW_ROWS,
     Scatter,
     about_origin,
-    block_rows,
     leave_one_out_errors,
     path_of,
     ridge_map,
@@ -179,7 +179,7 @@ class ReducedRankRegression(RankLimitedRegressor):
         rank = min(d, o) if choose else self._check_rank(d, o)
         self._require_memory(n, d, o)
         # Moments of blocks of rows and spectra of their scatter take turns.
-        with threads_for(max(block_rows(n) * (d + o) ** 2, min(n, d) ** 3)):
+        with threads_for(max(min(n, FEW_ROWS) * (d + o) ** 2, min(n, d) ** 3)):
             return self._fit_rows(X, Y, weights, None if choose else rank)
 
     def _fit_rows(self, X: Array, Y: Array, weights: Array | None, asked: int | None) -> Self:

@@ -12,7 +12,7 @@ One eigendecomposition thus holds the answers for all ranks, and the moments are
 
 from collections.abc import Iterator, Sequence
 from functools import reduce
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg
@@ -24,14 +24,15 @@ from isthmus.linalg.products import mirror_lower
 from isthmus.linalg.ridge import solve_positive
 from isthmus.linalg.scratch import scratch
 from isthmus.linalg.signs import fix_signs
+from isthmus.linalg.threads import rest_in_threads
 from isthmus.typing import Array
 
 # Rows of a block: its centred copy stays in the cache of one core, and products still run at
 # full speed.
 BLOCK_ROWS = 1024
-# And where sums grow in place, so that no block costs a pass over them, in memory that is kept; of
-# many rows, enough for two threads.
-FEW_ROWS, MANY_ROWS = 512, 2048
+# And where sums grow in place, so that no block costs a pass over them, in memory that is kept; and
+# parts of many rows, each with sums of its own, that threads share.
+FEW_ROWS, MOST_PARTS = 512, 16
 
 
 class Scatter(NamedTuple):
@@ -99,10 +100,37 @@ def scatter_of_rows(
     """
     (n, d), o = X.shape, Y.shape[1]
     count = float(n if weights is None else weights.sum())
-    x_shift, y_shift = (_first_mean(A, weights) * center for A in (X, Y))
+    shifts = [_first_mean(A, weights) * center for A in (X, Y)]
+    parts = list(block_slices(n, d + o, block_size=part_rows(n, d)))
+    sums: list[Any] = [None] * len(parts)
+
+    def add(i: int) -> None:
+        given = None if weights is None else weights[parts[i]]
+        sums[i] = _sums_about(X[parts[i]], Y[parts[i]], given, *shifts)
+
+    rest_in_threads(add, range(len(parts)))
+    xx, yx, yy, *totals = sums[0]
+    for more in sums[1:]:
+        for total, term in zip((xx, yx, yy, *totals), more, strict=True):
+            total += term
+    mirror_lower(xx)
+    if center and count > 0:
+        x_off, y_off = (total / count for total in totals)
+        xx -= (count * x_off)[:, None] * x_off
+        yx -= (count * y_off)[:, None] * x_off
+        yy -= count * y_off**2
+        shifts = [shifts[0] + x_off, shifts[1] + y_off]
+    return Scatter(xx.T, yx, yy), count, (shifts[0], shifts[1])
+
+
+def _sums_about(
+    X: Array, Y: Array, weights: Array | None, x_shift: Array, y_shift: Array
+) -> tuple[Array, ...]:
+    """Sums of products about given points, the lower half of the inputs' own; and of rows."""
+    (n, d), o = X.shape, Y.shape[1]
     xx, yx = np.zeros((d, d), order="F"), np.zeros((o, d), order="F")
     yy, x_total, y_total = np.zeros(o), np.zeros(d), np.zeros(o)
-    size = block_rows(n)
+    size = min(n, max(FEW_ROWS, d))  # a pass over the sums, for each block, is to cost little
     with scratch(size, d) as x_room, scratch(size, o) as y_room:
         for rows in block_slices(n, d + o, block_size=size):
             k = rows.stop - rows.start
@@ -117,19 +145,13 @@ def scatter_of_rows(
             xx = blas.dsyrk(1.0, x.T, beta=1.0, c=xx, lower=1, overwrite_c=1)
             yx = blas.dgemm(1.0, y.T, x.T, beta=1.0, c=yx, trans_b=1, overwrite_c=1)
             yy += np.einsum("ij,ij->j", y, y)
-    mirror_lower(xx)
-    if center and count > 0:
-        x_off, y_off = x_total / count, y_total / count
-        xx -= (count * x_off)[:, None] * x_off
-        yx -= (count * y_off)[:, None] * x_off
-        yy -= count * y_off**2
-        x_shift, y_shift = x_shift + x_off, y_shift + y_off
-    return Scatter(xx.T, yx, yy), count, (x_shift, y_shift)
+    return xx, yx, yy, x_total, y_total
 
 
-def block_rows(n: int) -> int:
-    """Rows that :func:`scatter_of_rows` takes at a time."""
-    return min(n, FEW_ROWS if n < 4 * MANY_ROWS else MANY_ROWS)
+def part_rows(n: int, d: int) -> int:
+    """Rows of a part that one thread sums: of ``n``, few parts, whose sums take little room."""
+    parts = min(n // (4 * FEW_ROWS), n // (8 * d), MOST_PARTS)
+    return max(1, -(-n // max(1, parts)))
 
 
 def _first_mean(A: Array, weights: Array | None) -> Array:
