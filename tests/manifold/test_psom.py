@@ -7,10 +7,11 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.base import clone
 
+from isthmus.linalg.lane_memory import address, zero_rows
 from isthmus.manifold import PSOM, grid_points
 from isthmus.manifold.psom.grid import BASES, make_grid, node_axis
 from isthmus.manifold.psom.map import map_jets, map_values
-from isthmus.manifold.psom.map_loops import axis_tables, fill_jets, map_space
+from isthmus.manifold.psom.map_loops import axis_tables, fill_jets, map_rows, take_windows
 from isthmus.structured import DependencyEstimator
 
 BOX = [(0.0, 1.5), (0.2, 1.8)]
@@ -176,14 +177,17 @@ def test_compiled_values_and_slopes_are_those_of_the_formula(shape, local):
     points[0] = grid.points[1]  # a node, and the corners of the box
     points[1], points[2] = grid.low, grid.high
     tables = axis_tables(grid, local)
-    space = map_space(tables, 3)
-    stride = fill_jets(np.ascontiguousarray(points.T), W.ravel(), 3, *tables, *space)
-    values, jacobian = map_jets(grid, W, points, local=local)
+    rows = map_rows(tables, 3)
+    memory = zero_rows(rows.end)
     scale = np.abs(W).max()
-    assert_allclose(space.jets[:3].T, values, atol=1e-12 * scale)
-    for a in range(len(shape)):
-        slopes = space.jets[(a + 1) * stride : (a + 1) * stride + 3].T
-        assert_allclose(slopes, jacobian[:, :, a], atol=1e-11 * scale)
+    for some in (points, points[::-1]):  # a lane keeps its window for as long as it is the one
+        memory[rows.x : rows.x + len(shape)] = some.T
+        take_windows(memory, rows, W.ravel(), *tables)
+        fill_jets(address(memory), rows, address(W), address(tables.scale))
+        values, jacobian = map_jets(grid, W, some, local=local)
+        jets = memory[rows.jets : rows.end].reshape(len(shape) + 1, rows.stride, 8)[:, :3]
+        assert_allclose(jets[0].T, values, atol=1e-12 * scale)
+        assert_allclose(jets[1:].T, jacobian, atol=1e-11 * scale)
 
 
 def test_products_that_could_vanish_are_left_to_the_batch():

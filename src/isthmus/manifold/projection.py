@@ -24,6 +24,8 @@ REACHED = 1e-6
 SAME_END = 1e-2
 # Errors that differ by less than this share are equal: then the nearer end comes first.
 EQUAL_ERRORS = 1e-6
+# So many nearest starts are found one after the other, in less time than by a partial sort.
+FEW_STARTS = 8
 
 
 @dataclass
@@ -124,8 +126,11 @@ def nearest_starts(images: Array, targets: Array, weights: Array | None, n_best:
     for rows in block_slices(len(targets), len(images)):
         w = None if weights is None else weights[rows]
         distances = _distances(shifted, targets[rows] - center, w)
-        if n_best == 1:
-            found[rows, 0] = np.argmin(distances, axis=1)
+        if n_best <= FEW_STARTS:
+            every = np.arange(len(distances))
+            for k in range(n_best):
+                found[rows, k] = nearest = np.argmin(distances, axis=1)
+                distances[every, nearest] = np.inf
             continue
         nearest = np.argpartition(distances, n_best - 1, axis=1)[:, :n_best]
         order = np.argsort(np.take_along_axis(distances, nearest, axis=1), axis=1)
@@ -138,7 +143,8 @@ def _distances(images: Array, targets: Array, weights: Array | None) -> Array:
     squares, turned = images**2, -2 * images.T
     with threads_for(targets.size * len(images)):
         if weights is None:
-            return np.add(product(targets, turned), squares.sum(axis=1))
+            distances = product(targets, turned)
+            return np.add(distances, squares.sum(axis=1), out=distances)
         known = product(weights * np.where(weights > 0, targets, 0.0), turned)
         some = np.where(weights.any(axis=1, keepdims=True), weights, 1.0)
         return np.add(known, product(some, squares.T), out=known)
@@ -199,9 +205,9 @@ def _best_of_block(
             np.column_stack([first.error[poor], again.error]),
             np.column_stack([first.converged[poor], again.converged]),
         )
-        order, _ = order_ends(every, goal[poor], places[nearest], latent_map.domain, places)
+        best = first_ends(every, goal[poor], places[nearest], latent_map.domain, places)
         for whole, part in zip(first, every, strict=True):
-            whole[poor] = part[np.arange(len(poor)), order[:, 0]]
+            whole[poor] = part[np.arange(len(poor)), best]
     return first
 
 
@@ -292,6 +298,37 @@ def order_ends(
         np.put_along_axis(group, by_level[:, i : i + 1], number[:, None], axis=1)
     group[~distinct] = np.inf
     return np.lexsort((distance, group), axis=1), distinct
+
+
+def first_ends(every: Ends, goal: Array, start: Array, domain: Domain, places: Array) -> IntArray:
+    """The first end of each row in the order of :func:`order_ends`, (n,)."""
+    k = every.error.shape[1]
+    level = np.where(every.error <= goal[:, None], 0.0, every.error)
+    first = np.argmin(level, axis=1)
+    lowest = np.take_along_axis(level, first[:, None], axis=1)
+    equal = level <= (1.0 + EQUAL_ERRORS) * lowest
+    rows = np.flatnonzero(np.count_nonzero(equal, axis=1) > 1)
+    if not len(rows):
+        return first
+    scale = places.std(axis=0)
+    scale[scale == 0] = 1.0
+    # Ends come first here: each is compared with the others for all rows at once.
+    level, latent = level[rows].T.copy(), np.moveaxis(every.latent[rows], 1, 0).copy()
+    alone = equal[rows].T.copy()
+    for a in range(k):
+        for b in range(a):
+            gaps = np.abs(domain.difference(latent[a], latent[b]) / scale) < SAME_END
+            same = gaps[:, 0]
+            for c in range(1, gaps.shape[1]):
+                same = same & gaps[:, c]
+            better = level[a] < level[b]
+            alone[a] &= ~(same & ~better)
+            alone[b] &= ~(same & better)
+    away = domain.difference(latent, start[rows]) / scale
+    distance = np.einsum("knq,knq->kn", away, away)
+    distance[0] = np.where(level[0] == 0.0, -1.0, distance[0])
+    first[rows] = np.argmin(np.where(alone, distance, np.inf), axis=0)
+    return first
 
 
 def _search_from_all(

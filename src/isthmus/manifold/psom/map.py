@@ -73,21 +73,28 @@ class GridMap(RowSearch):
         tables = self._tables()
         if tables is None:
             return None
-        from isthmus.manifold.psom.map_loops import map_space
-        from isthmus.manifold.psom.search_loops import search_rows
+        from isthmus.linalg.lane_memory import zero_rows
+        from isthmus.linalg.lanes import LANES
+        from isthmus.manifold.psom.map_loops import map_rows
+        from isthmus.manifold.psom.search_loops import search_rows, search_rows_after
 
         w = np.ones((1, targets.shape[1])) if weights is None else np.atleast_2d(weights)
         known = np.ascontiguousarray(targets if weights is None else np.where(w > 0, targets, 0.0))
-        low, high = self.grid.low, self.grid.high
+        low, high = np.ascontiguousarray(self.grid.low), np.ascontiguousarray(self.grid.high)
         x = np.clip(start, low, high)
         error, converged = np.empty(len(x)), np.empty(len(x), dtype=bool)
+        at_map = map_rows(tables, targets.shape[1])
+        rows = search_rows_after(at_map.end, at_map.q, at_map.d)
         n_iter = search_rows(
             x,
             known,
             np.ascontiguousarray(w, dtype=np.float64),
             np.ascontiguousarray(self.weights).ravel(),
             tables,
-            map_space(tables, targets.shape[1]),
+            zero_rows(rows.end),
+            at_map,
+            rows,
+            np.full(LANES, -1),
             low,
             high,
             (float(search.max_iter), float(search.tol), DAMPING, LARGEST_DAMPING),

@@ -12,16 +12,17 @@ from typing import NamedTuple
 import numpy as np
 
 from isthmus._compiled import njit
+from isthmus.linalg.lane_memory import lanes_at, number_at, put_lanes
 from isthmus.linalg.lanes import (
     LANES,
     less,
-    load_row,
     more,
     more_products,
     products,
     scaled,
     spread,
-    store_row,
+    total,
+    where_larger,
 )
 from isthmus.manifold.psom.grid import NodeGrid
 from isthmus.typing import Array, IntArray
@@ -36,7 +37,7 @@ class AxisTables(NamedTuple):
 
     nodes: Array  # (q, n), scaled
     factors: Array  # (q, windows, width): 1 / products of the nodes' differences, scaled
-    scale: Array  # (q,)
+    scale: Array  # (2, q): of the coordinates; numbers of nodes of a window
     counts: (
         IntArray  # (4, q): nodes, nodes of a window, windows, steps between nodes in the weights
     )
@@ -65,167 +66,169 @@ def axis_tables(grid: NodeGrid, local: int | None) -> AxisTables | None:
     steps = np.append(np.cumprod(shape[:0:-1])[::-1], 1)
     places = np.ix_(*(step * np.arange(width) for width, step in zip(widths, steps, strict=True)))
     counts = np.stack([shape, widths, windows, steps])
-    return AxisTables(nodes, factors, scale, counts, np.ravel(sum(places)))
+    return AxisTables(nodes, factors, np.stack([scale, widths]), counts, np.ravel(sum(places)))
 
 
-class MapSpace(NamedTuple):
-    """Arrays in which the map of eight points is computed, lanes last."""
+class MapRows(NamedTuple):
+    """Where the parts of a map of eight points begin in the rows of a memory, lanes last."""
 
-    own: Array  # (2 q width, lanes): nodes of each lane's window, and factors
-    window: Array  # weights of each lane's window; one row where there is one for all
-    basis: Array  # (4 width, lanes): products from the left, their slopes; polynomials, slopes
-    jets: Array  # ((1 + q) width, lanes)
-    base: IntArray  # (lanes,): where the windows in these arrays begin
+    x: int  # (q,): the points
+    reach: int  # (q, 2): places between which each lane's window is the one to take
+    own: int  # (2 q width,): nodes of each lane's window, and factors
+    window: int  # weights of each lane's window
+    basis: int  # (4 width,): products from the left, their slopes; polynomials, slopes
+    jets: int  # (1 + q, stride): values, a row for each column, then slopes by axis
+    end: int
+    q: int
+    d: int
+    width: int
+    size: int  # numbers of all weights of a window
+    stride: int
+    windowed: bool
 
 
-def map_space(tables: AxisTables, d: int) -> MapSpace:
-    """Arrays for a map to d columns."""
-    width, q = tables.factors.shape[2], len(tables.nodes)
-    n = len(tables.offsets)
+def map_rows(tables: AxisTables, d: int) -> MapRows:
+    """Rows for a map to d columns."""
+    (q, _, width), n = tables.factors.shape, len(tables.offsets)
     windowed = bool((tables.counts[2] > 1).any())
-    jets = (1 + q) * d * (n // int(tables.counts[1, 0]))
-    sizes = (2 * q * width, n * d if windowed else 1, 4 * width, jets)
-    own, window, basis, slots = (np.zeros((size, LANES)) for size in sizes)
-    return MapSpace(own, window, basis, slots, np.full(LANES, -1))
+    stride = d * (n // int(tables.counts[1, 0]))
+    sizes = (q, 2 * q, 2 * q * width, n * d if windowed else 0, 4 * width, (1 + q) * stride)
+    x, reach, own, window, basis, jets, end = (int(row) for row in np.cumsum((0, *sizes)))
+    parts = x, reach, own, window, basis, jets, end
+    return MapRows(*parts, q, d, width, n * d, stride, windowed)
+
+
+@njit(nogil=True, forceinline=True)
+def some_left(at, rows):
+    """Whether a lane's point has left the places for which its window is taken."""
+    outside = spread(0.0)
+    for k in range(rows.q):
+        here, low = lanes_at(at, rows.x + k), lanes_at(at, rows.reach + 2 * k)
+        high = lanes_at(at, rows.reach + 2 * k + 1)
+        outside = where_larger(here, low, outside, spread(1.0))
+        outside = where_larger(here, high, spread(1.0), outside)
+    return total(outside) > 0.0
 
 
 @njit(nogil=True)
-def _take_windows(x, W, d, nodes, factors, scale, counts, offsets, own, window, base):
+def take_windows(memory, rows, W, nodes, factors, scale, counts, offsets):
     """Fill in the nodes, factors and weights of the windows where the lanes' points are now."""
-    q, width, windowed = len(nodes), factors.shape[2], len(window) > 1
+    q, d, width = rows.q, rows.d, rows.width
     for lane in range(LANES):
-        begin = 0
+        begin, moved = 0, False
         for k in range(q):
-            if counts[2, k] > 1:
-                first = -(counts[1, k] // 2)
-                for i in range(counts[0, k] - 1):
-                    first += (nodes[k, i] + nodes[k, i + 1]) / 2 < scale[k] * x[k, lane]
-                begin += min(max(first, 0), counts[2, k] - 1) * counts[3, k]
-        if begin == base[lane]:
+            x, reach = memory[rows.x + k, lane], rows.reach + 2 * k
+            moved |= not memory[reach, lane] < x <= memory[reach + 1, lane]
+        if not moved:
             continue
-        base[lane] = left = begin
         for k in range(q):
-            first = left // counts[3, k]
-            left -= first * counts[3, k]
-            for i in range(counts[1, k]):
-                own[k * width + i, lane] = nodes[k, first + i]
-                own[(q + k) * width + i, lane] = factors[k, first, i]
-        if windowed:
+            n, half, x = counts[1, k], counts[1, k] // 2, memory[rows.x + k, lane]
+            first, low, high = 0, -np.inf, np.inf
+            # The middles beside the node that is nearest end the window's reach.
+            while first < counts[2, k] - 1:
+                high = (nodes[k, first + half] + nodes[k, first + half + 1]) / (2 * scale[0, k])
+                if x <= high:
+                    break
+                first, low, high = first + 1, high, np.inf
+            memory[rows.reach + 2 * k, lane], memory[rows.reach + 2 * k + 1, lane] = low, high
+            begin += first * counts[3, k]
+            for i in range(n):
+                memory[rows.own + k * width + i, lane] = nodes[k, first + i]
+                memory[rows.own + (q + k) * width + i, lane] = factors[k, first, i]
+        if rows.windowed:
             for r in range(len(offsets)):
                 for c in range(d):
-                    window[r * d + c, lane] = W[(begin + offsets[r]) * d + c]
+                    memory[rows.window + r * d + c, lane] = W[(begin + offsets[r]) * d + c]
 
 
-@njit(nogil=True)
-def _fill_basis(x, k, n, width, scale, own, basis):
+@njit(nogil=True, forceinline=True)
+def _fill_basis(at, rows, k, n, scale):
     """Fill in the polynomials of axis k at the lanes' points, and their slopes."""
-    here, place = scaled(scale, load_row(x, k, 0)), k * width
+    width, basis = rows.width, rows.basis
+    here, nodes = scaled(scale, lanes_at(at, rows.x + k)), rows.own + k * width
+    factors = nodes + rows.q * width
     left, slope = spread(1.0), spread(0.0)
     for i in range(n):
-        gap = less(here, 1.0, load_row(own, place + i, 0))
-        store_row(basis, i, 0, left)
-        store_row(basis, width + i, 0, slope)
+        gap = less(here, 1.0, lanes_at(at, nodes + i))
+        put_lanes(at, basis + i, left)
+        put_lanes(at, basis + width + i, slope)
         slope = more_products(left, slope, gap)
         left = products(left, gap)
-    place += len(x) * width
     right, turn = spread(1.0), spread(0.0)
     for i in range(n - 1, -1, -1):
-        factor = load_row(own, place + i, 0)
-        left = products(factor, load_row(basis, i, 0))
-        slope = products(factor, load_row(basis, width + i, 0))
-        store_row(basis, 2 * width + i, 0, products(left, right))
+        factor = lanes_at(at, factors + i)
+        left = products(factor, lanes_at(at, basis + i))
+        slope = products(factor, lanes_at(at, basis + width + i))
+        put_lanes(at, basis + 2 * width + i, products(left, right))
         slope = more_products(products(slope, right), left, turn)
-        store_row(basis, 3 * width + i, 0, scaled(scale, slope))
-        gap = less(here, 1.0, load_row(own, k * width + i, 0))
+        put_lanes(at, basis + 3 * width + i, scaled(scale, slope))
+        gap = less(here, 1.0, lanes_at(at, nodes + i))
         turn = more_products(right, turn, gap)
         right = products(right, gap)
 
 
-@njit(nogil=True)
-def _contract_weights(W, basis, width, n, size, jets):
+@njit(nogil=True, forceinline=True)
+def _contract_weights(at, rows, weights, n, size):
     """Contract the first axis of common weights with polynomials, and with their slopes."""
-    ell, slope = 2 * width, 3 * width
+    ell, slope = rows.basis + 2 * rows.width, rows.basis + 3 * rows.width
+    low, high = rows.jets, rows.jets + size
     whole = size - size % 4
     for r in range(0, whole, 4):
-        e, z = load_row(basis, ell, 0), load_row(basis, slope, 0)
-        f0, f1, f2, f3 = (
-            scaled(W[r], e),
-            scaled(W[r + 1], e),
-            scaled(W[r + 2], e),
-            scaled(W[r + 3], e),
-        )
-        g0, g1, g2, g3 = (
-            scaled(W[r], z),
-            scaled(W[r + 1], z),
-            scaled(W[r + 2], z),
-            scaled(W[r + 3], z),
-        )
-        for i in range(1, n):
-            e, z, o = load_row(basis, ell + i, 0), load_row(basis, slope + i, 0), i * size + r
-            f0, f1, f2, f3 = (
-                more(f0, W[o], e),
-                more(f1, W[o + 1], e),
-                more(f2, W[o + 2], e),
-                more(f3, W[o + 3], e),
-            )
-            g0, g1, g2, g3 = (
-                more(g0, W[o], z),
-                more(g1, W[o + 1], z),
-                more(g2, W[o + 2], z),
-                more(g3, W[o + 3], z),
-            )
-        store_row(jets, r, 0, f0)
-        store_row(jets, r + 1, 0, f1)
-        store_row(jets, r + 2, 0, f2)
-        store_row(jets, r + 3, 0, f3)
-        store_row(jets, size + r, 0, g0)
-        store_row(jets, size + r + 1, 0, g1)
-        store_row(jets, size + r + 2, 0, g2)
-        store_row(jets, size + r + 3, 0, g3)
+        f0, f1, f2, f3 = spread(0.0), spread(0.0), spread(0.0), spread(0.0)
+        g0, g1, g2, g3 = spread(0.0), spread(0.0), spread(0.0), spread(0.0)
+        for i in range(n):
+            e, z, o = lanes_at(at, ell + i), lanes_at(at, slope + i), i * size + r
+            w0, w1 = number_at(weights, o), number_at(weights, o + 1)
+            w2, w3 = number_at(weights, o + 2), number_at(weights, o + 3)
+            f0, f1, f2, f3 = more(f0, w0, e), more(f1, w1, e), more(f2, w2, e), more(f3, w3, e)
+            g0, g1, g2, g3 = more(g0, w0, z), more(g1, w1, z), more(g2, w2, z), more(g3, w3, z)
+        put_lanes(at, low + r, f0)
+        put_lanes(at, low + r + 1, f1)
+        put_lanes(at, low + r + 2, f2)
+        put_lanes(at, low + r + 3, f3)
+        put_lanes(at, high + r, g0)
+        put_lanes(at, high + r + 1, g1)
+        put_lanes(at, high + r + 2, g2)
+        put_lanes(at, high + r + 3, g3)
     for r in range(whole, size):
         f, g = spread(0.0), spread(0.0)
         for i in range(n):
-            f = more(f, W[i * size + r], load_row(basis, ell + i, 0))
-            g = more(g, W[i * size + r], load_row(basis, slope + i, 0))
-        store_row(jets, r, 0, f)
-        store_row(jets, size + r, 0, g)
+            w = number_at(weights, i * size + r)
+            f, g = more(f, w, lanes_at(at, ell + i)), more(g, w, lanes_at(at, slope + i))
+        put_lanes(at, low + r, f)
+        put_lanes(at, high + r, g)
 
 
 @njit(nogil=True)
-def _contract(basis, row, n, source, first, target, size, jets):
-    """Contract an axis of a table whose rows begin at ``first``; its place may be the target."""
+def _contract(at, row, n, source, target, size):
+    """Contract an axis of a table with polynomials or slopes; its place may be the target."""
     for r in range(size):
         found = spread(0.0)
         for i in range(n):
-            entry = load_row(source, first + i * size + r, 0)
-            found = more_products(found, load_row(basis, row + i, 0), entry)
-        store_row(jets, target + r, 0, found)
+            found = more_products(found, lanes_at(at, row + i), lanes_at(at, source + i * size + r))
+        put_lanes(at, target + r, found)
 
 
 @njit(nogil=True)
-def fill_jets(x, W, d, nodes, factors, scale, counts, offsets, own, window, basis, jets, base):
-    """Fill ``jets``: values at the points x (q, lanes), then slopes by axis; return their stride.
+def fill_jets(at, rows, weights, axes):
+    """Fill in values at the lanes' points, and slopes by axis.
 
-    Slot s begins at row s times the stride, and has a row for each column. The arguments are one
-    by one what :class:`AxisTables` and :class:`MapSpace` hold: what a loop takes from a tuple, it
-    counts.
+    ``at``, ``weights`` and ``axes`` are the addresses of the memory, of the weights of all nodes
+    and of ``scale`` in :class:`AxisTables`.
     """
-    width, windowed = factors.shape[2], len(window) > 1
-    if windowed or base[0] < 0:
-        _take_windows(x, W, d, nodes, factors, scale, counts, offsets, own, window, base)
-    size = len(offsets) * d
-    stride = size // counts[1, 0]
-    for k in range(len(x)):
-        n = counts[1, k]
+    size, q, width = rows.size, rows.q, rows.width
+    ell, slope = rows.basis + 2 * width, rows.basis + 3 * width
+    for k in range(q):
+        n = np.int64(number_at(axes, q + k))
         size //= n
-        _fill_basis(x, k, n, width, scale[k], own, basis)
+        _fill_basis(at, rows, k, n, number_at(axes, k))
         if k > 0:
-            _contract(basis, 3 * width, n, jets, 0, (k + 1) * stride, size, jets)
+            _contract(at, slope, n, rows.jets, rows.jets + (k + 1) * rows.stride, size)
             for s in range(k + 1):
-                _contract(basis, 2 * width, n, jets, s * stride, s * stride, size, jets)
-        elif windowed:
-            _contract(basis, 2 * width, n, window, 0, 0, size, jets)
-            _contract(basis, 3 * width, n, window, 0, stride, size, jets)
+                here = rows.jets + s * rows.stride
+                _contract(at, ell, n, here, here, size)
+        elif rows.windowed:
+            _contract(at, ell, n, rows.window, rows.jets, size)
+            _contract(at, slope, n, rows.window, rows.jets + rows.stride, size)
         else:
-            _contract_weights(W, basis, width, n, size, jets)
-    return stride
+            _contract_weights(at, rows, weights, n, size)
