@@ -106,8 +106,7 @@ def minor(n):
     peer="sklearn PCA, all components at once",
     cases=(5_000, 20_000, 80_000),
     quick=(2000,),
-    goal="as fast at the same variance. Both take one product of all rows; a look at the largest "
-    "numbers is a pass more",
+    goal="as fast at the same variance",
 )
 def minor_in_memory(n):
     X, least = _with_small_variances(n, 40)
@@ -125,8 +124,9 @@ def minor_in_memory(n):
     peer="sklearn PCA, all components at once (exact, rows in memory, one product of matrices)",
     cases=(5_000, 20_000, 80_000),
     quick=(2000,),
-    goal="least variance from a stream; exactness is the peer's, and so is speed at few columns: "
-    "each row moves the directions that the next one meets, and steps by blocks would depend on "
+    goal="about the least variance, from a stream",
+    why="each row moves the directions that the next one meets, where the peer takes one product "
+    "of all rows, which costs less as long as columns are few; steps by blocks would depend on "
     "where the stream is cut",
 )
 def minor_online(n):

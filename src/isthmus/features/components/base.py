@@ -34,8 +34,10 @@ class LinearComponents(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estima
     def _n_features_out(self) -> int:
         return len(self.components_)
 
-    def _rows(self, X: Any, *, reset: bool) -> Array:
-        rows = np.asarray(validate_data(self, X, dtype=np.float64, order="C", reset=reset))
+    def _rows(self, X: Any, *, reset: bool, finite: bool = True) -> Array:
+        """The rows, checked; whether plain tables are ``finite`` their sums may tell later."""
+        known = {"dtype": np.float64, "order": "C", "ensure_all_finite": finite}
+        rows = np.asarray(validate_data(self, X, reset=reset, **known))
         # Plain tables of floats were looked at when they came in.
         if not (type(X) is np.ndarray and X.dtype.kind == "f"):
             check_scale(self, rows)

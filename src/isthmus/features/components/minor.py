@@ -8,6 +8,7 @@ from sklearn.utils import check_random_state
 
 from isthmus._deferred import Deferred
 from isthmus._parameters import Constraint, choice, integer, none, real, seed
+from isthmus.features.components.base import is_finite
 from isthmus.features.components.roots import Level, grown_level, least_axes
 from isthmus.features.components.streams import StreamComponents
 from isthmus.linalg.signs import fix_signs
@@ -124,11 +125,14 @@ class MinorComponents(StreamComponents):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from the rows of ``X``, in one pass or several; return self."""
-        X = self._rows(X, reset=True)
-        n, d = X.shape
+        rows = self._rows(X, reset=True, finite=False)
+        n, d = rows.shape
         if not self._is_exact(d, MOST_IN_MEMORY if 2 * d < n else MOST_COLUMNS):
-            return self._move(X, None, self.max_iter)
-        self._add(X, None)
+            return self._move(self._rows(X, reset=True), None, self.max_iter)
+        with np.errstate(invalid="ignore", over="ignore"):
+            self._add(rows, None)
+        if not is_finite(self._state.root):
+            self._rows(X, reset=True)  # which says where a number is not finite
         self._settle()
         return self
 
