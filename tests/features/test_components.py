@@ -236,3 +236,15 @@ def test_rows_in_memory_have_exact_minor_components_of_many_columns(rng):
     least = np.linalg.eigvalsh(np.cov(X.T, bias=True))[:2]
     assert_allclose(model.explained_variance_, least, rtol=1e-10)
     assert_allclose(model.transform(X).var(axis=0), least, rtol=1e-10)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("n", [20, 3000])
+@pytest.mark.parametrize("made", [np.asarray, np.ndarray.tolist, np.float32])
+def test_minor_components_refuse_what_is_not_finite(made, n, bad):
+    X = np.random.default_rng(0).normal(size=(n, 4))
+    X[n // 2, 2] = bad
+    model = MinorComponents(1)
+    with pytest.raises(ValueError, match="NaN" if np.isnan(bad) else "infinity"):
+        model.fit(made(X))
+    assert not hasattr(model, "components_")

@@ -35,11 +35,12 @@ class LinearComponents(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estima
         return len(self.components_)
 
     def _rows(self, X: Any, *, reset: bool, finite: bool = True) -> Array:
-        """The rows, checked; whether plain tables are ``finite`` their sums may tell later."""
-        known = {"dtype": np.float64, "order": "C", "ensure_all_finite": finite}
+        """The rows, checked; of plain tables of floats, sums may tell whether they are ``finite``."""
+        # Such tables were looked at when they came in.
+        plain = type(X) is np.ndarray and X.dtype.kind == "f"
+        known = {"dtype": np.float64, "order": "C", "ensure_all_finite": finite or not plain}
         rows = np.asarray(validate_data(self, X, reset=reset, **known))
-        # Plain tables of floats were looked at when they came in.
-        if not (type(X) is np.ndarray and X.dtype.kind == "f"):
+        if not plain:
             check_scale(self, rows)
         return rows
 
