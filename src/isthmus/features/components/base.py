@@ -35,7 +35,7 @@ class LinearComponents(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estima
         return len(self.components_)
 
     def _rows(self, X: Any, *, reset: bool, finite: bool = True) -> Array:
-        """The rows, checked; of plain tables of floats, sums may tell whether they are ``finite``."""
+        """The rows, checked; of plain tables, sums may tell later whether they are ``finite``."""
         # Such tables were looked at when they came in.
         plain = type(X) is np.ndarray and X.dtype.kind == "f"
         known = {"dtype": np.float64, "order": "C", "ensure_all_finite": finite or not plain}
