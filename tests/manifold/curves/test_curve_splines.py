@@ -6,22 +6,17 @@ from numpy.testing import assert_allclose
 from scipy.interpolate import BSpline
 from scipy.stats import norm
 
+from isthmus.manifold.curves.banded import BandedPath
 from isthmus.manifold.curves.choice import log_tube
+from isthmus.manifold.curves.dense import DensePath
 from isthmus.manifold.curves.generative import (
     em_step,
     first_density,
     joint_log_density,
     penalized_log_likelihood,
 )
-from isthmus.manifold.curves.splines import (
-    coefficients,
-    left_out_error,
-    leverages,
-    penalty_of,
-    roughness,
-    spline_basis,
-    spline_path,
-)
+from isthmus.manifold.curves.smoothing import best_penalty, spline_path
+from isthmus.manifold.curves.splines import roughness, spline_basis
 
 
 def test_open_basis_is_that_of_scipy():
@@ -59,23 +54,52 @@ def test_path_is_penalised_least_squares_and_left_out_rows_are_left_out(closed):
     B, R = spline_basis(x, 6, closed=closed), roughness(6, closed=closed)
     penalty = 1e-3
     assert_allclose(
-        coefficients(path, penalty), np.linalg.solve(B.T @ B + penalty * R, B.T @ Y), rtol=1e-5
+        path.coefficients(penalty), np.linalg.solve(B.T @ B + penalty * R, B.T @ Y), rtol=1e-5
     )
     H = B @ np.linalg.solve(B.T @ B + penalty * R, B.T)
-    assert_allclose(leverages(path, penalty), np.diag(H), rtol=1e-6)
+    assert_allclose(path.leverages(penalty), np.diag(H), rtol=1e-6)
     slow = 0.0
     for i in range(30):
         rest = np.arange(30) != i
         C = np.linalg.solve(B[rest].T @ B[rest] + penalty * R, B[rest].T @ Y[rest])
         slow += np.sum((Y[i] - B[i] @ C) ** 2) / 30
-    assert_allclose(left_out_error(path, Y, penalty), slow, rtol=1e-5)
+    assert_allclose(path.left_out_error(penalty), slow, rtol=1e-5)
 
 
 def test_freedom_is_the_sum_of_leverages():
     rng = np.random.default_rng(3)
     path = spline_path(rng.uniform(size=60), rng.normal(size=(60, 1)), 20, closed=False)
     for freedom in (3, 6, 12):
-        assert_allclose(leverages(path, penalty_of(path, freedom)).sum(), freedom, rtol=1e-4)
+        assert_allclose(path.leverages(path.penalty_of(freedom)).sum(), freedom, rtol=1e-4)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("n", "n_pieces"), [(300, 60), (40, 13), (8, 4)])
+def test_factors_with_seven_diagonals_are_the_decomposition(n, n_pieces, weighted):
+    rng = np.random.default_rng(8)
+    x = rng.uniform(size=n)
+    Y = np.column_stack([np.cos(6 * x), np.sin(6 * x)]) + 0.1 * rng.normal(size=(n, 2))
+    weights = rng.uniform(0.5, 2, size=n) if weighted else None
+    fast = BandedPath(x, Y, n_pieces, weights)
+    slow = DensePath(x, Y, n_pieces, closed=False, weights=weights)
+    assert best_penalty(fast, n) == best_penalty(slow, n)
+    for freedom in (3, 5, min(n / 2, 40)):
+        penalty = slow.penalty_of(freedom)
+        assert fast.penalty_of(freedom) == pytest.approx(penalty, rel=1e-6)
+        for name, rtol in (("coefficients", 1e-6), ("leverages", 1e-6), ("left_out_error", 1e-6)):
+            one, other = getattr(fast, name)(penalty), getattr(slow, name)(penalty)
+            assert_allclose(one, other, rtol=rtol, atol=rtol * np.abs(other).max())
+
+
+def test_penalties_that_leave_factors_no_digits_take_the_decomposition():
+    rng = np.random.default_rng(9)
+    x, Y = np.concatenate([0.1 * rng.uniform(size=30), [1.0]]), rng.normal(size=(31, 2))
+    fast, slow = BandedPath(x, Y, 10), DensePath(x, Y, 10, closed=False)
+    for penalty in (1e14, 1e20):
+        assert_allclose(fast.coefficients(penalty), slow.coefficients(penalty))
+        assert_allclose(fast.leverages(penalty), slow.leverages(penalty))
+        assert fast.left_out_error(penalty) == pytest.approx(slow.left_out_error(penalty))
+    assert np.isfinite(fast.penalty_of(2.0001))
 
 
 def test_weights_count_rows():
@@ -83,14 +107,14 @@ def test_weights_count_rows():
     x, Y = rng.uniform(size=20), rng.normal(size=(20, 2))
     twice = spline_path(np.r_[x, x], np.r_[Y, Y], 6, closed=False)
     weighted = spline_path(x, Y, 6, closed=False, weights=np.full(20, 2.0))
-    assert_allclose(coefficients(twice, 0.01), coefficients(weighted, 0.01), rtol=1e-6)
+    assert_allclose(twice.coefficients(0.01), weighted.coefficients(0.01), rtol=1e-6)
 
 
 def test_stiff_splines_are_straight_lines():
     x = np.linspace(0, 1, 40)
     y = np.sin(6 * x)
     path = spline_path(x, y[:, None], 12, closed=False)
-    C = coefficients(path, 1e5)
+    C = path.coefficients(1e5)
     fit = np.polyval(np.polyfit(x, y, 1), x)
     assert_allclose(spline_basis(x, 12, closed=False) @ C, fit[:, None], atol=1e-4)
 

@@ -16,15 +16,8 @@ from scipy.special import logsumexp
 from isthmus.manifold.curves.choice import Patience, log_tube
 from isthmus.manifold.curves.polyline import Polyline, feet
 from isthmus.manifold.curves.self_consistent import freedoms_for, spline_line, unit_places
-from isthmus.manifold.curves.splines import (
-    coefficients,
-    leverages,
-    n_pieces_for,
-    penalty_of,
-    roughness,
-    spline_basis,
-    spline_path,
-)
+from isthmus.manifold.curves.smoothing import spline_path
+from isthmus.manifold.curves.splines import n_pieces_for, roughness, spline_basis
 from isthmus.typing import Array
 
 # Places of the mixture; as many as rows where these are fewer.
@@ -65,7 +58,7 @@ def first_density(Y: Array, x: Array, *, closed: bool, freedom: float) -> CurveD
     """A density around the smoothing spline of rows on their places."""
     n_pieces = n_pieces_for(len(Y))
     path = spline_path(x, Y, n_pieces, closed=closed)
-    C = coefficients(path, penalty_of(path, freedom))
+    C = path.coefficients(path.penalty_of(freedom))
     m = min(len(Y), N_PLACES)
     places = np.linspace(0.0, 1.0, m, endpoint=not closed)
     rest = Y - spline_basis(x, n_pieces, closed=closed) @ C
@@ -85,8 +78,8 @@ def em_step(
     path = spline_path(
         model.places, means, model.n_pieces, closed=model.closed, weights=np.maximum(counts, 1e-12)
     )
-    used = penalty if penalty is not None else penalty_of(path, freedom)
-    C = coefficients(path, used)
+    used = penalty if penalty is not None else path.penalty_of(freedom)
+    C = path.coefficients(used)
     F = model.basis() @ C
     # The mean of (y - f(a))² under the responsibilities, from moments.
     square = np.einsum("m,mk->k", counts, (means - F) ** 2) + np.maximum(
@@ -174,7 +167,7 @@ def generative_curve(
         return GenerativeCurve(model, line, used / len(Y), np.inf, n_iter, settled)
     found = feet(line, Y)
     path = spline_path(unit_places(found.x, line), Y, model.n_pieces, closed=closed)
-    tube = log_tube(line.lengths[-1], found.error, leverages(path, used), Y.shape[1])
+    tube = log_tube(line.lengths[-1], found.error, path.leverages(used), Y.shape[1])
     return GenerativeCurve(model, line, used / len(Y), tube, n_iter, settled)
 
 

@@ -6,15 +6,8 @@ import numpy as np
 
 from isthmus.manifold.curves.choice import Patience, log_tube
 from isthmus.manifold.curves.polyline import Polyline, feet, polyline, with_tails
-from isthmus.manifold.curves.splines import (
-    best_penalty,
-    coefficients,
-    leverages,
-    n_pieces_for,
-    penalty_of,
-    spline_basis,
-    spline_path,
-)
+from isthmus.manifold.curves.smoothing import best_penalty, spline_path
+from isthmus.manifold.curves.splines import n_pieces_for, spline_basis
 from isthmus.typing import Array
 
 # Corners of the line that stands for a smooth curve: its sagitta is far below the noise.
@@ -70,8 +63,8 @@ def self_consistent_curve(
     before, width = np.inf, 0.0
     for n_iter in range(1, max_iter + 1):
         path = spline_path(x, Y, n_pieces, closed=closed)
-        penalty = n * alpha if alpha is not None else penalty_of(path, freedom or 4.0)
-        line = spline_line(coefficients(path, penalty), n_pieces, closed=closed)
+        penalty = n * alpha if alpha is not None else path.penalty_of(freedom or 4.0)
+        line = spline_line(path.coefficients(penalty), n_pieces, closed=closed)
         if line.lengths[-1] == 0.0:  # all rows at one place
             return Curve(line, penalty / n, np.inf, n_iter, True)
         longer = with_tails(line, width)
@@ -83,7 +76,7 @@ def self_consistent_curve(
             break
         before = error
     errors = feet(line, Y).error
-    tube = log_tube(line.lengths[-1], errors, leverages(path, penalty), Y.shape[1])
+    tube = log_tube(line.lengths[-1], errors, path.leverages(penalty), Y.shape[1])
     return Curve(line, penalty / n, tube, n_iter, settled)
 
 
@@ -93,7 +86,7 @@ def freedoms_for(x: Array, Y: Array, *, closed: bool) -> list[int]:
     Up to twice what the regression on the first places takes when rows are left out.
     """
     path = spline_path(x, Y, n_pieces_for(len(Y)), closed=closed)
-    free = float(leverages(path, best_penalty(path, Y)).sum())
+    free = float(path.leverages(best_penalty(path, len(Y))).sum())
     return [f for f in FREEDOMS[::-1] if f <= max(4, min(2 * free, len(Y) / 2))]
 
 

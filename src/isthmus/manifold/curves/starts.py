@@ -5,14 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from isthmus.blocks.sampling import sample_rows
-from isthmus.manifold.curves.splines import (
-    best_penalty,
-    coefficients,
-    left_out_error,
-    n_pieces_for,
-    spline_basis,
-    spline_path,
-)
+from isthmus.manifold.curves.smoothing import best_penalty, spline_path
+from isthmus.manifold.curves.splines import n_pieces_for, spline_basis
 from isthmus.manifold.ukr.starts import find_embeddings
 from isthmus.typing import Array
 
@@ -37,7 +31,7 @@ def first_places(
         return candidates[0]
     for name, x in candidates:
         path = spline_path(x[judges], Y[judges], n_pieces_for(len(judges)), closed=closed)
-        error = left_out_error(path, Y[judges], best_penalty(path, Y[judges]))
+        error = path.left_out_error(best_penalty(path, len(judges)))
         if best is None or error < lowest:
             lowest, best = error, (name, x)
     assert best is not None  # principal components always exist
@@ -67,6 +61,6 @@ def line_through(x: Array, Y: Array, n_points: int, *, closed: bool) -> Array:
     """Points of the best smoothing spline through rows at places x, at equal steps of x."""
     n_pieces = n_pieces_for(len(Y))
     path = spline_path(x, Y, n_pieces, closed=closed)
-    penalty = best_penalty(path, Y)
+    C = path.coefficients(best_penalty(path, len(Y)))
     at = np.linspace(0.0, 1.0, n_points, endpoint=not closed)
-    return np.asarray(spline_basis(at, n_pieces, closed=closed) @ coefficients(path, penalty))
+    return np.asarray(spline_basis(at, n_pieces, closed=closed) @ C)
