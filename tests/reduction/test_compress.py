@@ -215,14 +215,14 @@ def test_a_largest_error_is_kept_whether_points_move_or_not(wave, points):
 def test_points_stay_where_a_move_would_exceed_the_largest_error():
     X, y = make_moons(300, noise=0.25, random_state=0)
     model = SVC(gamma=1.0, C=1e3).fit(X, y)
-    kept = compress(model, max_error=0.9, points="kept")
+    kept = compress(model, max_error=0.95, points="kept")
     # Moved points fit the values better, and the function itself worse.
     moved = move_points(
         Gaussian(1.0), model.support_vectors_, model.dual_coef_.T, kept.expansion_.objects
     )
-    assert moved.error > 0.9 > kept.compression_error_
+    assert moved.error > 0.95 > kept.compression_error_
     for points in ("auto", "moved"):
-        small = compress(model, max_error=0.9, points=points)
+        small = compress(model, max_error=0.95, points=points)
         assert small.compression_error_ == kept.compression_error_
         assert_array_equal(small.expansion_.objects, kept.expansion_.objects)
     # Without a largest error they move, and where they stay within it.
@@ -356,12 +356,15 @@ def test_a_search_is_compressed_at_what_it_found(rng):
 
 
 def test_what_validation_data_allow_is_kept_on_new_data():
-    X, y = load_digits(return_X_y=True)  # in the order of its writers, which change
-    full = SVC(C=10.0).fit(X[:700] / 16, y[:700])
-    small = compress(full, X=X[700:1168] / 16, y=y[700:1168], max_loss=0.005)
-    assert small.n_points_ < 0.2 * len(full.support_)
-    loss = full.score(X[1168:] / 16, y[1168:]) - small.score(X[1168:] / 16, y[1168:])
-    assert loss < 0.01  # was 0.08
+    shares = []
+    for first in (0, 90, 270):  # one row of the validation data decides between two sizes
+        X, y = load_digits(return_X_y=True)  # in the order of its writers, which change
+        X, y = np.roll(X / 16, first, axis=0), np.roll(y, first)
+        full = SVC(C=10.0).fit(X[:700], y[:700])
+        small = compress(full, X=X[700:1168], y=y[700:1168], max_loss=0.005)
+        shares.append(small.n_points_ / len(full.support_))
+        assert full.score(X[1168:], y[1168:]) - small.score(X[1168:], y[1168:]) < 0.01  # was 0.08
+    assert np.median(shares) < 0.2
 
 
 def test_the_accuracy_lost_is_bounded_from_above():

@@ -4,11 +4,13 @@ import re
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from sklearn.linear_model import orthogonal_mp_gram
 
 from isthmus.kernels import Gaussian, Linear
-from isthmus.reduction import backfit, pursue, reduce_expansion
+from isthmus.reduction import backfit, pursue, pursuit, reduce_expansion
 from isthmus.reduction.gram import DenseGram, KernelGram, as_gram
+from isthmus.reduction.pursuit_loops import take_off
 
 WIDTH = Gaussian.from_width(0.6)
 
@@ -281,3 +283,24 @@ def test_chunks_together_keep_no_more_points_than_asked_for(method):
         Gaussian(0.2)(X), rng.normal(size=90), n_points=10, n_chunks=3, method=method
     )
     assert len(found.indices) <= 10
+
+
+@pytest.mark.parametrize("n_functions", [1, 4, 13])
+def test_the_compiled_pass_of_a_pursuit_is_that_of_numpy(rng, n_functions):
+    residual, row = rng.normal(size=(50, n_functions)), rng.normal(size=50)
+    component, squares = rng.normal(size=n_functions), np.empty(50)
+    left, own = residual.copy(), np.empty(50)
+    pursuit._take_off(residual, row, component, squares)
+    take_off(left, row, component, own)
+    assert_allclose(left, residual, atol=1e-14)
+    assert_allclose(own, squares, rtol=1e-12)
+
+
+@pytest.mark.parametrize("select", ["least_squares", "matching"])
+def test_a_pursuit_of_many_functions_takes_the_points_of_the_plain_one(rng, select, monkeypatch):
+    K, A = Gaussian(0.3)(rng.normal(size=(80, 3))), rng.normal(size=(80, 9))
+    fast = pursue(K, A, n_points=20, select=select)
+    monkeypatch.setattr(pursuit, "MANY", 10)
+    slow = pursue(K, A, n_points=20, select=select)
+    assert fast.indices.tolist() == slow.indices.tolist()
+    assert_allclose(fast.errors, slow.errors, rtol=1e-10)

@@ -2,18 +2,33 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import check_grad
+from scipy.optimize import check_grad, minimize
 from sklearn.datasets import load_digits
 from sklearn.svm import SVC
 
 from isthmus.kernels import Gaussian, Laplacian, Polynomial
-from isthmus.reduction import compress, moving, reduce_expansion
+from isthmus.reduction import compress, gram, moving, reduce_expansion
 
 
 @pytest.fixture
 def expansion():
     rng = np.random.default_rng(0)
     return rng.normal(size=(60, 3)), rng.normal(size=(60, 2))
+
+
+def objective(monkeypatch, *settings):
+    """What a search is given: the function and the start."""
+    caught = {}
+
+    def catch(fun, x, **_):
+        caught.update(fun=fun, x=x)
+        raise StopIteration
+
+    with monkeypatch.context() as patch:
+        patch.setattr(moving, "minimize_in_metric", catch)
+        with pytest.raises(StopIteration):
+            moving.move_points(*settings)
+    return caught["fun"], caught["x"]
 
 
 @pytest.mark.parametrize(
@@ -24,17 +39,8 @@ def test_the_gradient_of_the_error_is_that_of_finite_differences(
     kernel, held, expansion, monkeypatch
 ):
     X, A = expansion
-    caught = {}
-
-    def catch(fun, x, **_):
-        caught.update(fun=fun, x=x)
-        raise StopIteration
-
-    monkeypatch.setattr(moving, "minimize_lbfgs", catch)
     monkeypatch.setattr(moving, "_HELD", held)
-    with pytest.raises(StopIteration):
-        moving.move_points(kernel, X, A, X[:5] + 0.1)
-    fun, x = caught["fun"], caught["x"]
+    fun, x = objective(monkeypatch, kernel, X, A, X[:5] + 0.1)
     gap = check_grad(lambda z: fun(z)[0], lambda z: fun(z)[1], x)
     assert gap < 1e-5 * np.linalg.norm(fun(x)[1])
 
@@ -55,6 +61,54 @@ def test_a_tenth_of_the_vectors_decides_nearly_as_all():
     assert score - moved.score(X[1000:], y[1000:]) < 0.01
     assert moved.score(X[1000:], y[1000:]) > kept.score(X[1000:], y[1000:]) + 0.01
     assert moved.n_points_ == kept.n_points_ == n
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(0.3), Polynomial(2, coef0=1.0)], ids=str)
+def test_in_the_metric_of_the_functions_the_search_ends_as_low_as_without(
+    kernel, expansion, monkeypatch
+):
+    X, A = expansion
+    settings = (kernel, X, A, X[:5] + 0.1)
+    fun, x = objective(monkeypatch, *settings)
+    plain = minimize(lambda z: fun(z)[:2], x, jac=True, method="L-BFGS-B", options={"maxiter": 100})
+    own = fun(moving.move_points(*settings).points.ravel())[0]
+    assert own < 1.02 * plain.fun + 1e-6
+
+
+def test_functions_of_few_objects_each_move_points_as_if_all_had_all(expansion, monkeypatch):
+    X, _ = expansion
+    A = np.kron(np.eye(4), np.random.default_rng(1).normal(size=(15, 1)))
+    start = X[::12] + 0.1
+    monkeypatch.setattr(gram, "NEW_BLOCK", 0)
+    assert len(gram.coefficient_blocks(A)) == 4
+    fun, x = objective(monkeypatch, Gaussian(0.3), X, A, start)
+    monkeypatch.setattr(gram, "NEW_BLOCK", np.inf)
+    assert len(gram.coefficient_blocks(A)) == 1
+    slow, _ = objective(monkeypatch, Gaussian(0.3), X, A, start)
+    np.testing.assert_allclose(fun(x)[0], slow(x)[0], rtol=1e-12)
+    np.testing.assert_allclose(fun(x)[1], slow(x)[1], rtol=1e-10, atol=1e-13)
+
+
+def test_blocks_of_coefficients_hold_all_of_them():
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(700, 9)) * (np.arange(700)[:, None] // 100 % 9 >= np.arange(9))
+    A *= rng.random(A.shape) < 0.4
+    found, rows_seen = np.zeros_like(A), []
+    for rows, columns in gram.coefficient_blocks(A, 64):
+        found[rows, columns] += A[rows, columns]
+        rows_seen += range(700)[rows]
+        assert rows.stop - rows.start <= 64
+    assert rows_seen == list(range(700))
+    np.testing.assert_array_equal(found, A)
+
+
+def test_products_of_a_gram_matrix_by_blocks_are_those_of_the_whole():
+    rng = np.random.default_rng(0)
+    X, A = rng.normal(size=(400, 3)), np.kron(np.eye(2), rng.normal(size=(200, 3)))
+    A[::7] = 0.0
+    np.testing.assert_allclose(
+        gram.KernelGram(Gaussian(0.3), X).dot(A), Gaussian(0.3)(X) @ A, atol=1e-12
+    )
 
 
 def test_only_kernels_of_vectors_with_a_gradient_move_points(expansion):

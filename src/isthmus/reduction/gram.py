@@ -12,6 +12,8 @@ from isthmus.kernels.objects import n_objects, take
 from isthmus.kernels.resolve import as_kernel
 from isthmus.typing import Array, IntArray, Objects
 
+NEW_BLOCK = 512  # coefficients more that a block may have before another one is begun
+
 
 class Gram(Protocol):
     """What a reduction needs of a Gram matrix."""
@@ -74,13 +76,53 @@ class KernelGram:
         return self.kernel.gram(self.objects, take(self.objects, indices))
 
     def dot(self, A: Array) -> Array:
-        """Its product with a matrix of few columns, block by block of its rows."""
+        """Its product with a matrix of few columns, block by block."""
         used = np.flatnonzero(np.any(A != 0, axis=1))
         some = self.objects if len(used) == len(A) else take(self.objects, used)
-        blocks = block_slices(len(self), n_objects(some))
-        return np.concatenate(
-            [self.kernel.gram(take(self.objects, rows), some) @ A[used] for rows in blocks]
-        )
+        weights, found = A[used], np.zeros((len(self), A.shape[1]))
+        for rows, columns in coefficient_blocks(weights):
+            whole = rows.stop - rows.start == len(weights)
+            own, others = weights[rows, columns], some if whole else take(some, rows)
+            for part in block_slices(len(found), len(own)):
+                found[part, columns] += self.kernel.gram(take(self.objects, part), others) @ own
+        return found
+
+
+def coefficient_blocks(A: Array, most: int | None = None) -> list[tuple[slice, IntArray | slice]]:
+    """Blocks of rows of ``A``, at most so many, and the columns in which they are not all zero.
+
+    A machine of many classes has a function for each pair of them, and each of its objects counts
+    in those of its own class alone. Objects of a class follow each other, so that products with
+    coefficients need a small part of them.
+
+    >>> import numpy as np
+    >>> A = np.kron(np.eye(2), np.ones((100, 1)))
+    >>> [(rows.start, rows.stop, columns) for rows, columns in coefficient_blocks(A)]
+    [(0, 100, array([0])), (100, 200, array([1]))]
+    """
+    n, p = A.shape
+    ends = [n]
+    if p > 1:
+        kinds = np.packbits(A != 0, axis=1)
+        ends = _ends([int.from_bytes(kind.tobytes()) for kind in kinds])
+    blocks: list[tuple[slice, IntArray | slice]] = []
+    for start, end in zip([0, *ends], ends, strict=False):
+        columns = np.flatnonzero(np.any(A[start:end] != 0, axis=0))
+        for part in block_slices(end - start, 1, block_size=most or max(end - start, 1)):
+            rows = slice(start + part.start, start + part.stop)
+            blocks.append((rows, slice(None) if len(columns) == p else columns))
+    return blocks
+
+
+def _ends(kinds: list[int]) -> list[int]:
+    """Where blocks end: where a row of other columns would cost the rows before it too much."""
+    ends, length, columns = [], 0, 0
+    for row, kind in enumerate(kinds):
+        if (kind & ~columns).bit_count() * length > NEW_BLOCK:
+            ends.append(row)
+            length, columns = 0, 0
+        length, columns = length + 1, columns | kind
+    return [*ends, len(kinds)]
 
 
 def as_gram(K: Any, owner: str = "reduce_expansion") -> Gram:

@@ -5,6 +5,7 @@ vectors of their own. The coefficients of many functions have a closed form, so 
 points are searched for.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -15,13 +16,15 @@ from isthmus.blocks.slices import block_slices
 from isthmus.kernels.base import Kernel
 from isthmus.linalg.products import product
 from isthmus.linalg.threads import threads_for
-from isthmus.optimize.lbfgs import minimize_lbfgs
-from isthmus.reduction.gram import KernelGram
+from isthmus.optimize.metric_lbfgs import Evaluation, minimize_in_metric
+from isthmus.reduction.gram import KernelGram, coefficient_blocks
 from isthmus.typing import Array
 
 _NUGGET = 1e-8  # share of the mean diagonal, since two points may meet
 _OWN_SHARE = 1e-3  # weight of the functions themselves beside their values at the original points
 _CUT = 1e-12  # singular values below this share of the largest are left out
+_OWN_CURVATURE = 0.05  # what is added to the diagonal of the approximate Hessian, as a share
+_PROGRESS = 1e-3  # share of what was gained so far below which a step is one of the last
 _HELD = 2**25  # kernel values kept between the two passes of an iteration; more are computed twice
 
 
@@ -43,9 +46,14 @@ def move_points(
     .. math:: E(Z)=\sum_j\|w^j\|^2-\operatorname{tr}(G^\top K_{ZZ}^{-1}G),\qquad G=K_{ZX}A ,
 
     whose gradient is that of :math:`\operatorname{tr}(B^\top K_{ZZ}B-2B^\top G)` at the fixed
-    coefficients :math:`B=K_{ZZ}^{-1}G`: matrix products. L-BFGS moves all points at once. The final
-    coefficients are those that come closest to the values of the functions at all :math:`x_i`,
-    because predictions are made from values, and by a thousandth to the functions themselves.
+    coefficients :math:`B=K_{ZZ}^{-1}G`: matrix products. L-BFGS moves all points at once. A move of
+    the points changes the short functions by :math:`\sum_kB_{kj}\nabla\varphi(z_k)`, whose
+    inner products are nearly proportional to :math:`(BB^\top)\circ K_{ZZ}`: with this for a
+    Hessian, points that count little or have close neighbours move as fast as the others.
+
+    The final coefficients are those that come closest to the values of the functions at all
+    :math:`x_i`, because predictions are made from values, and by a thousandth to the functions
+    themselves.
 
     >>> import numpy as np
     >>> from isthmus.kernels import Gaussian
@@ -58,30 +66,49 @@ def move_points(
     shape, blocks = Z.shape, list(block_slices(len(X), len(Z)))
     kernel = kernel.resolve(X)
     kernel(Z, X[:1])  # looked at here; what follows is within the same rows
-    parts = [(X[rows], A[rows], kernel.against(X[rows])) for rows in blocks]
+    parts = [
+        (X[rows], functions, A[rows, functions], kernel.against(X[rows]))
+        for rows, functions in coefficient_blocks(A, blocks[0].stop)
+    ]
     values = KernelGram(kernel, X).dot(A)
     length = float(np.sum(A * values))
 
-    def objective(flat: Array) -> tuple[float, Array]:
+    def objective(flat: Array) -> Evaluation:
         Z = flat.reshape(shape)
         held: list[Array | None] = []
         G = np.zeros((len(Z), A.shape[1]))
-        for _, own, kernels in parts:
+        for _, functions, own, kernels in parts:
             C = kernels(Z)
-            G += product(C, own)
+            G[:, functions] += product(C, own)
             held.append(C if len(X) * len(Z) <= _HELD else None)
         K = kernel.gram(Z, Z)
         B = _solve(K, G)
         # The diagonal of K changes with both of its arguments, as every pair does.
-        slope = kernel.weighted_gradient(Z, Z, product(B, B.T), K)
-        for (rows, own, _), kept in zip(parts, held, strict=True):
-            slope -= kernel.weighted_gradient(Z, rows, product(B, own.T), kept)
-        return 1.0 - float(np.sum(G * B)) / length, 2.0 * slope.ravel() / length
+        W = product(B, B.T)
+        slope = kernel.weighted_gradient(Z, Z, W, K)
+        for (rows, functions, own, _), kept in zip(parts, held, strict=True):
+            slope -= kernel.weighted_gradient(Z, rows, product(B[:, functions], own.T), kept)
+        error = 1.0 - float(np.sum(G * B)) / length
+        return error, 2.0 * slope.ravel() / length, lambda: _metric(W * K, shape)
 
     with threads_for(2.0 * min(len(X), blocks[0].stop) * Z.size):
-        found = minimize_lbfgs(objective, Z.ravel(), maxiter=max_iter, maxcor=20)
+        found = minimize_in_metric(objective, Z.ravel(), max_iter=max_iter, tol=_PROGRESS)
     Z = found.x.reshape(shape)
     return MovedPoints(Z, *_fit_to_values(kernel, X, A, Z, values, length, blocks))
+
+
+def _metric(H: Array, shape: tuple[int, ...]) -> Callable[[Array], Array]:
+    """The inverse of a Hessian that is the same for all coordinates, and not singular here."""
+    diagonal = H.diagonal()
+    H = np.array(H, order="F")
+    H.flat[:: len(H) + 1] += _OWN_CURVATURE * diagonal + 1e-3 * np.mean(diagonal)
+    factor = _root(H)
+
+    def inverse(v: Array) -> Array:
+        solution, _ = lapack.dpotrs(factor, v.reshape(shape), lower=1)
+        return np.ascontiguousarray(solution).ravel()
+
+    return inverse
 
 
 def _fit_to_values(
@@ -125,6 +152,11 @@ def _factor(K: Array) -> Array:
     """The triangular root of K with a nugget."""
     K = np.array(K, order="F")
     K.flat[:: len(K) + 1] += _NUGGET * np.mean(K.diagonal())
+    return _root(K)
+
+
+def _root(K: Array) -> Array:
+    """The triangular root of K, in its place."""
     # A step of the search takes less time than the checks around this.
     factor, failed = lapack.dpotrf(K, lower=1, overwrite_a=1)
     if failed or not np.isfinite(factor).all():

@@ -20,6 +20,8 @@ from isthmus.typing import Array, IntArray
 # adds nothing but huge coefficients.
 PIVOT = 1e-10
 
+MANY = 4  # functions from which the residual is updated by a compiled loop
+
 SELECTIONS = ("least_squares", "matching", "pivot")
 
 
@@ -80,7 +82,11 @@ def pursue(
 
 def _pursue(gram: Gram, A: Array, n_points: int, max_error: float, select: str) -> PursuitPath:
     N, p = A.shape
-    residual = gram.dot(A)  # ⟨ρ_j, φ(x_i)⟩
+    take_off = _take_off
+    if p >= MANY:
+        from isthmus.reduction.pursuit_loops import take_off  # compiled on first use
+    residual = np.ascontiguousarray(gram.dot(A))  # ⟨ρ_j, φ(x_i)⟩
+    squares = np.einsum("ij,ij->i", residual, residual)
     total = max(float(np.sum(A * residual)), np.finfo(float).tiny)
     lengths = gram.diag()
     least = PIVOT * np.maximum(lengths, np.finfo(float).tiny)
@@ -95,11 +101,10 @@ def _pursue(gram: Gram, A: Array, n_points: int, max_error: float, select: str) 
         if select == "pivot":
             score[:] = outside
         else:
-            np.einsum("ij,ij->i", residual, residual, out=score)
             if select == "matching":
-                score *= inverse
+                np.multiply(squares, inverse, out=score)
             else:
-                np.divide(score, outside, out=score, where=~closed)
+                np.divide(squares, outside, out=score, where=~closed)
         score[closed] = -1.0
         z = int(score.argmax())
         if score[z] < 0:
@@ -113,7 +118,7 @@ def _pursue(gram: Gram, A: Array, n_points: int, max_error: float, select: str) 
         np.subtract(gram.columns(np.array([z]))[:, 0], row, out=row)
         row /= root
         component = residual[z] / root
-        residual -= row[:, None] * component
+        take_off(residual, row, component, squares)
         outside -= row * row
         outside[z] = 0.0
         indices.append(z)
@@ -127,6 +132,12 @@ def _pursue(gram: Gram, A: Array, n_points: int, max_error: float, select: str) 
         np.array(components).reshape(len(chosen), p),
         np.array(errors),
     )
+
+
+def _take_off(residual: Array, row: Array, component: Array, squares: Array) -> None:
+    """Subtract the outer product of a row and a component; the squared lengths that are left."""
+    residual -= row[:, None] * component
+    np.einsum("ij,ij->i", residual, residual, out=squares)
 
 
 def backfit(K: Any, A: Any, indices: Any) -> tuple[IntArray, Array, float]:

@@ -1,6 +1,7 @@
 """Scores of objects: by probability, by risk, or by distance in feature space."""
 
 from heapq import heappop, heappush
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -179,14 +180,14 @@ def chosen(
             _best_first(candidates, row, keep, complete)
             for row, keep in zip(table, inside, strict=True)
         ]
-    outside = np.where(inside, table, np.inf)
-    order = np.argsort(outside, axis=1, kind="stable")
-    scores = np.take_along_axis(table, order, axis=1)
-    names = object_array(candidates)[order].tolist()
-    return [
-        ObjectSet(objects[:count], row[:count], complete)
-        for objects, row, count in zip(names, scores, inside.sum(axis=1).tolist(), strict=True)
-    ]
+    order = np.argsort(np.where(inside, table, np.inf), axis=1, kind="stable")
+    counts = inside.sum(axis=1)
+    first = np.arange(len(candidates)) < counts[:, None]  # those inside come first in each row
+    # One list and one array of all rows, which the rows are cut from.
+    names = object_array(candidates)[order[first]].tolist()
+    scores = np.take_along_axis(table, order, axis=1)[first]
+    ends = [0, *np.cumsum(counts).tolist()]
+    return [ObjectSet(names[i:j], scores[i:j], complete) for i, j in pairwise(ends)]
 
 
 def _best_first(candidates: list[Any], row: Array, keep: BoolArray, complete: bool) -> ObjectSet:
