@@ -86,6 +86,59 @@ def test_without_any_folder_loops_are_compiled_in_every_process(tmp_path):
     assert "every process" in ran.stderr
 
 
+INNER = """
+from isthmus._compiled import njit
+
+@njit
+def _entry(x, i):
+    if i > 5:
+        raise ValueError("beyond", i)
+    return 2.0 * x[i]
+
+@njit
+def _total(x):
+    total = 0.0
+    for i in range(len(x)):
+        total += _entry(x, i)
+    return total
+
+@njit
+def first(x):
+    return _total(x) + 1.0
+
+@njit
+def second(x):
+    return _total(x) + _entry(x, 1)
+"""
+
+
+def test_inner_loops_are_linked_into_their_callers_alone(tmp_path):
+    """Compiled here, loaded with their caller, and loaded for a caller that is new."""
+    (tmp_path / "loops.py").write_text(INNER)
+    code = f"""
+    import sys
+    sys.path.insert(0, {str(tmp_path)!r})
+    import numpy as np
+    import loops
+    from numba.core.registry import cpu_target
+    x, engine = np.arange(4.0), cpu_target.target_context.codegen()._engine
+    for name in {{names}}:
+        print(getattr(loops, name)(x))
+        try:
+            getattr(loops, name)(np.arange(7.0))
+        except ValueError as error:
+            print(*error.args)
+    (known,) = loops._entry.overloads.values() or [None]
+    print(known is None or engine.is_symbol_defined(known.fndesc.llvm_func_name))
+    """
+    for names, made in ((["first"], False), (["first"], True), (["second"], True)):
+        ran = run(
+            code.format(names=names), allowed=str(tmp_path), NUMBA_CACHE_DIR=str(tmp_path / "kept")
+        )
+        value = {"first": "13.0", "second": "14.0"}[names[0]]
+        assert ran.stdout.splitlines() == [value, "beyond 6", str(made)], ran.stderr
+
+
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="folders have no owner here")
 def test_a_folder_that_others_can_write_is_not_used(tmp_path, monkeypatch, caplog):
     monkeypatch.setattr(_compiled.tempfile, "gettempdir", lambda: str(tmp_path))

@@ -22,6 +22,8 @@ from typing import Any
 import numba
 from numba.core import event
 
+from isthmus._inner_loops import InnerCompiler, OuterCompiler
+
 LOG = logging.getLogger("isthmus")
 PATIENCE = 1.0  # seconds of compiling before it is worth a line
 
@@ -46,6 +48,8 @@ def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     if function.__name__.startswith("_"):
         # Only other loops call it: the way in from Python would take a good part of its compiling.
         options = {"no_cpython_wrapper": True, **options}
+    inner = options.get("no_cpython_wrapper", False)
+    options = {"pipeline_class": InnerCompiler if inner else OuterCompiler, **options}
     try:
         loop = numba.njit(cache=True, **options)(function)
     except RuntimeError:  # no folder beside the source, none of the user
