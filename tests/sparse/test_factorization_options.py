@@ -7,7 +7,9 @@ from scipy.sparse import csr_array
 from sklearn.decomposition import non_negative_factorization
 from sklearn.exceptions import ConvergenceWarning
 
+from isthmus.linalg import threads
 from isthmus.sparse import HoyerSparseness, NonnegativeFactorization, nonnegative_least_squares
+from isthmus.sparse.factorization import divergence
 from isthmus.sparse.factorization.divergence import Divergence
 from isthmus.sparse.factorization.drivers import Factors, alternate_keeping_best
 from isthmus.sparse.factorization.penalties import Penalty
@@ -126,6 +128,33 @@ class TestBeta:
         assert_allclose(
             problem.divergence(now), whole - one.divergence(Factors(now.W[2:3], now.V[3:4]))
         )
+
+    @pytest.mark.parametrize("gaps", [False, True])
+    @pytest.mark.parametrize("side", [0, 1])
+    @pytest.mark.parametrize("n_threads", [1, 2])
+    def test_blocks_of_rows_give_the_formula(self, beta, side, gaps, n_threads, rng, monkeypatch):
+        from threadpoolctl import threadpool_limits
+
+        monkeypatch.setattr(divergence, "BLOCK_VALUES", 100)
+        monkeypatch.setattr(threads, "LEAST_SECONDS", 0.0)
+        X, now = planted(rng, 41, 20), start(rng, np.zeros((41, 20)))
+        now.W[3:6] = 0.0  # so that their fit is cut at the floor
+        mask = np.where(rng.uniform(size=X.shape) < 0.7, 1.0, 0.0) if gaps else np.ones(X.shape)
+        problem = Divergence.of(X * mask, beta, NO_PENALTIES, mask if gaps else None)
+        with threadpool_limits(n_threads, user_api="blas"):
+            parts, loss = problem.derivative_parts(side, now), problem.divergence(now)
+        fit = np.maximum(now.W @ now.V.T, divergence.FLOOR)
+        tables = mask * X * fit ** (beta - 2), mask * fit ** (beta - 1)
+        for found, table in zip(parts, tables, strict=True):
+            expected = table @ now.V if side == 0 else table.T @ now.W
+            assert_allclose(np.broadcast_to(found, expected.shape), expected, rtol=1e-12)
+        entries = [
+            Divergence.of(X[i : i + 1], beta, NO_PENALTIES, mask[i : i + 1]).divergence(
+                Factors(now.W[i : i + 1], now.V)
+            )
+            for i in range(len(X))
+        ]
+        assert_allclose(loss, sum(entries), rtol=1e-10)
 
 
 @pytest.mark.parametrize(

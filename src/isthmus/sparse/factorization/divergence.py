@@ -7,6 +7,8 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 from scipy.special import kl_div
 
+from isthmus.linalg.scratch import scratch
+from isthmus.linalg.threads import rest_in_threads
 from isthmus.sparse.factorization.drivers import Factors
 from isthmus.sparse.factorization.penalties import Penalty
 from isthmus.typing import Array
@@ -14,6 +16,8 @@ from isthmus.typing import Array
 FLOOR = 1e-16
 MAX_ROW_SWEEPS = 2000
 CHUNK, MAX_CHUNKS = 50, 200
+# Entries of rows that are worked on together: what is made of them stays in the cache.
+BLOCK_VALUES = 2**15
 # Multiplicative updates alone get no further in reasonable time.
 SLOW_TOL = 1e-3
 
@@ -39,8 +43,8 @@ class Divergence:
     penalties: tuple[Penalty, Penalty]
     mask: Any = None
     columns: Any = None
-    # What stays: the sum of powers of X, and memory of its shape, which is slow while it is new.
-    _kept: dict[str, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
+    # What stays: the sum of powers of X.
+    _kept: dict[str, float] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     @classmethod
     def of(
@@ -50,27 +54,34 @@ class Divergence:
             return cls(X, beta, penalties, mask, csr_array(X.T.tocsr()))
         return cls(X.astype(np.float64, copy=False), beta, penalties, mask)
 
-    def _memory(self, name: str) -> Array:
-        if name not in self._kept:
-            self._kept[name] = np.empty(self.X.shape)
-        kept: Array = self._kept[name]
-        return kept
+    def _blocks(self) -> list[slice]:
+        n, d = self.X.shape
+        step = max(1, BLOCK_VALUES // d)
+        return [slice(start, min(start + step, n)) for start in range(0, n, step)]
 
-    def _fit(self, factors: Factors) -> Array:
-        """W V', in memory that the next call overwrites."""
-        fit = np.matmul(factors.W, factors.V.T, out=self._memory("fit"))
-        return np.maximum(fit, FLOOR, out=fit)
+    def _fit(self, factors: Factors, rows: slice, out: Array) -> Array:
+        """W V' of some rows."""
+        fit = np.matmul(factors.W[rows], factors.V.T, out=out)
+        # To look for small numbers takes a tenth of the time of replacing them.
+        return np.maximum(fit, FLOOR, out=fit) if fit.min() < FLOOR else fit
 
-    def _power(self, fit: Array) -> Array:
-        """Powers β - 1 of the fit, in memory that the next call overwrites."""
-        power = self._memory("power")
+    def _power(self, fit: Array, out: Array) -> Array:
+        """Powers β - 1 of the fit."""
         if self.beta == 1.5:
-            return np.sqrt(fit, out=power)
-        return (
-            np.reciprocal(fit, out=power)
-            if self.beta == 0
-            else np.power(fit, self.beta - 1, out=power)
-        )
+            return np.sqrt(fit, out=out)
+        if self.beta == 0:
+            return np.reciprocal(fit, out=out)
+        return np.power(fit, self.beta - 1, out=out)
+
+    def _ratio(self, rows: slice, fit: Array, power: Array) -> Array:
+        """X ∘ X̂^(β-2), in the memory of the fit."""
+        if self.beta == 1:
+            return np.divide(self.X[rows], fit, out=fit)
+        if self.beta == 1.5:
+            return np.divide(self.X[rows], power, out=fit)
+        ratio = np.divide(power, fit, out=fit)
+        ratio *= self.X[rows]
+        return ratio
 
     def _mass(self, side: int, V: Array) -> Array:
         """Sums of components over the entries that count, (rows, k) or (1, k)."""
@@ -89,18 +100,32 @@ class Divergence:
             out = np.empty_like(factors[side])
             stored_ratios(factors[side], V, table.indptr, table.indices, table.data, out)
             return out, self._mass(side, V)
-        fit = self._fit(factors)
-        if self.beta == 1:
-            np.divide(self.X, fit, out=fit)
-            return (fit if side == 0 else fit.T) @ V, self._mass(side, V)
-        power = self._power(fit)
-        if self.mask is not None:
-            power *= self.mask
-        ratio = np.divide(power, fit, out=fit)
-        ratio *= self.X
-        if side == 1:
-            ratio, power = ratio.T, power.T
-        return ratio @ V, power @ V
+        blocks, shape = self._blocks(), factors[side].shape
+        # Rows of the one factor, or sums over rows for the other, in the order of the blocks.
+        parts = [shape if side == 1 else (rows.stop - rows.start, shape[1]) for rows in blocks]
+        down, up = ([np.empty(part) for part in parts] for _ in range(2))
+
+        def add(i: int) -> None:
+            rows = blocks[i]
+            size = (rows.stop - rows.start, self.X.shape[1])
+            others = V if side == 0 else V[rows]
+            with scratch(*size) as fit_room, scratch(*size) as power_room:
+                fit = self._fit(factors, rows, fit_room)
+                power = self._power(fit, power_room) if self.beta != 1 else power_room
+                ratio = self._ratio(rows, fit, power)
+                np.matmul(ratio if side == 0 else ratio.T, others, out=down[i])
+                if self.beta == 1:
+                    return
+                if self.mask is not None:
+                    power *= self.mask[rows]
+                np.matmul(power if side == 0 else power.T, others, out=up[i])
+
+        rest_in_threads(add, range(len(blocks)))
+        numerator, denominator = (
+            np.concatenate(found) if side == 0 else np.asarray(sum(found[1:], found[0]))
+            for found in (down, up)
+        )
+        return numerator, self._mass(side, V) if self.beta == 1 else denominator
 
     def improve(self, side: int, factors: Factors) -> tuple[Array, float | None]:
         """One multiplicative update."""
@@ -133,21 +158,36 @@ class Divergence:
             X, out = self.X, np.empty_like(W)
             logs = stored_ratios(W, V, X.indptr, X.indices, X.data, out)
             return float(logs - X.data.sum() + np.vdot(self._mass(0, V), self._codes_of_mass(W)))
-        fit = self._fit(factors)
-        observed = slice(None) if self.mask is None else self.mask > 0
-        x, y = self.X[observed], fit[observed]
-        beta = self.beta
-        if beta == 0:
+        if self.beta not in (0, 1) and "sum" not in self._kept:
+            self._kept["sum"] = float(np.sum((self.X[self._observed(slice(None))]) ** self.beta))
+        blocks = self._blocks()
+        losses = np.zeros(len(blocks))
+
+        def add(i: int) -> None:
+            size = (blocks[i].stop - blocks[i].start, self.X.shape[1])
+            with scratch(*size) as fit, scratch(*size) as power:
+                losses[i] = self._loss_of_rows(blocks[i], self._fit(factors, blocks[i], fit), power)
+
+        rest_in_threads(add, range(len(blocks)))
+        if self.beta in (0, 1):
+            return float(losses.sum())
+        return float((self._kept["sum"] + losses.sum()) / (self.beta * (self.beta - 1)))
+
+    def _observed(self, rows: slice) -> Any:
+        return slice(None) if self.mask is None else self.mask[rows] > 0
+
+    def _loss_of_rows(self, rows: slice, fit: Array, room: Array) -> float:
+        """Σ d(x, w'v) of some rows; for most divergences the part that changes, not divided yet."""
+        observed = self._observed(rows)
+        x, y = self.X[rows][observed], fit[observed]
+        if self.beta == 0:
             ratio = x / y
             return float(np.sum(ratio - np.log(ratio) - 1))
-        if beta == 1:
+        if self.beta == 1:
             return float(kl_div(x, y).sum())
         # One power for each entry, a root where beta is 1.5: that of x does not change.
-        if "sum" not in self._kept:
-            self._kept["sum"] = float(np.sum(x**beta))
-        power = self._power(fit)[observed]
-        fitted = (beta - 1) * np.vdot(y, power) - beta * np.vdot(x, power)
-        return float((self._kept["sum"] + fitted) / (beta * (beta - 1)))
+        power = self._power(fit, room)[observed]
+        return float((self.beta - 1) * np.vdot(y, power) - self.beta * np.vdot(x, power))
 
     def _codes_of_mass(self, W: Array) -> Array:
         return W.sum(axis=0, keepdims=True) if self.mask is None else W
