@@ -1,4 +1,4 @@
-"""The nearest points are the same by plain distances and by scikit-learn's search."""
+"""The nearest points are the same by plain distances and by products."""
 
 import numpy as np
 import pytest
@@ -10,16 +10,23 @@ from isthmus.linalg.nearest import nearest_points
 
 @pytest.mark.parametrize("n_neighbors", [1, 3, 20])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_both_ways_find_the_same(monkeypatch, n_neighbors, dtype):
+@pytest.mark.parametrize("block", [1, 100, 2**17])
+@pytest.mark.parametrize("away", [0.0, 1e4])
+def test_both_ways_find_the_same(monkeypatch, n_neighbors, dtype, block, away):
     rng = np.random.default_rng(0)
-    queries, points = (rng.normal(size=(n, 4)).astype(dtype) for n in (30, 20))
+    queries, points = (away + rng.normal(size=(n, 4)).astype(dtype) for n in (30, 20))
     plain = nearest_points(queries, points, n_neighbors)
     monkeypatch.setattr(nearest, "FEW_OPERATIONS", 0)
+    monkeypatch.setattr(nearest, "BLOCK", block)
     searched = nearest_points(queries, points, n_neighbors)
     assert_array_equal(plain[1], searched[1])
     assert_allclose(plain[0], searched[0], rtol=1e-5)
 
 
-def test_of_equal_points_the_first_is_taken():
+@pytest.mark.parametrize("few", [0, nearest.FEW_OPERATIONS])
+@pytest.mark.parametrize("n_neighbors", [1, 3])
+def test_of_equal_points_the_first_is_taken(monkeypatch, few, n_neighbors):
+    monkeypatch.setattr(nearest, "FEW_OPERATIONS", few)
     points = np.array([[2.0], [1.0], [1.0], [1.0]])
-    assert_array_equal(nearest_points(np.zeros((1, 1)), points, 3)[1], [[1, 2, 3]])
+    found = nearest_points(np.zeros((1, 1)), points, n_neighbors)[1]
+    assert_array_equal(found, [[1, 2, 3][:n_neighbors]])

@@ -1,13 +1,17 @@
-"""The nearest of some points, by a search that starts threads only where they gain."""
+"""The nearest of some points, by products that leave no threads of BLAS spinning."""
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from isthmus.linalg.products import product
+from isthmus.linalg.threads import rest_in_threads
 from isthmus.typing import Array, IntArray
 
-# Numbers to subtract and square, a tenth of a millisecond of one thread, below which the search of
-# scikit-learn costs more by its checks, and by threads that spin beside those of BLAS.
+# Numbers to subtract and square, a tenth of a millisecond of one thread, below which plain
+# distances are found and sorted.
 FEW_OPERATIONS = 2**17
+# Distances of a block of queries, which stay in the cache while the least of them are looked for.
+BLOCK = 2**17
 
 
 def nearest_points(queries: Array, points: Array, n_neighbors: int = 1) -> tuple[Array, IntArray]:
@@ -20,7 +24,22 @@ def nearest_points(queries: Array, points: Array, n_neighbors: int = 1) -> tuple
         distances = cdist(queries, points)
         order = np.argsort(distances, axis=1, kind="stable")[:, :n_neighbors]
         return np.take_along_axis(distances, order, axis=1), order
-    from sklearn.neighbors import NearestNeighbors
+    from isthmus.linalg.nearest_loops import nearest_by_rough
 
-    search = NearestNeighbors(n_neighbors=n_neighbors, algorithm="brute").fit(points)
-    return search.kneighbors(queries)
+    # About their mean the points keep their digits; in single precision they would lose too many.
+    centre = points.mean(axis=0, dtype=np.float64)
+    Q, P = queries - centre, points - centre
+    half = np.einsum("ij,ij->i", P, P) / 2
+    k = min(n_neighbors, len(P))
+    distances, places = np.empty((len(Q), k)), np.empty((len(Q), k), dtype=np.intp)
+    size = max(1, BLOCK // len(P))
+
+    def search(start: int) -> None:
+        rows = slice(start, start + size)
+        # ½‖q - p‖² but for ½‖q‖², which says nothing of which is nearest.
+        rough = product(Q[rows], P.T)
+        np.subtract(half, rough, out=rough)
+        nearest_by_rough(rough, Q[rows], P, distances[rows], places[rows])
+
+    rest_in_threads(search, range(0, len(Q), size))
+    return distances.astype(np.result_type(queries, points), copy=False), places

@@ -4,11 +4,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.isotonic import IsotonicRegression
-from sklearn.neighbors import NearestNeighbors
 
 from isthmus._checks import check_int
 from isthmus._parameters import Constraint, choice, integer
 from isthmus.kernels.points import squared_norms
+from isthmus.linalg.nearest import nearest_points
 from isthmus.preimage.base import BasePreimage
 from isthmus.typing import Array, IntArray, Objects, provides
 
@@ -158,9 +158,8 @@ def distance_relation(
     rng = np.random.default_rng(0)
     first = rng.integers(n, size=n_pairs)
     second = rng.integers(n, size=n_pairs)
-    search = NearestNeighbors(n_neighbors=min(n, 20), algorithm="brute").fit(coordinates)
     some = rng.permutation(n)[: max(1, n_pairs // 20)]
-    near = search.kneighbors(coordinates[some], return_distance=False)
+    near = nearest_points(coordinates[some], coordinates, min(n, 20))[1]
     first = np.concatenate([first, np.repeat(some, near.shape[1])])
     second = np.concatenate([second, near.ravel()])
     feature = ((coordinates[first] - coordinates[second]) ** 2).sum(axis=1)
