@@ -20,6 +20,7 @@ from isthmus.manifold import (
 from isthmus.manifold.embedding.curvilinear import curvilinear_stress, unfold
 from isthmus.manifold.embedding.graph import (
     classical_scaling,
+    isomap_places,
     neighbor_pairs,
     path_lengths,
     principal_places,
@@ -35,6 +36,7 @@ from isthmus.manifold.embedding.unfolding import (
     unfold_variance,
     with_common_neighbors,
 )
+from isthmus.manifold.ukr.starts import neighbor_table
 
 CLASSES = (SammonMapping, CurvilinearComponents, MaximumVarianceUnfolding)
 
@@ -143,6 +145,21 @@ def test_graph_hangs_together_and_paths_are_those_of_isomap():
     ours = classical_scaling(path_lengths(Y, neighbor_pairs(Y, 8)), 2)
     peer = Isomap(n_neighbors=8, n_components=2).fit_transform(Y)
     assert_allclose(pdist(ours), pdist(peer), rtol=1e-3)
+
+
+@pytest.mark.parametrize("n", [60, 500])
+def test_isomap_is_that_of_scikit_learn_with_its_signs(n):
+    Y = make_noisy_swiss_roll(n, random_state=0)[0]
+    peer = Isomap(n_neighbors=10, n_components=2).fit_transform(Y)
+    ours = isomap_places(Y, neighbor_table(Y, 10)[1], 2)
+    assert_allclose(ours, peer, atol=1e-6 * np.abs(peer).max())
+
+
+def test_equal_rows_have_a_path_of_no_length():
+    Y = np.repeat(np.random.default_rng(12).normal(size=(20, 2)), 2, axis=0)
+    D = path_lengths(Y, neighbor_pairs(Y, 4))
+    assert np.all(D[::2, 1::2].diagonal() == 0)
+    assert np.all(np.isfinite(D))
 
 
 def test_classical_scaling_of_straight_distances_is_pca(plane):

@@ -10,7 +10,7 @@ from isthmus.linalg.signs import fix_signs
 from isthmus.manifold.embedding.loops import spanning_tree
 from isthmus.manifold.embedding.paths import shortest_paths
 from isthmus.manifold.ukr.starts import fewest_connecting_neighbors, neighbor_table
-from isthmus.typing import Array
+from isthmus.typing import Array, IntArray
 
 # Neighbours of a row, where their number is chosen: enough to connect the data, within these.
 FEWEST, MOST = 4, 10
@@ -20,7 +20,7 @@ MANY_ROWS = 400
 PRECISION = 1e-12
 
 
-def neighbor_pairs(Y: Array, n_neighbors: int | None, straight: Array | None = None) -> Array:
+def neighbor_pairs(Y: Array, n_neighbors: int | None, straight: Array | None = None) -> IntArray:
     """Pairs i < j of neighbours, (m, 2): nearest rows and a shortest tree through all.
 
     The tree connects what nearest neighbours alone would leave in pieces. Without a number of
@@ -31,13 +31,23 @@ def neighbor_pairs(Y: Array, n_neighbors: int | None, straight: Array | None = N
     _, index = neighbor_table(Y, n_neighbors or MOST)
     if n_neighbors is None:
         index = index[:, : max(FEWEST, fewest_connecting_neighbors(index) or MOST)]
-    near = np.column_stack([np.repeat(np.arange(n), index.shape[1]), index.ravel()])
     tree = spanning_tree(cdist(Y, Y) if straight is None else straight)
-    i, j = np.sort(np.vstack([near, tree]), axis=1).T
+    return _distinct(np.vstack([_listed(index), tree]), n)
+
+
+def _listed(index: IntArray) -> IntArray:
+    """Pairs (m, 2) of a row and a neighbour, of a table (n, k) of neighbours."""
+    n, k = index.shape
+    return np.column_stack([np.repeat(np.arange(n), k), index.ravel()])
+
+
+def _distinct(pairs: IntArray, n: int) -> IntArray:
+    """Pairs i < j, each once."""
+    i, j = np.sort(pairs, axis=1).T
     return np.column_stack(np.divmod(np.unique(i * n + j), n))
 
 
-def path_lengths(Y: Array, pairs: Array) -> Array:
+def path_lengths(Y: Array, pairs: IntArray) -> Array:
     """Lengths (n, n) of shortest paths along pairs."""
     i, j = pairs.T
     length = np.linalg.norm(Y[i] - Y[j], axis=1)
@@ -61,6 +71,11 @@ def classical_scaling(D: Array, q: int) -> Array:
     values, V = _largest_pairs(D**2, k)
     Z = fix_signs(V[:, ::-1]) * np.sqrt(np.maximum(values[::-1], 0.0))
     return np.pad(Z, ((0, 0), (0, q - k)))
+
+
+def isomap_places(Y: Array, index: IntArray, q: int) -> Array:
+    """Isomap: places (n, q) by the lengths of paths along a table (n, k) of neighbours."""
+    return classical_scaling(path_lengths(Y, _distinct(_listed(index), len(Y))), q)
 
 
 def _largest_pairs(squared: Array, k: int) -> tuple[Array, Array]:

@@ -21,7 +21,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from isthmus.manifold.embedding.interior import interior_unfolding, spans
 from isthmus.optimize.lbfgs import minimize_lbfgs
-from isthmus.typing import Array
+from isthmus.typing import Array, IntArray
 
 # Up to here an interior point, whose answer is exact, is taken.
 INTERIOR_ROWS, INTERIOR_PAIRS, INTERIOR_STEPS = 1000, 3000, 100
@@ -49,7 +49,7 @@ class Unfolded(NamedTuple):
     n_iter: int
 
 
-def with_common_neighbors(pairs: Array, n: int) -> Array:
+def with_common_neighbors(pairs: IntArray, n: int) -> IntArray:
     """Pairs of neighbours and of rows that share one, i < j: then angles are kept too."""
     i, j = pairs.T
     A = sparse.csr_array((np.ones(len(i)), (i, j)), shape=(n, n))
@@ -58,7 +58,7 @@ def with_common_neighbors(pairs: Array, n: int) -> Array:
     return np.column_stack([both.row, both.col])
 
 
-def incidence(pairs: Array, n: int) -> sparse.csr_array:
+def incidence(pairs: IntArray, n: int) -> sparse.csr_array:
     """The matrix (m, n) that takes differences along pairs."""
     m = len(pairs)
     entries = np.concatenate([np.ones(m), -np.ones(m)])
@@ -125,7 +125,7 @@ def exact_unfolding(
 
 def unfold_variance(
     start: Array,
-    pairs: Array,
+    pairs: IntArray,
     squares: Array,
     *,
     at_most: bool,

@@ -24,7 +24,7 @@ from isthmus.manifold.embedding.unfolding import (
     unfold_variance,
     with_common_neighbors,
 )
-from isthmus.typing import Array
+from isthmus.typing import Array, IntArray
 
 # Columns of the factor beyond those that are asked for: room to turn while unfolding.
 ROOM = 6
@@ -157,7 +157,7 @@ class MaximumVarianceUnfolding(BaseEmbedding):
         Z = fix_signs(U) * s
         return np.pad(Z, ((0, 0), (0, max(0, q - Z.shape[1]))))[:, :q]
 
-    def _exact(self, pairs: Array, squares: Array, n: int) -> Unfolded | None:
+    def _exact(self, pairs: IntArray, squares: Array, n: int) -> Unfolded | None:
         """The solution by an interior point; None where it is too large, or not found."""
         if n > INTERIOR_ROWS or len(pairs) > INTERIOR_PAIRS:
             return None
@@ -172,7 +172,7 @@ class MaximumVarianceUnfolding(BaseEmbedding):
         return None if apart or found.violation > 100 * self.tol else found
 
     def _by_factors(
-        self, Y: Array, given: Array | None, pairs: Array, squares: Array, rng: Any
+        self, Y: Array, given: Array | None, pairs: IntArray, squares: Array, rng: Any
     ) -> Unfolded:
         n, q = len(Y), self.n_components
         r = max(q, min(n, q + ROOM))

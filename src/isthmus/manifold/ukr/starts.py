@@ -22,6 +22,8 @@ MOST_NEIGHBORS = 30  # data whose graph needs more to hang together are clusters
 SPECTRAL_ROWS = (
     1000  # spectral methods see at most this many rows; others go between their neighbours
 )
+# From here on compiled loops for the lengths of paths are worth their first call.
+MANY_ROWS = 300
 N_SCALES = 14
 SCALE_PATIENCE = 3  # scales in a row that are worse than the best before the search ends
 
@@ -82,7 +84,7 @@ def find_embeddings(
     fewest = max(fewest, q + 1)
     for k in range(fewest, min(fewest + n_neighborhoods, index.shape[1] + 1)):
         for name in spectral:
-            found = _spectral(name, some, q, k, rng)
+            found = _spectral(name, some, index[:, :k], q, rng)
             if found is not None:
                 yield f"{name}-{k}", _unit(_place_between_neighbors(found, chosen, Y), rng)
 
@@ -112,8 +114,15 @@ def _embeddings_and_state(
     return list(find_embeddings(Y, q, names, rng, n_neighborhoods)), rng.bit_generator.state
 
 
-def _spectral(name: str, Y: Array, q: int, k: int, rng: np.random.Generator) -> Array | None:
-    seed = int(rng.integers(2**31))
+def _spectral(
+    name: str, Y: Array, index: IntArray, q: int, rng: np.random.Generator
+) -> Array | None:
+    """The embedding by a table (n, k) of neighbours; None where it is not defined."""
+    seed, k = int(rng.integers(2**31)), index.shape[1]
+    if name == "isomap" and len(Y) >= MANY_ROWS:
+        from isthmus.manifold.embedding.graph import isomap_places
+
+        return _if_spread(isomap_places(Y, index, q))
     method = {
         "isomap": lambda: Isomap(n_neighbors=k, n_components=q, eigen_solver="auto"),
         "lle": lambda: LocallyLinearEmbedding(n_neighbors=k, n_components=q, random_state=seed),
@@ -125,6 +134,11 @@ def _spectral(name: str, Y: Array, q: int, k: int, rng: np.random.Generator) -> 
         found = method.fit_transform(Y)
     except (ValueError, RuntimeError, np.linalg.LinAlgError):
         return None  # a singular eigenproblem: one candidate fewer
+    return _if_spread(found)
+
+
+def _if_spread(found: Array) -> Array | None:
+    """The embedding where it is finite and no column is constant."""
     return found if np.all(np.isfinite(found)) and np.all(np.std(found, axis=0) > 0) else None
 
 
