@@ -31,7 +31,8 @@ PATIENCE = 1.0  # seconds of compiling before it is worth a line
 def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """numba's ``njit`` with ``cache=True`` wherever the result can be kept.
 
-    A loop whose name begins with an underscore can be called from other loops alone. None has
+    A loop whose name begins with an underscore, or that is said to be ``inner``, can be called from
+    other loops alone: see :mod:`isthmus._inner_loops`. None has
     threads of numba's: they spin beside those of BLAS, and do not survive a fork. A loop with
     ``nogil=True`` is shared by :func:`isthmus.linalg.threads.rest_in_threads`.
 
@@ -45,11 +46,11 @@ def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
         return lambda function: njit(function, **options)
     # No loop here is called through a C pointer: the wrapper for it would only cost compile time.
     options = {"no_cfunc_wrapper": True, **options}
-    if function.__name__.startswith("_"):
-        # Only other loops call it: the way in from Python would take a good part of its compiling.
-        options = {"no_cpython_wrapper": True, **options}
-    inner = options.get("no_cpython_wrapper", False)
-    options = {"pipeline_class": InnerCompiler if inner else OuterCompiler, **options}
+    if options.pop("inner", function.__name__.startswith("_")):
+        # The way in from Python would take a good part of its compiling.
+        options |= {"no_cpython_wrapper": True, "pipeline_class": InnerCompiler}
+    else:
+        options |= {"pipeline_class": OuterCompiler}
     try:
         loop = numba.njit(cache=True, **options)(function)
     except RuntimeError:  # no folder beside the source, none of the user

@@ -1,4 +1,4 @@
-"""Loops that only other loops call: their code is linked into these, and never made for itself.
+"""How loops are compiled: what only other loops call is linked into these, not made for itself.
 
 numba turns every loop into machine code as soon as it is compiled. One without a way in from Python
 is run by nobody: its callers hold a copy of it. Without that step a family compiles sooner, and
@@ -15,6 +15,8 @@ from numba.core import codegen, compiler
 # numba has no types of its own.
 JITLibrary: Any = codegen.JITCodeLibrary
 Compiler: Any = compiler.Compiler
+NumbaFlags: Any = compiler.Flags
+_HASH = hash(NumbaFlags())  # that of all flags
 
 
 class _NoEngine:
@@ -44,8 +46,31 @@ class InnerLibrary(JITLibrary):
         return self.name, "bitcode", self._get_module_for_linking().as_bitcode()
 
 
-class InnerCompiler(Compiler):
-    """numba's own compiler, for loops that are to be linked."""
+class Flags(NumbaFlags):
+    """numba's flags, which are compared at every call that it finds in a loop, many thousand times.
+
+    They differ where their values do; those that are as set are not asked for their defaults.
+    """
+
+    def __hash__(self) -> int:
+        return _HASH
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, NumbaFlags) and self._values == other._values:
+            return True
+        return bool(super().__eq__(other))
+
+
+class LoopCompiler(Compiler):
+    """numba's own compiler."""
+
+    def _compile_core(self) -> Any:
+        self.state.flags = Flags(self.state.flags)
+        return super()._compile_core()
+
+
+class InnerCompiler(LoopCompiler):
+    """For loops that are to be linked."""
 
     def define_pipelines(self) -> Any:
         state = self.state
@@ -56,8 +81,8 @@ class InnerCompiler(Compiler):
         return super().define_pipelines()
 
 
-class OuterCompiler(Compiler):
-    """numba's own compiler, for loops that may call such ones."""
+class OuterCompiler(LoopCompiler):
+    """For loops that may call such ones."""
 
     def _compile_core(self) -> Any:
         result = super()._compile_core()

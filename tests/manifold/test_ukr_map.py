@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numba import njit
 from numpy.testing import assert_allclose
 
 from isthmus.losses import Epsilon, Squared
@@ -314,7 +315,8 @@ def test_weights_of_one_point_are_those_of_many(q, degree, cross, rng):
     K, H, lists = rng.uniform(size=m), rng.uniform(size=m), np.full((4, n + 8), np.nan)
     lists[1, :m], lists[2, :m], slopes = K, H, np.empty((q, n + 8))
     smoother = LocalSmoother(density_kernel("quartic"), *shape)
-    fill_jets(m, near, place, X, tuple(terms_of(smoother, q, n)), lists, slopes)
+    reached = njit(lambda *args: fill_jets(*args))  # otherwise by loops alone
+    reached(m, near, place, X, tuple(terms_of(smoother, q, n)), lists, slopes)
     b, expected = np.empty(m), np.empty((q, m))
     polynomial_weights(np.array([0, m], np.int32), near, K, H, place, X, shape, b, expected)
     assert_allclose(lists[3, :m], b, rtol=1e-9, atol=1e-12)

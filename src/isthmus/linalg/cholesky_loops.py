@@ -5,7 +5,7 @@ import numpy as np
 from isthmus._compiled import njit
 
 
-@njit(nogil=True)
+@njit(nogil=True, inner=True)
 def append_row(L, n, G, chosen, j, smallest):
     """Add row ``j`` of a Gram matrix to the factor of ``chosen[:n]``; False where it is dependent.
 
@@ -26,7 +26,7 @@ def append_row(L, n, G, chosen, j, smallest):
     return True
 
 
-@njit(nogil=True)
+@njit(nogil=True, inner=True)
 def cholesky(C, n, smallest):
     """Factor the leading n x n block in place, lower triangle; False where it is singular.
 
@@ -46,7 +46,7 @@ def cholesky(C, n, smallest):
     return True
 
 
-@njit(nogil=True)
+@njit(nogil=True, inner=True)
 def cholesky_solve(L, n, x):
     """Solve L L' z = x in place, for a lower factor of n rows."""
     for a in range(n):

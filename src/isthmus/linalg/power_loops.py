@@ -41,7 +41,7 @@ def _bitcast(context: Any, bits: Any) -> Any:
 _float_of_bits: Any = intrinsic(_bitcast)
 
 
-@njit(fastmath=True, no_cpython_wrapper=True)
+@njit(fastmath=True, inner=True)
 def power_of_two(x):
     r"""The power :math:`2^x` without a branch; ``x`` is negative but for rounding."""
     x = min(max(x, LEAST), MOST)

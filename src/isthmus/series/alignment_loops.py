@@ -8,7 +8,7 @@ from isthmus.series.warping_loops import fill_band
 SERIES, EDITS, PIECES = 0, 1, 2
 
 
-@njit(nogil=True)
+@njit(nogil=True, inner=True)
 def gap_distance(x, y, gap, low, high):
     """Alignment of two series; an element may meet the value ``gap`` instead of another one.
 
@@ -41,7 +41,7 @@ def _norm(a, b):
     return np.sqrt(total)
 
 
-@njit(nogil=True)
+@njit(nogil=True, inner=True)
 def symbol_distance(s, t, mismatch, gap):
     """Weighted edit distance of two sequences of codes."""
     n, m = len(s), len(t)
@@ -56,7 +56,7 @@ def symbol_distance(s, t, mismatch, gap):
     return above[m]
 
 
-@njit(nogil=True)
+@njit(nogil=True, inner=True)
 def local_score(s, t, match, mismatch, gap):
     """Score of the best alignment of any two pieces of two sequences of codes."""
     n, m = len(s), len(t)

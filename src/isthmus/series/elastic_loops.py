@@ -203,7 +203,7 @@ def gap_pairs(X, Z, first, second, level, longest, n_lanes, out):
             above, row = row, above
 
 
-@njit(nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy", inner=True)
 def soft_warping(x, z, smoothness):
     """Minus the logarithm of the summed exponentials of all warping costs, times smoothness."""
     n, m = len(x), len(z)

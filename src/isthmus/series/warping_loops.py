@@ -179,7 +179,7 @@ def _lanes(x, z, lengths, low, high, weights, root, work, cost, out):
         above, row = row, above
 
 
-@njit(nogil=True)
+@njit(nogil=True, inner=True)
 def fill_lanes(series, which, p, lanes, lengths):
     """Put series ``which[p]``, ``which[p + 1]``, ... side by side; return the greatest length.
 

@@ -12,7 +12,7 @@ from isthmus._compiled import njit
 SUMS = {"reassoc", "contract", "nsz"}
 
 
-@njit(nogil=True)
+@njit(nogil=True, inner=True)
 def cell_of(place, n):
     """Which of n cells; the first for no number, the last for all beyond."""
     if not place > 0.0:
@@ -49,7 +49,7 @@ def sort_into_cells(X, axes, low, scale, shape):
     return starts, order, lines
 
 
-@njit(nogil=True, fastmath={"contract"}, forceinline=True)
+@njit(nogil=True, fastmath={"contract"}, forceinline=True, inner=True)
 def list_point(
     j, Xe, lines, order, starts, axes, low, scale, shape, reach, support, indices, squared, at
 ):
@@ -94,7 +94,7 @@ def list_point(
     return at
 
 
-@njit(nogil=True)
+@njit(nogil=True, inner=True)
 def with_more_room(indices, squared, at, n):
     """Copies of the first ``at`` pairs in twice the room, and ``n`` more."""
     room = 2 * len(indices) + n

@@ -123,7 +123,7 @@ def _factored(count, lists, T, ridges, C):
     return True
 
 
-@njit(nogil=True)
+@njit(nogil=True, inner=True)
 def fill_jets(count, indices, place, Xc, terms, lists, slopes):
     """Fill in the weights of the outputs at a place, and their derivatives by its coordinates.
 

@@ -30,7 +30,7 @@ def _sixteen_sums(start, stop, indices, K, Y, c, j, F):
     store_row(F, j, c + LANES, more(b, 1.0, f))
 
 
-@njit(nogil=True)
+@njit(nogil=True, inner=True)
 def row_sums_of(start, stop, indices, K, Y, j, F):
     """Fill row j of F with the outputs of the pairs from ``start`` to ``stop`` times weights K.
 

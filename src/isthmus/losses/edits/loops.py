@@ -57,7 +57,7 @@ def candidate_risks(flat, starts, candidates, ids, w, S, gap, out):
         out[k] = risk_of(y, flat, starts, ids, w, S, gap, row)
 
 
-@njit(nogil=True)
+@njit(nogil=True, inner=True)
 def fill_tables(y, t, S, gap, F, B):
     """``F[a, b]``: cost of the first a and b symbols; ``B[a, b]``: of those from a and b on."""
     n, m = len(y), len(t)
@@ -74,7 +74,7 @@ def fill_tables(y, t, S, gap, F, B):
             B[a, b] = min(B[a + 1, b + 1] + S[y[a], t[b]], B[a + 1, b] + gap, B[a, b + 1] + gap)
 
 
-@njit(nogil=True)
+@njit(nogil=True, inner=True)
 def placed_symbol(F, B, a, after, t, S, gap, unit, w, without, best, out):
     """Add w times the cost of every symbol between the first a symbols and those from ``after`` on.
 

@@ -29,7 +29,7 @@ SUMS = {"reassoc", "contract", "nsz", "nnan"}
 DEPENDENT = 1e-10
 
 
-@njit(nogil=True, fastmath={"contract"})
+@njit(nogil=True, fastmath={"contract"}, inner=True)
 def gradient(G, b, active, a, m, g):
     """Fill ``g`` with G a - b, 64 places at a time, whose sums stay in registers."""
     k = b.shape[0]
@@ -64,7 +64,7 @@ def gradient(G, b, active, a, m, g):
         j += 1
 
 
-@njit(nogil=True, fastmath={"contract"})
+@njit(nogil=True, fastmath={"contract"}, inner=True)
 def forward(R, first, m, y):
     """Solve R' z = y in place where ``y[:first]`` is zero, by pairs of rows of R."""
     i = first
@@ -80,7 +80,7 @@ def forward(R, first, m, y):
         y[i] *= R[i, i]
 
 
-@njit(nogil=True, fastmath={"contract"})
+@njit(nogil=True, fastmath={"contract"}, inner=True)
 def backward(R, m, y):
     """Solve R z = y in place, eight rows at a time; what follows in ``y`` is lost."""
     end = m
@@ -100,7 +100,7 @@ def backward(R, m, y):
             y[i] = value * R[i, i]
 
 
-@njit(nogil=True, fastmath={"contract"})
+@njit(nogil=True, fastmath={"contract"}, inner=True)
 def columns(R, m, G, active, new, count, W):
     """Solve R' W = products of the active atoms with ``count`` new ones, eight columns at most."""
     for t in range(count):
@@ -154,7 +154,7 @@ def _inner_products(W, m, y, S):
     store_row(S, 8, 0, last)
 
 
-@njit(nogil=True)
+@njit(nogil=True, inner=True)
 def join(R, m, G, active, new, count, rhs, y, W, S):
     """Let at most eight new atoms in; return how many are active then.
 
@@ -184,7 +184,7 @@ def join(R, m, G, active, new, count, rhs, y, W, S):
     return m
 
 
-@njit(nogil=True, fastmath={"contract"})
+@njit(nogil=True, fastmath={"contract"}, inner=True)
 def remove(R, m, active, a, signs, y, v, q):
     """Take the atom at place ``q`` out of the active set; Givens rotations mend the factor.
 
@@ -215,7 +215,7 @@ def remove(R, m, active, a, signs, y, v, q):
         v[i], v[i + 1] = c * above + s * below, c * below - s * above
 
 
-@njit(nogil=True, fastmath=SUMS)
+@njit(nogil=True, fastmath=SUMS, inner=True)
 def times(R, m, a, v):
     """Write R a to ``v``."""
     for i in range(m):

@@ -15,7 +15,7 @@ PIVOT = 1e-10
 NOTHING = 1e-12
 
 
-@njit(nogil=True, fastmath=SUMS)
+@njit(nogil=True, fastmath=SUMS, inner=True)
 def dot(a, b):
     total = 0.0
     for i in range(a.shape[0]):
@@ -23,14 +23,14 @@ def dot(a, b):
     return total
 
 
-@njit(nogil=True)
+@njit(nogil=True, inner=True)
 def copy(source, out):
     """A loop: the assignment of a slice checks shapes, and compiles three times as long."""
     for j in range(out.shape[0]):
         out[j] = source[j]
 
 
-@njit(nogil=True, fastmath=SUMS)
+@njit(nogil=True, fastmath=SUMS, inner=True)
 def subtract(out, weight, row):
     for j in range(out.shape[0]):
         out[j] -= weight * row[j]
