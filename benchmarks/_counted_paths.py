@@ -46,8 +46,9 @@ def kinematics():
         f"{steps} steps of 1000 flop, 8 in a register, and 14 sines",
         {STEPS: steps * 1000 / 8, EXP: 14.0 * steps},
         lambda: inverse_kinematics(arm, poses),
-        "nearly all is the compiled loop: sines and motions are a quarter, a system of six rows "
-        "for each step a third, where roots and divisions wait for one another",
+        "two thirds are the compiled loop, eight poses at a time: a half of it motions and "
+        "Jacobians, the other systems of six rows, whose divisions wait for one another; the rest "
+        "are checks, starts and whole turns",
         compiled=True,
     )
 

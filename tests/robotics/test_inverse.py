@@ -5,7 +5,6 @@ from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation
 
 from isthmus.robotics import KinematicChain, inverse_kinematics, pa10
-from isthmus.robotics.kinematics.inverse_loops import rotation_log
 
 ARM = pa10()
 
@@ -161,21 +160,6 @@ def test_chain_without_limits_is_solved():
     found = inverse_kinematics(plane, [[1.0, 1.0, 0.0], [0.0, -1.5, 0.0], [0.0, 0.0, 1.0]])
     assert found.reached.tolist() == [True, True, False]
     assert_allclose(found.position_error[2], 1.0, atol=1e-6)  # the plane is as near as it gets
-
-
-def test_rotation_logarithm_is_that_of_scipy(rng):
-    out = np.empty(3)
-    turns = Rotation.random(50, random_state=3)
-    for A, B in zip(turns[:25], turns[25:], strict=True):
-        rotation_log(A.as_matrix(), B.as_matrix(), out)
-        assert_allclose(out, (A * B.inv()).as_rotvec(), atol=1e-12)
-    for axis in (*np.eye(3), np.array([0.6, 0.0, 0.8]), np.array([-0.6, 0.48, 0.64])):
-        half = Rotation.from_rotvec(np.pi * axis).as_matrix()
-        rotation_log(half, np.eye(3), out)
-        assert_allclose(np.abs(out @ axis), np.pi, atol=1e-7)
-        small = Rotation.from_rotvec(1e-9 * axis).as_matrix()
-        rotation_log(small, np.eye(3), out)
-        assert_allclose(out, 1e-9 * axis, atol=1e-16)
 
 
 @pytest.mark.parametrize(

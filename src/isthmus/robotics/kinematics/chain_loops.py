@@ -84,16 +84,6 @@ def fill_position_jacobians(frames, modified, base, motions, jacobians):
 
 
 @njit(nogil=True, inline="always")
-def fill_tip(frame, tool, tip):
-    """Write the pose of a tool that is fixed to a frame into ``tip``."""
-    for r in range(3):
-        for c in range(4):
-            tip[r, c] = frame[r, 3] if c == 3 else 0.0
-            for k in range(3):
-                tip[r, c] += frame[r, k] * tool[k, c]
-
-
-@njit(nogil=True, inline="always")
 def fill_jacobians(frames, modified, base, motions, tool, jacobians):
     """Geometric Jacobian of the tool: linear velocity above angular velocity."""
     n, n_joints = frames.shape[:2]

@@ -1,6 +1,8 @@
 """Joint values that bring the end of a chain to a target."""
 
 from dataclasses import dataclass
+from functools import lru_cache
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ from isthmus.linalg.threads import rest_in_threads
 from isthmus.robotics.kinematics.chain import KinematicChain
 from isthmus.typing import Array, BoolArray, IntArray
 
-BATCH = 64  # targets that are solved without a look at the keyboard
+BATCH = 256  # targets that are solved without a look at the keyboard
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,7 @@ def inverse_kinematics(
     >>> found.position_error[1].round(6)  # 2000 away, 1030 long
     np.float64(970.0)
     """
-    from isthmus.robotics.kinematics.inverse_loops import solve_targets, workspace
+    from isthmus.robotics.kinematics.starts import Arm, Search
 
     poses, with_rotation, one = _targets(target)
     n = len(poses)
@@ -128,32 +130,26 @@ def inverse_kinematics(
     wanted = _postures(chain, "preferred", preferred, n, chain.center)
     starts = _postures(chain, "start", start, n, wanted)
     # Joints that slide count in units of the reach, so that a step has none.
-    units = np.where(chain.slides, chain.reach, 1.0)
+    reach = chain.reach
+    units = np.where(chain.slides, reach, 1.0)
     lower, upper = chain.lower / units, chain.upper / units
     wanted, starts = wanted / units, starts / units
     # A joint without limits may as well start within one turn.
     low, high = np.maximum(lower, -np.pi), np.minimum(upper, np.pi)
-    others = check_random_state(random_state).uniform(
-        np.minimum(low, high), np.maximum(low, high), (n_init - 1, chain.n_joints)
-    )
-    Q, errors = np.empty((n, chain.n_joints)), np.zeros((n, 2))
+    others = _random(random_state, n_init - 1, chain.n_joints)
+    others = np.minimum(low, high) + np.abs(high - low) * others
+    Q, errors = np.empty((n, chain.n_joints)), np.empty((n, 6))
     reached, steps = np.zeros(n, dtype=bool), np.zeros(n, dtype=np.int64)
     turns = ~chain.slides & (upper - lower >= 2 * np.pi * (1 - 1e-9))
-    limits = np.where(turns, -np.inf, lower), np.where(turns, np.inf, upper)
-    tables = chain.tables(units)
+    walk = _walk(chain, units)
+    arm = Arm(walk, np.where(turns, -np.inf, lower), np.where(turns, np.inf, upper))
+    settles, conditions = preferred is not None, 6 if with_rotation else 3
 
     def solve(rows: slice) -> None:
-        solve_targets(
-            poses[rows],
-            6 if with_rotation else 3,
-            tables,
-            starts[rows],
-            others,
-            wanted[rows],
-            (tol, max_iter, preferred is not None),
-            (Q[rows], errors[rows], reached[rows], steps[rows]),
-            *workspace(*limits),
-        )
+        search = Search(arm, poses[rows], conditions, tol, max_iter)
+        found = search.run(starts[rows], others, wanted[rows], settles=settles)
+        Q[rows], errors[rows] = found.Q, found.errors
+        reached[rows], steps[rows] = found.reached, found.steps
 
     # Between two batches an interrupt is answered.
     rest_in_threads(solve, [slice(first, first + BATCH) for first in range(0, n, BATCH)])
@@ -161,17 +157,51 @@ def inverse_kinematics(
     # Within the limits to the last digit.
     Q = np.clip(Q * units, chain.lower, chain.upper)
     at: Any = 0 if one else slice(None)
-    return InverseKinematics(Q[at], reached[at], errors[at, 0], errors[at, 1], steps[at])
+    away, turned = np.sqrt((errors**2).reshape(n, 2, 3).sum(axis=2)).T
+    return InverseKinematics(Q[at], reached[at], away[at] * reach, turned[at], steps[at])
+
+
+def _walk(chain: KinematicChain, units: Array) -> tuple[Array, Array, Array, Array, float]:
+    """The chain in the one convention that the loops know: twist and length before the motion.
+
+    Rows cos(twist), sin(twist), length, offset and constant angle, for joint values in ``units``;
+    motions of the joints, base, tool, reach. In the other convention twist and length come after
+    the motion: they belong to the next joint, and the last ones to the tool.
+    """
+    table, angles, modified, base, reach, motions, tool = chain.tables(units)
+    rows = np.column_stack([table, angles])
+    if not modified:
+        c, s, length = table[-1, :3]
+        last = np.array([[1, 0, 0, length], [0, c, -s, 0], [0, s, c, 0], [0, 0, 0, 1]])
+        rows[1:, :3], rows[0, :3] = table[:-1, :3], (1.0, 0.0, 0.0)
+        tool = last @ tool
+    return rows, motions, base, tool, reach
+
+
+def _random(random_state: Any, n: int, n_joints: int) -> Array:
+    """Numbers between 0 and 1; those of a seed are kept, since it takes longer than a target."""
+    if isinstance(random_state, Integral):
+        return _seeded(int(random_state), n, n_joints)
+    return check_random_state(random_state).uniform(size=(n, n_joints))
+
+
+@lru_cache(maxsize=16)
+def _seeded(seed: int, n: int, n_joints: int) -> Array:
+    found = check_random_state(seed).uniform(size=(n, n_joints))
+    found.flags.writeable = False
+    return found
 
 
 def _take_off_turns(Q: Array, near: Array, chain: KinematicChain, turns: BoolArray) -> None:
     """Bring joints that may turn around within their limits, by whole turns, close to ``near``."""
-    turn = 2 * np.pi
-    for j in np.flatnonzero(turns & np.isfinite(chain.lower) & np.isfinite(chain.upper)):
-        q = Q[:, j] - turn * np.round((Q[:, j] - near[:, j]) / turn)
-        q -= turn * np.ceil(np.maximum(q - chain.upper[j], 0) / turn)
-        q += turn * np.ceil(np.maximum(chain.lower[j] - q, 0) / turn)
-        Q[:, j] = np.clip(q, chain.lower[j], chain.upper[j])  # of rounding
+    joints = np.flatnonzero(turns & np.isfinite(chain.lower) & np.isfinite(chain.upper))
+    if len(joints):
+        turn, low, high = 2 * np.pi, chain.lower[joints], chain.upper[joints]
+        q = Q[:, joints]
+        q -= turn * np.round((q - near[:, joints]) / turn)
+        q -= turn * np.ceil(np.maximum(q - high, 0) / turn)
+        q += turn * np.ceil(np.maximum(low - q, 0) / turn)
+        Q[:, joints] = np.clip(q, low, high)  # of rounding
 
 
 def _targets(target: Any) -> tuple[Array, bool, bool]:
@@ -192,9 +222,12 @@ def _targets(target: Any) -> tuple[Array, bool, bool]:
         poses[:, :3, 3] = points
         return poses, False, given.ndim == 1
     poses = np.ascontiguousarray(given.reshape(-1, 4, 4))
-    turns = poses[:, :3, :3]
-    skew = np.abs(turns @ turns.transpose(0, 2, 1) - np.eye(3)).max(axis=(1, 2))
-    wrong = np.flatnonzero((skew > 1e-6) | (np.linalg.det(turns) < 0))
+    # Rows of length one at right angles, of which the last is the product of the others.
+    turns = np.ascontiguousarray(poses[:, :3, :3].transpose(1, 2, 0))
+    square = (turns[:, None] * turns).sum(axis=2)
+    skew = np.abs(square - np.eye(3)[:, :, None]).max(axis=(0, 1))
+    determinant = (np.cross(turns[0], turns[1], axis=0) * turns[2]).sum(axis=0)
+    wrong = np.flatnonzero((skew > 1e-6) | (determinant < 0))
     if len(wrong):
         raise ValueError(
             "The 'target' parameter of inverse_kinematics must hold rigid motions: the upper left "
