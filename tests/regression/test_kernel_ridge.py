@@ -9,6 +9,8 @@ from sklearn.model_selection import LeaveOneOut, cross_val_predict, cross_val_sc
 
 from isthmus.kernels import Delta, Gaussian, Linear, Polynomial, Precomputed
 from isthmus.regression import KernelRidgeCV, Selection
+from isthmus.regression.ridge import exact
+from isthmus.regression.ridge.left_out import left_out_errors, left_out_of_features
 from isthmus.regression.ridge.search import AS_GOOD, KERNELS, explore_widths
 from isthmus.regression.selection import Choice
 
@@ -34,6 +36,35 @@ def test_linear_kernel_with_intercept_is_ridge(pairs, rng):
     New = rng.uniform(-1, 1, size=(7, 2))
     ours = KernelRidgeCV(Linear(), alpha=0.3).fit(X, Y)
     assert_allclose(ours.predict(New), Ridge(alpha=0.3).fit(X, Y).predict(New), atol=1e-10)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("alphas", [None, [1e-3, 1.0]])
+@pytest.mark.parametrize("n_outputs", [3, 60])
+def test_left_out_errors_by_features_are_those_of_their_gram_matrix(
+    fit_intercept, alphas, n_outputs, rng
+):
+    Z, Y = rng.normal(size=(40, 4)) + 2.0, rng.normal(size=(40, n_outputs)) - 1.0
+    Z[:, 3] = Z[:, 2]  # dependent columns
+    found = list(left_out_of_features(Z, Y, alphas, fit_intercept=fit_intercept))
+    expected = left_out_errors(Z @ Z.T, Y, alphas, Selection(), fit_intercept=fit_intercept)
+    errors, penalties = np.transpose(list(expected))
+    assert_allclose([alpha for _, alpha in found], penalties, rtol=1e-12)
+    sure = penalties > 1e-5  # below, rounding errors of the Gram matrix are more than that
+    assert_allclose(np.array([error for error, _ in found])[sure], errors[sure], rtol=1e-7)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_few_features_choose_what_the_gram_matrix_chooses(dtype, fit_intercept, rng, monkeypatch):
+    X = rng.normal(size=(300, 3)).astype(dtype) + 1.0
+    Y = X @ rng.normal(size=(3, 2)) + rng.normal(size=(300, 2))
+    model = KernelRidgeCV(Linear(), fit_intercept=fit_intercept)
+    short = model.fit(X, Y)
+    chosen = short.alpha_, short.loo_error_
+    monkeypatch.setattr(exact, "is_short", lambda Z, Y: False)
+    whole = model.fit(X, Y)
+    assert_allclose(chosen, (whole.alpha_, whole.loo_error_), rtol=1e-6)
 
 
 def test_no_penalty_interpolates(pairs):

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from isthmus.linalg.products import product
+from isthmus.linalg.products import inner_products, product
 from isthmus.linalg.spectrum import refuse_negative
 from isthmus.linalg.tridiagonal import LEAST_ROWS, TridiagonalPath
 from isthmus.typing import Array
@@ -124,6 +124,38 @@ class RidgePath:
         """Penalties, residuals of the rows left out, sums of squares of all dual coefficients."""
         for alpha in alphas:
             yield alpha, self.loo_residuals(alpha), self.squared_norm(alpha)
+
+
+class FeaturePath:
+    r"""The same of rows ``Z`` of features, for :math:`K=ZZ^\top`: O(np²), and no matrix of n rows.
+
+    Fitted values and leverages are sums over the axes of the features, along which row i has the
+    coordinate :math:`q_{ij}`: :math:`h_i=\sum_jq_{ij}^2/(\lambda_j+\alpha)`.
+    """
+
+    __module__ = "isthmus.linalg"
+
+    def __init__(self, Z: Array, Y: Array, *, intercept: bool):
+        eigenvalues, V = linalg.eigh(inner_products(Z), check_finite=False)
+        self.eigenvalues = np.maximum(eigenvalues, 0.0)
+        self.Q, self.Y = product(Z, V), Y
+        self.Q_squared, self.QtY = np.square(self.Q), product(self.Q.T, Y)
+        self.constant = 1 / len(Z) if intercept else 0.0
+
+    @property
+    def smallest_penalty(self) -> float:
+        """Penalty below which rounding errors decide the coefficients."""
+        return float(np.finfo(self.Q.dtype).eps) * float(self.eigenvalues[-1])
+
+    def left_out(self, alphas: Sequence[float]) -> Iterator[tuple[float, Array, float]]:
+        """Penalties, residuals of the rows left out, sums of squares of all dual coefficients."""
+        for alpha in alphas:
+            shrink = 1 / (self.eigenvalues + alpha)
+            residuals = self.Y - product(self.Q, shrink[:, None] * self.QtY)
+            squared_norm = float(np.sum((residuals / alpha) ** 2))
+            kept = 1 - self.constant - product(self.Q_squared, shrink)
+            residuals /= np.maximum(kept, np.finfo(self.Q.dtype).eps)[:, None]
+            yield alpha, residuals, squared_norm
 
 
 def left_out_path(

@@ -1,13 +1,13 @@
 """Errors of kernel ridge regression on rows left out, for all penalties at once."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from isthmus.linalg.centering import center_gram
 from isthmus.linalg.products import product
-from isthmus.linalg.ridge import RidgePath, left_out_path
+from isthmus.linalg.ridge import FeaturePath, RidgePath, left_out_path
 from isthmus.regression.selection import Selection
 from isthmus.typing import Array
 
@@ -51,9 +51,19 @@ def penalties(K: Array, *, fit_intercept: bool) -> list[float]:
     >>> penalties(np.diag([4.0, 4.0]), fit_intercept=False)[-5]
     4.0
     """
-    unit = float(np.mean(K.diagonal())) - (float(np.mean(K)) if fit_intercept else 0.0)
+    return _in_units(K.diagonal(), float(np.mean(K)) if fit_intercept else 0.0)
+
+
+def penalties_of_features(Z: Array, *, fit_intercept: bool) -> list[float]:
+    """The same for the kernel ``Z @ Z.T``."""
+    mean = Z.mean(axis=0) * fit_intercept
+    return _in_units(np.einsum("ij,ij->i", Z, Z), float(mean @ mean))
+
+
+def _in_units(lengths: Array, mean: float) -> list[float]:
+    unit = float(np.mean(lengths)) - mean
     # Rows that are all alike have no length but rounding errors.
-    floor = float(np.finfo(K.dtype).eps) * float(np.max(np.abs(K.diagonal()), initial=0.0))
+    floor = float(np.finfo(lengths.dtype).eps) * float(np.max(np.abs(lengths), initial=0.0))
     unit = unit if unit > floor else (floor or 1.0)
     return [float(unit * 10.0**power) for power in POWERS]
 
@@ -62,20 +72,56 @@ def _leave_one_out(
     K: Array, Y: Array, alphas: Sequence[float], *, fit_intercept: bool, noise: float
 ) -> Iterator[tuple[float, float]]:
     """One decomposition for all rows and penalties."""
+    if fit_intercept:
+        K, _ = center_gram(K, overwrite=True)
+    return _errors_of_rows(
+        lambda Y: left_out_path(K, Y, intercept=fit_intercept, overwrite=True),
+        Y,
+        alphas,
+        fit_intercept,
+        noise,
+    )
+
+
+def _errors_of_rows(
+    path_of: Callable[[Array], Any],
+    Y: Array,
+    alphas: Sequence[float],
+    fit_intercept: bool,
+    noise: float,
+) -> Iterator[tuple[float, float]]:
+    """Errors along the path of the outputs, for the penalties that it allows."""
     Y = Y - Y.mean(axis=0) * fit_intercept
     n_values = Y.size
     if Y.shape[1] > len(Y):
         # Only sums of squares over outputs count: rotate them into few columns.
         Y = np.asarray(np.linalg.qr(Y.T, mode="r")).T
-    if fit_intercept:
-        K, _ = center_gram(K, overwrite=True)
-    path = left_out_path(K, Y, intercept=fit_intercept, overwrite=True)
+    path = path_of(Y)
     allowed = [a for a in alphas if a >= path.smallest_penalty or a == max(alphas)]
     for alpha, residuals, squared_norm in path.left_out(allowed):
         error = float(np.sum(residuals**2)) / n_values
         # Each output has coefficients of its own, and n_values / n of them there are.
         extra = noise * squared_norm * len(Y) / n_values if noise else 0.0
         yield error + extra, alpha
+
+
+def is_short(Z: Array, Y: Array) -> bool:
+    """Whether products with features, one pass for each penalty, are less than a spectrum."""
+    (n, p), o = Z.shape, Y.shape[1]
+    return 4 * p <= n and 2.0 * len(POWERS) * p * min(o, n) <= n**2
+
+
+def left_out_of_features(
+    Z: Array, Y: Array, alphas: Sequence[float] | None, *, fit_intercept: bool
+) -> Iterator[tuple[float, float]]:
+    """What :func:`left_out_errors` yields for the kernel ``Z @ Z.T``, every row left out once."""
+    if alphas is None:
+        alphas = penalties_of_features(Z, fit_intercept=fit_intercept)
+    if fit_intercept:
+        Z = Z - Z.mean(axis=0)
+    return _errors_of_rows(
+        lambda Y: FeaturePath(Z, Y, intercept=fit_intercept), Y, alphas, fit_intercept, 0.0
+    )
 
 
 def _leave_one_copy_out(
