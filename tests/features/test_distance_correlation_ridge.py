@@ -60,3 +60,17 @@ def test_what_does_more_than_normal_equations_is_left_to_itself(table, regressor
     assert ridge_of_products(regressor, joint.T @ joint, 5) is None
     model = DistanceCorrelationReduction(2, regressor=regressor).fit(*table)
     assert_allclose(model.regressor_.n_features_in_, 5)
+
+
+@pytest.mark.parametrize("fitted", [False, True])
+def test_the_regression_given_is_copied_as_clone_does(table, fitted):
+    given = Ridge(alpha=2.0, tol=1e-5)
+    if fitted:
+        given.fit(*table).feature_names_in_ = np.array(["a"])
+    before = dict(vars(given))
+    joint = np.column_stack(table)
+    joint = joint - joint.mean(axis=0)
+    found = ridge_of_products(given, joint.T @ joint, 5)
+    assert vars(given).keys() == before.keys()
+    assert found.get_params() == given.get_params()
+    assert not hasattr(found, "feature_names_in_")

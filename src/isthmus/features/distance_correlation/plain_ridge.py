@@ -33,13 +33,22 @@ def ridge_of_products(regressor: Any, P: Array, p: int) -> Any:
     _, coefficients, info = lapack.dposv(A, P[:p, p:], lower=1, overwrite_a=True)
     if info != 0:
         return None
-    fitted = clone(regressor)
+    fitted = _unfitted(regressor)
     fitted.n_features_in_, fitted.n_iter_, fitted.solver_ = p, None, "cholesky"
     fitted.coef_ = np.ascontiguousarray(coefficients.T)
     fitted.intercept_ = np.zeros(len(P) - p)
     if len(P) == p + 1:  # a single output is a vector to it
         fitted.coef_, fitted.intercept_ = fitted.coef_[0], 0.0
     return fitted
+
+
+def _unfitted(regressor: Ridge) -> Ridge:
+    """What ``clone`` makes; of parameters alone in a tenth of its time, which all of this takes."""
+    found = Ridge()
+    if vars(regressor).keys() != vars(found).keys():  # fitted, or set up for more
+        return clone(regressor)
+    vars(found).update(vars(regressor))
+    return found
 
 
 def _solves_normal_equations(regressor: Any) -> bool:
