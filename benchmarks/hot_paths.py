@@ -114,7 +114,7 @@ def _ukr_step(kernel: str, n: int, words: str, needs: dict[str, float], why: str
 def ukr_gaussian():
     n, d = 2000, 16
     needs = {PRODUCT: n * n * (4 * d + 8), EXP: n * n / 2}
-    why = "products are half, exp of both halves a fifth, passes over blocks of pairs the rest"
+    why = "products are a half, exp of both halves a third, distances and sums of weights the rest"
     return _ukr_step("gaussian", n, "n²(4d + 8) flop, n²/2 exp", needs, why)
 
 

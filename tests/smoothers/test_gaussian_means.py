@@ -11,11 +11,11 @@ from isthmus.smoothers.local_polynomial import LocalSmoother
 N_POINTS, N_CENTRES, D = 301, 120, 3
 
 
-def found(by, rng_seed=0, q=2, background=0.0, excluded=None, slopes=True):
+def found(by, rng_seed=0, q=2, background=0.0, excluded=None, slopes=True, d=D):
     rng = np.random.default_rng(rng_seed)
     points, centres = 2 * rng.normal(size=(N_POINTS, q)), 2 * rng.normal(size=(N_CENTRES, q))
     points[5], points[17] = 300.0, -400.0  # so far from all that every weight vanishes
-    outputs, targets = rng.normal(size=(N_CENTRES, D)), rng.normal(size=(N_POINTS, D))
+    outputs, targets = rng.normal(size=(N_CENTRES, d)), rng.normal(size=(N_POINTS, d))
 
     def slope_of(F, rows):
         return 2 * (F - targets[rows]) if slopes else None
@@ -38,6 +38,13 @@ def test_compiled_passes_are_the_matrix_products(q, left_out, background, rng):
         found(products, **options),
         found(gaussian_means.pull_back_means, **options),
     )
+    for one, other in zip(expected, compiled, strict=True):
+        assert_allclose(other, one, rtol=1e-8, atol=1e-9 * np.abs(one).max())
+
+
+@pytest.mark.parametrize("d", [1, 16, 37, 300])
+def test_outputs_of_any_width_fill_their_panels(d):
+    expected, compiled = found(products, d=d), found(gaussian_means.pull_back_means, d=d)
     for one, other in zip(expected, compiled, strict=True):
         assert_allclose(other, one, rtol=1e-8, atol=1e-9 * np.abs(one).max())
 

@@ -14,6 +14,7 @@ from isthmus.typing import Array
 
 # Doubles that are kept in a buffer, and buffers that are kept; larger ones go back at once.
 _LARGEST, _KEPT = 2**20, 4
+LINE = 8  # doubles of a line of the cache
 _free: list[Array] = []
 
 
@@ -38,3 +39,14 @@ def scratch(*shape: int) -> Iterator[Array]:
     finally:
         if len(buffer) <= _LARGEST and len(_free) < _KEPT:
             _free.append(buffer)
+
+
+def from_a_line(memory: Array, size: int) -> Array:
+    """So many numbers of lent memory, from where a line of the cache begins: lend eight more.
+
+    >>> with scratch(24) as memory:
+    ...     len(from_a_line(memory, 16))
+    16
+    """
+    start = -memory.__array_interface__["data"][0] // memory.itemsize % LINE
+    return memory[start : start + size]

@@ -12,12 +12,12 @@ import numpy as np
 
 from isthmus.blocks.slices import block_slices
 from isthmus.linalg.products import product
-from isthmus.linalg.scratch import scratch
+from isthmus.linalg.scratch import from_a_line, scratch
 from isthmus.linalg.threads import rest_in_threads
 from isthmus.smoothers.kernel_rows import TINY, reciprocal
 from isthmus.typing import Array, IntArray
 
-# Doubles of a block of pairs, two of which stay in a core's cache, and points that are worth it.
+# Doubles of a block of pairs, which stay in a core's cache, and points that are worth it.
 BLOCK, LEAST_POINTS = 2**17, 128
 
 
@@ -45,50 +45,75 @@ def pull_back_means(
     ``slope_of`` is asked by several threads, each for rows of its own. Every block has sums of its
     own, which are added in order: the result does not depend on the number of threads.
     """
-    from isthmus.smoothers.gaussian_loops import pull_pairs
+    from isthmus.linalg.lanes import LANES, aligned
+    from isthmus.smoothers.gaussian_loops import POINTS, WIDE, fill_weighted, pull_pairs
 
     (N, q), (n, d) = Xe.shape, outputs.shape
     centre = Xc.mean(axis=0)
-    Xe, lines = Xe - centre, np.ascontiguousarray((Xc - centre).T)
-    columns, with_one = np.asfortranarray(outputs), np.vstack([outputs.T, np.ones((1, n))])
+    wide = n + -n % WIDE  # centres that weigh nothing fill up the last registers
+    lines = np.zeros((q, wide))
+    lines[:, :n] = (Xc - centre).T
+    by_row, by_column = _panels(outputs, WIDE)
     size = min(max(LEAST_POINTS, BLOCK // n), N)
     blocks = list(block_slices(N, n, block_size=size))
     by_point, values, alone = np.zeros((N, q)), np.empty((N, d)), np.zeros(N, dtype=bool)
-    back = np.zeros((len(blocks), q + 1, n))
+    back = np.zeros((len(blocks), q + 1, wide))
     slopes_y: list[Array | None] = [None] * len(blocks)
 
     def work(k: int) -> None:
         rows = blocks[k]
         m = rows.stop - rows.start
-        with scratch(2, size, n) as memory:
-            K, Q = memory[0, :m], memory[1, :m]
-            S = _weights(Xe[rows], lines, None if excluded is None else excluded[rows], K)
+        full = m + -m % POINTS
+        X = np.zeros((full, q))
+        X[:m] = Xe[rows] - centre
+        with scratch(m * wide + LANES) as memory:
+            K = from_a_line(memory, m * wide).reshape(m, wide)
+            S = _weights(X[:m], lines, None if excluded is None else excluded[rows], K, n)
             alone[rows] = S <= 0
             inverse = reciprocal(S + background)
-            F = values[rows] = product(K, columns) * inverse[:, None]
-            D = slope_of(F, rows)
-            if D is None:
+            F = aligned(full, len(by_row) // wide * WIDE)
+            fill_weighted(K, by_row, F)
+            values[rows] = F[:m, :d] * inverse[:, None]
+            slopes = slope_of(values[rows], rows)
+            if slopes is None:
                 return
-            # Q = H · d_j (y_i - f_j) / S_j, the offset being one more column of the product.
-            D = D * inverse[:, None]
-            offset = -np.einsum("ij,ij->i", D, F)[:, None]
-            np.matmul(np.hstack([D, offset]), with_one, out=Q)
-            pull_pairs(Q, K, Xe[rows], lines, by_point[rows], back[k])
+            # Pulls are H · d_j (y_i - f_j) / S_j.
+            D, offsets = np.zeros((full, d)), np.zeros(full)
+            np.multiply(slopes, inverse[:, None], out=D[:m])
+            np.einsum("ij,ij->i", D[:m], -values[rows], out=offsets[:m])
+            sums = aligned(full * (q + 1), LANES)
+            pull_pairs(D, offsets, by_column, K, X, lines, sums, by_point[rows], back[k])
             if by_output:
-                slopes_y[k] = product(K.T, D)
+                slopes_y[k] = product(K.T, D[:m])[:n]
 
     rest_in_threads(work, range(len(blocks)))
-    total = back.sum(axis=0)
+    total = back.sum(axis=0)[:, :n]
     found = [part for part in slopes_y if part is not None]
     slope_y = None
     if by_output:
         slope_y = np.sum(found, axis=0) if found else np.zeros_like(outputs)
-    by_centre = (total[:q] - total[q] * lines).T
+    by_centre = (total[:q] - total[q] * lines[:, :n]).T
     return MeanGradients(by_point, by_centre, slope_y, values, int(np.count_nonzero(alone)))
 
 
-def _weights(Xe: Array, lines: Array, excluded: IntArray | None, K: Array) -> Array:
-    """Fill K with the weights of all pairs; their sums.
+def _panels(outputs: Array, width: int) -> tuple[Array, Array]:
+    """Outputs, with zeros beyond them, in panels of so many columns, and of so many rows."""
+    from isthmus.linalg.lanes import aligned
+
+    n, d = outputs.shape
+    padded = np.zeros((n + -n % width, d + -d % width))
+    padded[:n, :d] = outputs
+    by_row = aligned(padded.size // width, width)
+    by_row.reshape(-1, len(padded), width)[:] = padded.reshape(len(padded), -1, width).swapaxes(
+        0, 1
+    )
+    by_column = aligned(len(padded) // width * d, width)
+    by_column.reshape(-1, d, width)[:] = padded[:, :d].reshape(-1, width, d).swapaxes(1, 2)
+    return by_row, by_column
+
+
+def _weights(Xe: Array, lines: Array, excluded: IntArray | None, K: Array, n: int) -> Array:
+    """Fill K with the weights of all pairs, none beyond n centres; their sums.
 
     A row of weights that vanish is scaled to have a largest value of one, which changes none of
     what is divided by its sum.
@@ -100,11 +125,13 @@ def _weights(Xe: Array, lines: Array, excluded: IntArray | None, K: Array) -> Ar
     np.exp(K, out=K)
     if excluded is not None:
         K[np.arange(len(Xe))[:, None], excluded] = 0.0
+    K[:, n:] = 0.0
     fill_sums(K, S)
     lost = np.flatnonzero(S < TINY)
     if len(lost):
         exponents = np.empty((len(lost), lines.shape[1]))
         fill_exponents(Xe[lost], lines, exponents)
+        exponents[:, n:] = -np.inf
         if excluded is not None:
             exponents[np.arange(len(lost))[:, None], excluded[lost]] = -np.inf
         top = exponents.max(axis=1, keepdims=True)

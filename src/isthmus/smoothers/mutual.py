@@ -14,7 +14,7 @@ import numpy as np
 
 from isthmus.blocks.slices import block_slices
 from isthmus.linalg.lanes import LANES
-from isthmus.linalg.scratch import scratch
+from isthmus.linalg.scratch import from_a_line, scratch
 from isthmus.smoothers.density_kernels import DensityKernel
 from isthmus.smoothers.kernel_rows import pair_weights, reciprocal
 from isthmus.smoothers.local_polynomial import LocalSmoother
@@ -112,7 +112,7 @@ def mutual_means(
     values, S = np.empty((n, d)), np.empty(n)
     own = float(kernel.profile(np.zeros(1))[0]) if with_itself else 0.0
     with scratch(2, len(pairs.indices)) as memory, scratch(2 * n * wide + LANES) as memory_of_rows:
-        Y, F = _from_a_line(memory_of_rows, 2 * n * wide).reshape(2, n, wide)
+        Y, F = from_a_line(memory_of_rows, 2 * n * wide).reshape(2, n, wide)
         K, H = pair_weights(pairs, kernel, None, memory)
         sort_rows(np.asarray(outputs, dtype=np.float64), order, Y)
         mutual_sums(pairs.indptr, pairs.indices, K, own, Y, S, F)
@@ -134,9 +134,3 @@ def mutual_means(
         mutual_slopes(pairs.indptr, pairs.indices, H, places, sorted_gradient)
         gradient[order] = sorted_gradient.T
     return MutualMeans(values, gradient, n_alone)
-
-
-def _from_a_line(memory: Array, size: int) -> Array:
-    """So many numbers of the memory, from where a line of the cache begins."""
-    start = -memory.__array_interface__["data"][0] // memory.itemsize % LANES
-    return memory[start : start + size]
