@@ -24,8 +24,9 @@ from isthmus.sparse.dictionary.ksvd.formulas import (
     poor_atoms,
     pursue_codes,
     replace_atoms,
+    users,
 )
-from isthmus.sparse.dictionary.ksvd.loops import refit, users
+from isthmus.sparse.dictionary.ksvd.loops import refit
 from isthmus.sparse.dictionary.ksvd.stream import atoms_from_sums, map_block, merge
 from isthmus.sparse.pursuit.matching import as_dense
 from isthmus.typing import provides
@@ -77,6 +78,16 @@ def test_no_atom_step_raises_the_error_or_changes_a_support(rng, kind):
     assert_allclose(codes.residual, X - whole @ D, atol=1e-12)
 
 
+def test_users_of_an_atom_are_its_places_in_order(rng):
+    support = rng.permuted(np.tile(np.arange(12), (40, 1)), axis=1)[:, :5]
+    support[np.arange(5) >= rng.integers(0, 6, size=(40, 1))] = -1
+    starts, places = users(support, 13)
+    assert starts[-1] == len(places) == np.count_nonzero(support >= 0)
+    for j in range(13):
+        found = np.flatnonzero(support.ravel() == j)
+        assert_array_equal(places[starts[j] : starts[j + 1]], found)
+
+
 def test_exact_step_is_the_first_singular_pair(rng):
     _, D, codes = start(rng)
     j = int(codes.support[0, 0])
@@ -107,7 +118,9 @@ def test_leading_direction_of_tall_and_wide_matrices(rng, shape):
 def test_refit_is_least_squares(rng):
     X, D, codes = start(rng)
     coef = np.zeros_like(codes.coef)
-    refit(X, D, D @ D.T, codes.support, coef)
+    s = coef.shape[1]
+    room = np.empty((s + 1, s)), np.empty((2, s), dtype=np.int64)
+    refit(X, D, D @ D.T, codes.support, coef, *room)
     for x, support, a in zip(X[:20], codes.support, coef, strict=False):
         assert_allclose(a, np.linalg.lstsq(D[support].T, x)[0], atol=1e-9)
 

@@ -61,7 +61,8 @@ def _move(m, y, v, step):
 def _squared_distance(m, y, v):
     total = 0.0
     for q in range(m):
-        total += (y[q] - v[q]) ** 2
+        apart = y[q] - v[q]
+        total += apart * apart
     return total
 
 

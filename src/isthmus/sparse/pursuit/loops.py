@@ -69,26 +69,25 @@ def _largest(values):
 
 
 @njit(nogil=True)
-def masked_pursuits(X, observed, columns, goals, support, coef):
+def masked_pursuits(X, observed, columns, goals, support, coef, sums, Q, R):
     """Orthogonal pursuits on the observed entries alone, one set of them for each signal.
 
     ``columns`` is the transposed dictionary (n_features, n_atoms). Atoms are compared by
     ⟨d, r⟩²/‖d‖² over the observed entries, which is what a pursuit of rescaled atoms does; the
-    coefficients belong to the whole atoms.
+    coefficients belong to the whole atoms. ``sums`` is memory for two lines of all atoms. For s
+    chosen ones, ``Q`` is memory for an orthonormal basis, zero where nothing is observed, and the
+    residual (s + 1, n_features), ``R`` for its factor and the products with the signal (s + 1, s).
     """
     n_nonzero = support.shape[1]
     p, k = columns.shape
-    alpha = np.empty(k)
-    seen = np.empty(k)
-    Q = np.empty((n_nonzero, p))  # orthonormal basis of the chosen atoms, zero where unobserved
-    R = np.empty((n_nonzero, n_nonzero))
-    c = np.empty(n_nonzero)
-    r = np.empty(p)
+    alpha, seen, c, r = sums[0], sums[1], R[n_nonzero], Q[n_nonzero]
     for i in range(X.shape[0]):
         chosen, a = support[i], coef[i]
-        chosen[:] = -1
-        a[:] = 0.0
-        seen[:] = 0.0
+        for t in range(n_nonzero):
+            chosen[t] = -1
+            a[t] = 0.0
+        for j in range(k):
+            seen[j] = 0.0
         for e in range(p):
             r[e] = X[i, e] if observed[i, e] else 0.0
             if observed[i, e]:
@@ -99,7 +98,8 @@ def masked_pursuits(X, observed, columns, goals, support, coef):
         nothing = NOTHING * np.sqrt(error)
         count = 0
         while count < n_nonzero and error > goals[i] * goals[i]:
-            alpha[:] = 0.0
+            for j in range(k):
+                alpha[j] = 0.0
             for e in range(p):
                 if observed[i, e]:
                     subtract(alpha, -r[e], columns[e])
@@ -114,7 +114,8 @@ def masked_pursuits(X, observed, columns, goals, support, coef):
             q = Q[count]
             for e in range(p):
                 q[e] = columns[e, new] if observed[i, e] else 0.0
-            R[:, count] = 0.0
+            for s in range(count):
+                R[s, count] = 0.0
             for _ in range(2):  # Gram-Schmidt, twice is enough
                 for s in range(count):
                     along = dot(Q[s], q)

@@ -210,9 +210,12 @@ def _masked_coder(
     from isthmus.sparse.pursuit.loops import masked_pursuits
 
     columns = np.ascontiguousarray(atoms.T)
+    (k, p), s = atoms.shape, support.shape[1]
+    shapes = (2, k), (s + 1, p), (s + 1, s)
 
     def code(rows: slice) -> None:
-        masked_pursuits(X[rows], observed[rows], columns, goals[rows], support[rows], coef[rows])
+        outputs, memory = (support[rows], coef[rows]), [np.empty(shape) for shape in shapes]
+        masked_pursuits(X[rows], observed[rows], columns, goals[rows], *outputs, *memory)
 
     return code
 
@@ -228,7 +231,7 @@ def _orthogonal_coder(
     errors: Array,
 ) -> Callable[[slice], None]:
     """A function that codes some of the rows of ``X``, and writes to the last three."""
-    from isthmus.linalg.lanes import aligned
+    from isthmus.linalg.lanes import LANES, aligned
     from isthmus.sparse.pursuit.orthogonal_loops import WIDTH, orthogonal_pursuits
 
     k, n_nonzero = len(atoms), support.shape[1]
@@ -236,16 +239,21 @@ def _orthogonal_coder(
     G = aligned(whole, whole)
     G[k:] = G[:k, k:] = 0.0
     G[:k, :k] = gram
-    spare: list[tuple[Array, Array]] = []  # memory of blocks that are done
+    lanes = -np.arange(LANES, dtype=np.float64)
+    spare: list[tuple[Array, ...]] = []  # memory of blocks that are done
+
+    def room() -> tuple[Array, ...]:
+        rows = aligned(_BLOCK, whole), aligned(n_nonzero + 1, whole)
+        return *rows, np.empty((3, n_nonzero)), np.empty(X.shape[1])
 
     def code(rows: slice) -> None:
         some = X[rows]
-        memory = spare.pop() if spare else (aligned(_BLOCK, whole), aligned(n_nonzero + 1, whole))
-        B, U = memory[0][: len(some)], memory[1]
+        memory = spare.pop() if spare else room()
+        B = memory[0][: len(some)]
         np.matmul(some, atoms.T, out=B[:, :k])
         B[:, k:] = 0.0
         outputs = support[rows], coef[rows], errors[rows]
-        orthogonal_pursuits(some, atoms, G, B, goals[rows], recursive, *outputs, U)
+        orthogonal_pursuits(some, atoms, G, B, goals[rows], recursive, *outputs, *memory[1:], lanes)
         spare.append(memory)
 
     return code

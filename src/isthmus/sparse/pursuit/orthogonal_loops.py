@@ -149,26 +149,26 @@ def _pass(U, G, count, new, weights, scale, step, alpha, left, recursive, lanes)
 
 
 @njit(nogil=True)
-def orthogonal_pursuits(X, D, G, B, goals, recursive, support, coef, errors, U):
+def orthogonal_pursuits(X, D, G, B, goals, recursive, support, coef, errors, U, lines, r, lanes):
     """Fill ``support`` and ``coef`` (n, n_nonzero) with the codes of the rows of ``X``.
 
     ``G`` is D D', ``B`` is X D' and is overwritten, both filled up with zeros, ``goals`` are the
-    norms at which a residual is small enough, ``U`` is memory for n_nonzero + 1 rows of ``G``.
-    Unused places of ``support`` hold -1; ``errors`` becomes the squared norms that are left.
+    norms at which a residual is small enough. Unused places of ``support`` hold -1; ``errors``
+    becomes the squared norms that are left. Memory: n_nonzero + 1 rows of ``G`` in ``U``, ``lines``
+    (3, n_nonzero), a residual ``r``; ``lanes`` are 0, -1, -2, ...
     """
     n_nonzero = support.shape[1]
     left = U[n_nonzero]  # squared distance of each atom to the span of the chosen ones
-    c, weights, inverse = np.empty((3, n_nonzero))
-    r = np.empty(D.shape[1])
-    lanes = -np.arange(LANES).astype(np.float64)
+    c, weights, inverse = lines[0], lines[1], lines[2]
     for i in range(X.shape[0]):
         x, alpha, chosen, a = X[i], B[i], support[i], coef[i]
         energy = dot(x, x)
         error = energy
         goal = goals[i] * goals[i]
         nothing = NOTHING * np.sqrt(energy)
-        chosen[:] = -1
-        a[:] = 0.0
+        for t in range(n_nonzero):
+            chosen[t] = -1
+            a[t] = 0.0
         count = 0
         if recursive:
             for j in range(left.shape[0]):

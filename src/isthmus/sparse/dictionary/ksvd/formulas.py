@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh
+from scipy.sparse import csr_array
 
 from isthmus.sparse.pursuit.matching import as_contiguous, pursue, unit_rows
 from isthmus.typing import Array, BoolArray, IntArray
@@ -68,25 +69,43 @@ def pursue_codes(
     worse = np.flatnonzero(codes.errors > np.maximum(last.errors, goals**2))
     if len(worse):
         kept_support, kept_coef = last.support[worse], last.coef[worse]
-        refit(X[worse], D, gram, kept_support, kept_coef)
+        s = support.shape[1]
+        room = np.empty((s + 1, s)), np.empty((2, s), dtype=np.int64)
+        refit(X[worse], D, gram, kept_support, kept_coef, *room)
         kept = np.empty((len(worse), X.shape[1]))
         residuals(X[worse], D, kept_support, kept_coef, kept)
         support[worse], coef[worse], residual[worse] = kept_support, kept_coef, kept
     return codes
 
 
+def users(support: IntArray, n_atoms: int) -> tuple[IntArray, IntArray]:
+    """Places of each atom in the supports: ``places[starts[j]:starts[j + 1]]`` are those of j.
+
+    A place is counted through the rows of ``support``.
+
+    >>> users(np.array([[2, 0], [0, -1]]), 3)
+    (array([0, 2, 2, 3]), array([1, 2, 0]))
+    """
+    used = support >= 0
+    ends = np.append(0, np.cumsum(used.sum(axis=1)))
+    places = csr_array((np.flatnonzero(used), support[used], ends), (len(support), n_atoms))
+    by_atom = places.tocsc()
+    return by_atom.indptr.astype(np.int64), by_atom.data
+
+
 def approximate_sweep(D: Array, codes: SparseCodes, order: IntArray, n_power: int = 1) -> None:
     """Power steps for all atoms in turn, in place [Rubinstein2008]_. No step raises the error."""
-    from isthmus.sparse.dictionary.ksvd.loops import power_sweep, users
+    from isthmus.sparse.dictionary.ksvd.loops import power_sweep
 
     starts, places = users(codes.support, len(D))
-    power_sweep(codes.residual, D, codes.coef, order, starts, places, n_power)
+    (_, s), most = codes.coef.shape, int(np.diff(starts).max(initial=0))
+    room = *np.empty((2, D.shape[1])), np.empty((2, most)), np.empty(most, dtype=np.int64)
+    flat = codes.coef.reshape(-1)
+    power_sweep(codes.residual, D, flat, s, order, starts, places, n_power, *room)
 
 
 def exact_sweep(D: Array, codes: SparseCodes, order: IntArray) -> None:
     """The best rank-one fit for all atoms in turn, in place [Aharon2006]_."""
-    from isthmus.sparse.dictionary.ksvd.loops import users
-
     starts, places = users(codes.support, len(D))
     flat, R = codes.coef.reshape(-1), codes.residual
     for j in order:

@@ -1,4 +1,7 @@
-"""Compiled loops of K-SVD: residuals, power steps of the atoms, least-squares coefficients."""
+"""Compiled loops of K-SVD: residuals, power steps of the atoms, least-squares coefficients.
+
+Memory comes from outside: to allocate it here would take longer to compile than the loops.
+"""
 
 import numpy as np
 
@@ -17,33 +20,6 @@ def residuals(X, D, support, coef, out):
             if support[i, t] < 0:
                 break
             subtract(r, coef[i, t], D[support[i, t]])
-
-
-@njit(nogil=True)
-def users(support, n_atoms):
-    """Places of each atom in the supports: ``places[starts[j]:starts[j + 1]]`` are those of j.
-
-    A place is counted through the rows of ``support``.
-    """
-    n, s = support.shape
-    starts = np.zeros(n_atoms + 1, dtype=np.int64)
-    for i in range(n):
-        for t in range(s):
-            if support[i, t] < 0:
-                break
-            starts[support[i, t] + 1] += 1
-    for j in range(n_atoms):
-        starts[j + 1] += starts[j]
-    places = np.empty(starts[n_atoms], dtype=np.int64)
-    free = starts[:-1].copy()
-    for i in range(n):
-        for t in range(s):
-            j = support[i, t]
-            if j < 0:
-                break
-            places[free[j]] = i * s + t
-            free[j] += 1
-    return starts, places
 
 
 @njit(nogil=True, fastmath=SUMS)
@@ -109,18 +85,15 @@ def _exchange(r, before, old, after, new):
 
 
 @njit(nogil=True)
-def power_sweep(R, D, coef, order, starts, places, n_power):
+def power_sweep(R, D, flat, s, order, starts, places, n_power, d, after, lines, rows):
     """Improve atoms and their coefficients in turn; ``R`` = X - C D is kept up to date.
 
     For one atom and the signals that use it, E = R + a d' is what the other atoms leave. A power
     step d = E'a/‖E'a‖, a = E d gets closer to the best rank-one fit of E without forming it. The
-    last one changes each residual while it is at hand.
+    last one changes each residual while it is at hand. ``flat`` has ``s`` coefficients of each
+    signal; ``lines`` (2, n) and ``rows`` (n,) have room for the users of an atom.
     """
-    s = coef.shape[1]
-    flat = coef.reshape(-1)
-    d, after = np.empty(D.shape[1]), np.empty(D.shape[1])
-    fresh, before = np.empty(places.shape[0]), np.empty(places.shape[0])
-    rows = np.empty(places.shape[0], dtype=np.int64)
+    fresh, before = lines[0], lines[1]
     for j in order:
         mine = places[starts[j] : starts[j + 1]]
         if mine.shape[0] == 0:
@@ -176,12 +149,14 @@ def power_steps(D, codes, cross, order):
 
 
 @njit(nogil=True)
-def refit(X, D, G, support, coef):
-    """Least-squares coefficients on given supports; places of dependent atoms get zero."""
+def refit(X, D, G, support, coef, L, numbers):
+    """Least-squares coefficients on given supports; places of dependent atoms get zero.
+
+    For s places there is room for a factor and a line in ``L`` (s + 1, s), and for ``numbers``
+    (2, s).
+    """
     s_max = support.shape[1]
-    L = np.empty((s_max, s_max))
-    b = np.empty(s_max)
-    atoms, places = np.empty(s_max, dtype=np.int64), np.empty(s_max, dtype=np.int64)
+    b, atoms, places = L[s_max], numbers[0], numbers[1]
     for i in range(X.shape[0]):
         chosen = support[i]
         a = coef[i]
