@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from isthmus.coreset import engine
 from isthmus.coreset.columns import KernelColumns
+from isthmus.coreset.problems import KernelProblem, PairProblem
+from isthmus.coreset.simplex import minimize_from
 from isthmus.coreset.simplex_loops import descend
 from isthmus.kernels import Gaussian
 
@@ -71,3 +74,31 @@ def test_sums_are_right_however_columns_come_and_go(rng, megabytes):
         weights = rng.normal(size=size)
         assert_allclose(columns.sums(chosen, weights), K[:, chosen] @ weights, atol=1e-12)
         used = rng.permutation(used)
+
+
+def test_the_matrix_of_pairs_has_four_kernels_for_each_two(rng):
+    X, above, below = rng.normal(size=(30, 2)), *rng.integers(0, 30, size=(2, 50))
+    problem = PairProblem(KernelColumns(Gaussian(0.5), X, 1.0), above, below, 10.0)
+    rows, columns = np.arange(0, 50, 2), np.arange(5, 20)
+    K = Gaussian(0.5)(X)
+    formula = (
+        K[np.ix_(above[rows], above[columns])] - K[np.ix_(above[rows], below[columns])]
+        - K[np.ix_(below[rows], above[columns])] + K[np.ix_(below[rows], below[columns])]
+    )  # fmt: skip
+    assert_allclose(problem.gram(rows, columns), formula, atol=1e-14)
+
+
+def test_points_that_join_continue_the_gradient_of_the_others(rng):
+    X, signs = rng.normal(size=(300, 2)), np.where(rng.random(300) > 0.5, 1.0, -1.0)
+    columns = KernelColumns(Gaussian(0.5), X, 10.0)
+    problem = KernelProblem(columns, signs, 1.0, np.full(300, 0.1), rng.normal(size=300))
+    core = engine._Core(problem, np.arange(0, 240, 2), 0.05, "relative", tie=0.0)
+    core.solve(exactly=True)
+    core.add(np.arange(1, 100, 2))
+    afresh = 2 * core.M @ core.alpha + problem.v[core.points]
+    assert_allclose(core.gradient, afresh, atol=1e-12)
+    core.solve(exactly=True)
+    start = np.full(len(core.points), 1 / len(core.points))
+    slow, _ = minimize_from(core.M, problem.v[core.points], start, tol=0.1 * core.tolerance)
+    objective = slow @ core.M @ slow + problem.v[core.points] @ slow
+    assert core.objective == pytest.approx(objective, abs=core.tolerance)

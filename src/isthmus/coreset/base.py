@@ -23,6 +23,7 @@ from isthmus.kernels.expansion import Expansion
 from isthmus.kernels.objects import check_objects
 from isthmus.kernels.resolve import as_kernel
 from isthmus.linalg.spectrum import refuse_negative
+from isthmus.linalg.threads import threads_for
 from isthmus.typing import Array, IntArray, Objects
 
 A_KERNEL = resolved_by(as_kernel, "a kernel, its name or a callable")
@@ -112,7 +113,8 @@ class CoreMachine(Estimator):
         start: IntArray,
         rng: np.random.RandomState,
     ) -> CoreSolution:
-        with ProgressLine(type(self).__name__, verbose=self.verbose) as line:
+        # Products take turns with other steps, through which a second thread would spin.
+        with threads_for(0), ProgressLine(type(self).__name__, verbose=self.verbose) as line:
             return solver.solve(problem, start, rng, line)
 
     def _judge(self, solutions: list[CoreSolution]) -> None:

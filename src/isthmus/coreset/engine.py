@@ -154,6 +154,7 @@ class _Core:
         self._eta = float(np.max(problem.diag() + problem.v))
         self._inside = np.zeros(len(problem), dtype=bool)
         self.alpha: Array = np.zeros(0)
+        self.gradient: Array = np.zeros(0)  # of the objective, once it was computed
         self._M: Array = np.empty((0, 0))
         self.add(points)
         self.alpha[:] = 1.0 / len(points)
@@ -192,6 +193,9 @@ class _Core:
         self._M[old:size, old:size] = corner
         if old:
             side = self.problem.gram(self.points, new)
+            if len(self.gradient):
+                own = 2 * (self.alpha @ side) + self.problem.v[new]
+                self.gradient = np.concatenate([self.gradient, own])
             self._M[:old, old:size] = side
             for rows in block_slices(old, 1, block_size=64):  # what is turned stays in the cache
                 self._M[old:size, rows] = side[rows].T
@@ -209,7 +213,11 @@ class _Core:
         inner = 1e-3 * self.quadratic if np.isinf(self.tolerance) else 0.1 * self.tolerance
         self.exact = exactly or len(v) < SMALL or inner >= 0.1 * self._worst
         inner = inner if self.exact else 0.1 * self._worst
-        self.alpha, _ = minimize_from(self._M, v, self.alpha, tol=max(inner, 1e-15), tie=self._tie)
+        # Of few points it is computed afresh: their path is then the same in all units.
+        known = self.gradient if len(v) >= SMALL and len(self.gradient) else None
+        self.alpha, _ = minimize_from(
+            self._M, v, self.alpha, tol=max(inner, 1e-15), tie=self._tie, gradient=known
+        )
         self._evaluate()
 
     def _evaluate(self) -> None:

@@ -109,8 +109,11 @@ class PairProblem:
         used_c, at_c = np.unique(self.objects_of(columns), return_inverse=True)
         K = self.columns.block(used_r, used_c)
         at_r, at_c = at_r.reshape(2, -1), at_c.reshape(2, -1)
-        half = K[at_r[0]] - K[at_r[1]]
-        return np.asarray(half[:, at_c[0]] - half[:, at_c[1]], dtype=float)
+        # Differences along rows first, while there are as few of them as objects.
+        half = K[:, at_c[0]] - K[:, at_c[1]]
+        found = np.asarray(half[at_r[0]], dtype=float)
+        found -= half[at_r[1]]
+        return found
 
     def shift(self, rows: IntArray) -> Array:
         """1/C on the diagonal."""

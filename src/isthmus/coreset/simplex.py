@@ -83,20 +83,28 @@ def _check_program(M: Any, v: Any, start: Any) -> tuple[Array, Array, Array]:
 
 
 def minimize_from(
-    M: Array, v: Array, alpha: Array, *, tol: float, max_iter: int = 1_000_000, tie: float = 0.0
+    M: Array,
+    v: Array,
+    alpha: Array,
+    *,
+    tol: float,
+    max_iter: int = 1_000_000,
+    tie: float = 0.0,
+    gradient: Array | None = None,
 ) -> tuple[Array, float]:
     """As :func:`solve_simplex` from ``alpha`` on, with the first rows and columns of ``M``.
 
     ``tie`` is what counts as equal: with :data:`TIE` the path of a small program does not depend
     on the units of its data.
 
-    ``alpha`` is changed in place. The matrix of a core set that grows has room for more points and
-    need not be copied.
+    ``alpha`` is changed in place, and so is the ``gradient`` there, if it is known. The matrix of a
+    core set that grows has room for more points and need not be copied.
     """
     from isthmus.coreset.simplex_loops import descend  # compiled on first use
 
     n = len(alpha)
-    gradient = 2.0 * (M[:n, :n] @ alpha) + v
+    if gradient is None:
+        gradient = 2.0 * (M[:n, :n] @ alpha) + v
     # In parts of about half a second, so that an interrupt is answered between two.
     part, gap = max(1, NUMBERS // n), np.inf
     while max_iter > 0:
