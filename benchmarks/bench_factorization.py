@@ -231,9 +231,9 @@ def missing(n):
     peer="ourselves with alpha_W=0",
     cases=("10 %", "30 %", "50 %", "70 %"),
     quick=("50 %",),
-    goal="an error of no more than 1.02 times the other, where nothing runs away; the ratio is "
-    "what the choice of the penalty costs: one to three paths of up to eight strengths, ten steps "
-    "each, beside the twenty to forty steps of the other (fewer rounds cost small tables error)",
+    goal="an error of no more than 1.02 times the other, where nothing runs away",
+    why="the same descent without the choice of a penalty: one to three paths of up to eight "
+    "strengths come before ours, and fewer rounds or strengths cost small tables error",
 )
 def gaps(case):
     share, tables = float(case.split()[0]) / 100, [_mixtures(200, 60, 5, seed) for seed in range(5)]

@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from isthmus.linalg import threads
 from isthmus.sparse import HoyerSparseness, NonnegativeFactorization, nonnegative_least_squares
-from isthmus.sparse.factorization import divergence
+from isthmus.sparse.factorization import divergence, drivers
 from isthmus.sparse.factorization.divergence import Divergence
 from isthmus.sparse.factorization.drivers import Factors, alternate_keeping_best
 from isthmus.sparse.factorization.penalties import Penalty
@@ -55,6 +55,24 @@ def test_the_best_of_clipped_iterates_is_kept(rng):
     )
     assert (np.diff(course.losses) < 0).all()
     assert_allclose(problem.loss(course.factors), course.losses[-1], rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "descent",
+    [drivers.alternate, drivers.alternate_keeping_best, drivers.alternate_extrapolated],
+)
+def test_a_descent_ends_where_a_step_gains_little(descent, rng):
+    X = planted(rng, noise=0.3)
+    problem, first = Quadratic.of(X, "hals", NO_PENALTIES), start(rng, X)
+    course = descent(problem, first, tol=0.0, max_iter=500, least_gain=1e-3)
+    gains = -np.diff(course.losses) / course.losses[1:]
+    assert course.converged
+    assert course.n_iter < 100
+    assert gains[-1] <= 1e-3
+    assert (gains[:-1] > 1e-3).all()
+    short = descent(problem, first, tol=0.0, max_iter=3, least_gain=1e-3)
+    assert not short.converged
+    assert short.n_iter == 3
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # als may cycle

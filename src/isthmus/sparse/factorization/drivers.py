@@ -56,6 +56,10 @@ class Course:
 Report = Callable[[int, float, float], None]
 
 
+def _nothing(step: int, loss: float, optimality: float) -> None:
+    """Report to nobody."""
+
+
 def optimality(problem: FactorizationProblem, factors: Factors) -> float:
     """How far from stationary two factors are, the worse of both; zero if they are.
 
@@ -80,9 +84,18 @@ def projected_gradient(W: Array, gradient: Array, terms: Array) -> Array:
 
 
 def alternate(
-    problem: FactorizationProblem, start: Factors, *, tol: float, max_iter: int, report: Report
+    problem: FactorizationProblem,
+    start: Factors,
+    *,
+    tol: float,
+    max_iter: int,
+    report: Report = _nothing,
+    least_gain: float | None = None,
 ) -> Course:
-    """Improve W and V in turn until the optimality falls below ``tol``."""
+    """Improve W and V in turn until the optimality falls below ``tol``.
+
+    With ``least_gain``, until a step lowers the loss by no more than this share of it.
+    """
     course = Course(start)
     for step in range(1, max_iter + 1):
         W, _ = problem.improve(0, course.factors)
@@ -92,13 +105,19 @@ def alternate(
             loss = problem.loss(course.factors)
         if loss is not None:
             course.losses.append(loss)
-        if _is_finished(problem, course, step, tol, max_iter, report):
+        if _is_finished(problem, course, step, tol, max_iter, report, least_gain):
             break
     return course
 
 
 def alternate_keeping_best(
-    problem: FactorizationProblem, start: Factors, *, tol: float, max_iter: int, report: Report
+    problem: FactorizationProblem,
+    start: Factors,
+    *,
+    tol: float,
+    max_iter: int,
+    report: Report = _nothing,
+    least_gain: float | None = None,
 ) -> Course:
     """The same for steps that may raise the loss: the best factors are kept."""
     course, now = Course(start), start
@@ -110,13 +129,19 @@ def alternate_keeping_best(
         if loss < course.loss:
             course.factors = now
             course.losses.append(loss)
-        if _is_finished(problem, course, step, tol, max_iter, report):
+        if _is_finished(problem, course, step, tol, max_iter, report, least_gain):
             break
     return course
 
 
 def alternate_extrapolated(
-    problem: FactorizationProblem, start: Factors, *, tol: float, max_iter: int, report: Report
+    problem: FactorizationProblem,
+    start: Factors,
+    *,
+    tol: float,
+    max_iter: int,
+    report: Report = _nothing,
+    least_gain: float | None = None,
 ) -> Course:
     """The same along extrapolated factors, taken back where the loss would rise [Ang2019]_.
 
@@ -142,7 +167,9 @@ def alternate_extrapolated(
             ahead = last = course.factors
             beta, ceiling = beta / 1.5, beta
         stalled = beta < STALLED
-        if _is_finished(problem, course, step, tol, step if stalled else max_iter, report):
+        if _is_finished(
+            problem, course, step, tol, step if stalled else max_iter, report, least_gain
+        ):
             break
         if stalled:
             break
@@ -150,7 +177,13 @@ def alternate_extrapolated(
 
 
 def alternate_upwards(
-    problem: FactorizationProblem, start: Factors, *, tol: float, max_iter: int, report: Report
+    problem: FactorizationProblem,
+    start: Factors,
+    *,
+    tol: float,
+    max_iter: int,
+    report: Report = _nothing,
+    least_gain: float | None = None,
 ) -> Course:
     """The same for multiplicative updates, whose factors must stay positive [Hien2024]_.
 
@@ -175,7 +208,7 @@ def alternate_upwards(
         else:
             now = before = course.factors
             t = 1.0
-        if _is_finished(problem, course, step, tol, max_iter, report):
+        if _is_finished(problem, course, step, tol, max_iter, report, least_gain):
             break
     return course
 
@@ -195,9 +228,14 @@ def _is_finished(
     tol: float,
     max_iter: int,
     report: Report,
+    least_gain: float | None,
 ) -> bool:
     """Measure how far the course has come, now and then; True where it has converged."""
     course.n_iter = step
+    if least_gain is not None:
+        last = course.losses[-2:]
+        course.converged = len(last) == 2 and last[0] - last[1] <= least_gain * last[1]
+        return course.converged
     if _is_checked(step, max_iter):
         course.optimality = optimality(problem, course.factors)
         course.converged = course.optimality <= tol
