@@ -11,7 +11,14 @@ from isthmus.structured.twin.bridge import TwinSides, exact_bridge
 from isthmus.structured.twin.inverse import OutputInverse, low_rank_inverse, subset_inverse
 from isthmus.structured.twin.landmarks import feature_root
 from isthmus.structured.twin.landscape import Landscape, box_around
-from isthmus.structured.twin.levels import Correction, descend, exact_descent, rough_criterion
+from isthmus.structured.twin.levels import (
+    Correction,
+    descend,
+    exact_descent,
+    rough_criterion,
+    rough_descent,
+    single_is_enough,
+)
 
 KERNELS = [Gaussian(0.5), Transformed(Gaussian(0.3), (0.6, 0.4))]
 
@@ -65,6 +72,43 @@ def test_corrected_criterion_is_exact_where_the_inverse_was_asked(kernel, pairs,
     rough = rough_criterion(query.levels, low, g, g_yy, rows, correction)
     for one, other in zip(rough, query.criterion(g, g_yy, rows), strict=True):
         assert_allclose(one, other, atol=1e-11)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+@pytest.mark.parametrize("noise", [0.1, 1.0, 10.0])
+def test_single_precision_ends_where_double_does(noise, offset, pairs, monkeypatch):
+    X, Y = pairs[0], pairs[1] + offset
+    bridge = exact_bridge("kl", TwinSides(Gaussian(1.0), Gaussian(0.5), 0.02, noise), X, Y)
+    query, land = bridge.query(X[:40]), Landscape(Gaussian(0.5), Y, noise, box_around(Y, 0.2))
+    starts, options = land.scaled(query.start), {"tol": 1e-2, "max_iter": 60}
+    fixed = starts, np.arange(40), options
+    for low in filter(None, (bridge.inverse.single, bridge.inverse.low_rank)):
+        assert single_is_enough(land, options)
+        fast = rough_descent(land, query.levels, low, *fixed)
+        monkeypatch.setattr("isthmus.structured.twin.levels.SINGLE_TOL", np.inf)
+        slow = rough_descent(land, query.levels, low, *fixed)
+        monkeypatch.undo()
+        assert fast.converged.all()
+        assert slow.converged.all()
+        assert_allclose(fast.x, slow.x, atol=2e-3)
+        assert_allclose(fast.value, slow.value, atol=1e-4)
+
+
+def test_inverse_in_single_precision_is_the_inverse(pairs):
+    inverse = OutputInverse(Gaussian(0.5), pairs[1], 0.1)
+    single = inverse.single.rows(np.eye(320, dtype=np.float32))
+    assert single.dtype == np.float32
+    assert_allclose(single, inverse.matrix, atol=1e-4 * np.abs(inverse.matrix).max())
+
+
+def test_single_precision_is_not_enough_for_small_noise_small_tolerance_or_other_kernels(pairs):
+    box = box_around(pairs[1], 0.2)
+    for kernel, noise, tol in (
+        (Gaussian(0.5), 0.01, 1e-2),
+        (Gaussian(0.5), 1.0, 1e-5),
+        (KERNELS[1], 1.0, 1e-2),
+    ):
+        assert not single_is_enough(Landscape(kernel, pairs[1], noise, box), {"tol": tol})
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

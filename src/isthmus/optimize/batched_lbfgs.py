@@ -41,6 +41,7 @@ def minimize_rows(
     memory: int = 8,
     scale: float | None = None,
     first_length: float = 1.0,
+    rounding: float | None = None,
     verbose: int = 0,
 ) -> SolverResult:
     """Minimise ``fun`` for every row of ``Z`` by L-BFGS with backtracking.
@@ -62,6 +63,8 @@ def minimize_rows(
         Size of a gradient entry that counts as large; by default the largest at the start.
     first_length : float
         Longest first step. A start that is nearer than that costs an evaluation.
+    rounding : float, optional
+        Relative rounding error of the values; by default that of the type of ``Z``.
     verbose : int
         1 shows a progress line on a terminal.
 
@@ -91,7 +94,8 @@ def minimize_rows(
     S, Y = np.empty((2, n * length, d), dtype=Z.dtype)
     count = np.zeros((n, 5), dtype=np.int64)
     point = x, f, g, np.empty_like(x), S, Y, np.zeros((n, length)), count, np.ones(n)
-    limits = threshold, first_length, max_iter, 4 * float(np.finfo(Z.dtype).eps)
+    rounding = float(np.finfo(Z.dtype).eps) if rounding is None else rounding
+    limits = threshold, first_length, max_iter, 4 * rounding
     state = (*point, box, optimality, converged, *limits)
     line = ProgressLine("minimise", verbose=verbose)
     n_open = next_trials(rows, trial, f[:0], g[:0], *state) if max_iter > 0 else 0

@@ -63,15 +63,23 @@ def choose_settings(
 
 
 def _knobs(model: Any, begin: Mapping[str, float]) -> dict[str, Knob]:
-    """What is left open, the parameter that matters most first."""
-    knobs = {}
-    for name, slot in (("y_scale", model.y_kernel), ("x_scale", model.x_kernel)):
-        if slot is None:
-            knobs[name] = Knob(SCALES, SCALES.index(begin[name]))
-    if model.criterion != "hsic":
-        for name in ("alpha_x", "alpha_y"):
-            if getattr(model, name) is None:
-                knobs[name] = Knob(NOISES, NOISES.index(begin[name]))
+    """What is left open, in the order in which it is tried.
+
+    The noise of the outputs comes first: most data take much of it, with which every trial of the
+    others is cheaper.
+    """
+    left = {
+        "alpha_y": model.alpha_y is None and model.criterion != "hsic",
+        "y_scale": model.y_kernel is None,
+        "x_scale": model.x_kernel is None,
+        "alpha_x": model.alpha_x is None and model.criterion != "hsic",
+    }
+    values = {"alpha_x": NOISES, "alpha_y": NOISES, "x_scale": SCALES, "y_scale": SCALES}
+    knobs = {
+        name: Knob(values[name], values[name].index(begin[name]))
+        for name, is_open in left.items()
+        if is_open
+    }
     if model.learner is not None:
         for name in ("x_degree", "y_degree"):
             degrees = sorted(degrees_of(model.learner, name))

@@ -52,7 +52,8 @@ def kl_criterion(
         explained = np.einsum("ij,ij->i", g, Qg)
     s = np.maximum(g_yy - explained, floor)
     value = g_yy - 2 * np.einsum("ij,ij->i", u, g) - eta * np.log(s)
-    by_row = (2 * eta / s)[:, None] * Qg
+    # Numbers of a row alone may be in double precision where the rows are not.
+    by_row = (2 * eta / s).astype(Qg.dtype, copy=False)[:, None] * Qg
     by_row -= 2 * u
     return CriterionValues(value, by_row, 1 - eta / s)
 

@@ -16,7 +16,7 @@ where the noise is not small, a few landmarks give several digits.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import linalg
@@ -50,6 +50,24 @@ class LowRankInverse(NamedTuple):
         found = product(product(g, self.A), self.A.T)
         return np.subtract(g * self.diagonal, found, out=found)
 
+    def in_single(self) -> "LowRankInverse":
+        """The same in single precision."""
+        return LowRankInverse(self.A.astype(np.float32), self.diagonal.astype(np.float32))
+
+
+class SingleInverse(NamedTuple):
+    """The inverse itself, not of low rank, in single precision."""
+
+    matrix: Array
+
+    def rows(self, g: Array) -> Array:
+        """Products of the rows with the matrix."""
+        return symmetric_product(self.matrix, g.T).T
+
+    def in_single(self) -> "SingleInverse":
+        """Itself."""
+        return self
+
 
 @dataclass(frozen=True)
 class OutputInverse:
@@ -81,6 +99,13 @@ class OutputInverse:
     def matrix(self) -> Array:
         """The inverse itself."""
         return inverse_from(self.factor[0].copy(order="F"))
+
+    @cached_property
+    def single(self) -> SingleInverse | None:
+        """The inverse in single precision, where it is formed at all."""
+        if n_objects(self.outputs) > MOST_FORMED:
+            return None
+        return SingleInverse(inverse_from(self.factor[0].astype(np.float32, order="F")))
 
     def rows(self, g: Array) -> Array:
         """Products of the rows with the inverse."""
@@ -124,6 +149,10 @@ class SubsetInverse(NamedTuple):
         found[:, self.chosen] = product(np.ascontiguousarray(g[:, self.chosen]), self.core)
         return found
 
+    def in_single(self) -> "SubsetInverse":
+        """The same in single precision."""
+        return SubsetInverse(self.chosen, self.core.astype(np.float32))
+
 
 @dataclass(frozen=True)
 class LandmarkInverse:
@@ -133,6 +162,7 @@ class LandmarkInverse:
     outputs: Objects
     noise: float
     Q: Array
+    single: ClassVar[None] = None  # products with the matrix of landmarks cost little
 
     def rows(self, g: Array) -> Array:
         """Products of the rows with the matrix."""
@@ -238,7 +268,8 @@ def positive_inverse(G: Array, noise: float) -> Array:
 
 def inverse_from(factor: Array) -> Array:
     """Inverse from a lower Cholesky factor in column order, which is used up."""
-    inverse = linalg.lapack.dpotri(factor, lower=True, overwrite_c=True)[0].T
+    potri = linalg.get_lapack_funcs("potri", (factor,))
+    inverse = potri(factor, lower=True, overwrite_c=True)[0].T
     # Row-major now, with the upper triangle filled: mirror it without a copy of the whole.
     for rows in block_slices(len(inverse), len(inverse)):
         inverse[rows, : rows.start] = inverse[: rows.start, rows].T

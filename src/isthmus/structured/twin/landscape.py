@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from isthmus.kernels.base import Kernel
+from isthmus.kernels.vectors.gaussian import Gaussian
 from isthmus.structured.twin.formulas import CriterionValues
 from isthmus.typing import Array
 
@@ -50,6 +51,18 @@ class Landscape:
     def _values_at(self) -> Callable[[Array], Array]:
         return self.kernel.against(self.reference)
 
+    @cached_property
+    def single(self) -> "Landscape":
+        """The same in single precision, of a Gaussian kernel.
+
+        Outputs are taken in units of their spread about the middle first, so that those far from
+        zero keep their digits.
+        """
+        kernel = Gaussian(float(cast(Any, self.kernel).gamma) * self.box.unit**2)
+        low, high = (np.asarray(end, dtype=np.float32) for end in self.bounds)
+        reference = self.scaled(self.reference).astype(np.float32)
+        return Landscape(kernel, reference, self.noise, OutputBox(low, high, 1.0))
+
     def scaled(self, Y: Array) -> Array:
         return (Y - self.middle) / self.box.unit
 
@@ -59,7 +72,10 @@ class Landscape:
     def rows(self, V: Array) -> tuple[Array, Array, Array]:
         """Outputs, their rows ``g`` and ``g_yy``."""
         Y = self.middle + V * self.box.unit
-        return Y, self._values_at(Y), self.kernel.diag(Y) + self.noise
+        # Values are compared with each other: in single precision, too, what is the same in all of
+        # them must not take their digits.
+        g_yy = self.kernel.diag(Y).astype(np.float64, copy=False) + self.noise
+        return Y, self._values_at(Y), g_yy
 
     def slope(self, Y: Array, g: Array, found: CriterionValues) -> Array:
         """The gradient, from what the criterion changes with."""

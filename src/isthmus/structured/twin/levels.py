@@ -16,12 +16,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isthmus.blocks.slices import block_slices
+from isthmus.kernels.vectors.gaussian import Gaussian
 from isthmus.optimize.batched_lbfgs import minimize_rows
 from isthmus.structured.twin.formulas import CriterionValues, kl_criterion
 from isthmus.structured.twin.inverse import (
     LandmarkInverse,
     LowRankInverse,
     OutputInverse,
+    SingleInverse,
     SubsetInverse,
 )
 from isthmus.structured.twin.judging import QuadraticTerms, compiled_judge, pays
@@ -42,8 +44,14 @@ MOST_ROUNDS, CONTRACTION = 5, 0.3
 # Numbers of a block of rows g that stay in the cache from one pass over them to the next, and rows
 # that a product needs to be fast.
 CACHED, LEAST_BLOCK = 2**17, 64
+# Tolerance and noise from which single precision is enough for the inverse of low rank.
+SINGLE_TOL, SINGLE_NOISE = 1e-3, 0.1
 # Rows from which two levels pay.
 LEAST_ROWS = 24
+
+
+# What stands for the exact inverse.
+LowInverse = LowRankInverse | SubsetInverse | SingleInverse
 
 
 class Levels(NamedTuple):
@@ -72,7 +80,7 @@ class Correction(NamedTuple):
 
 def rough_criterion(
     levels: Levels,
-    low: LowRankInverse | SubsetInverse,
+    low: LowInverse,
     g: Array,
     g_yy: Array,
     queries: IntArray,
@@ -89,10 +97,16 @@ def rough_criterion(
     return kl_criterion(g, g_yy, Qg, u, eta, levels.floor / 2, explained)
 
 
+def single_is_enough(land: Landscape, options: dict[str, Any]) -> bool:
+    """Whether a search may be in single precision: a rough one, where the noise is not small."""
+    rough = options["tol"] >= SINGLE_TOL and land.noise >= SINGLE_NOISE
+    return rough and type(land.kernel) is Gaussian and land.reference.dtype == np.float64
+
+
 def rough_descent(
     land: Landscape,
     levels: Levels,
-    low: LowRankInverse | SubsetInverse,
+    low: LowInverse,
     x: Array,
     queries: IntArray,
     options: dict[str, Any],
@@ -101,11 +115,17 @@ def rough_descent(
     """Minimise the criterion with the inverse of low rank."""
 
     size = max(LEAST_BLOCK, CACHED // len(land.reference))
+    if single_is_enough(land, options):
+        land, size, low = land.single, 2 * size, low.in_single()
+        levels = levels._replace(u=levels.u.astype(np.float32))
+        if correction is not None:
+            correction = correction._replace(e=correction.e.astype(np.float32))
+    dtype = land.reference.dtype
 
     def value_and_gradient(V: Array, rows: IntArray) -> tuple[Array, Array]:
         value, slope = np.empty(len(V)), np.empty_like(V)
         for block in block_slices(len(V), 1, block_size=size):
-            Y, g, g_yy = land.rows(V[block])
+            Y, g, g_yy = land.rows(V[block].astype(dtype, copy=False))
             some = rows[block]
             here = None if correction is None else Correction(*(part[some] for part in correction))
             found = rough_criterion(levels, low, g, g_yy, queries[some], here)
@@ -118,6 +138,7 @@ def rough_descent(
         bounds=land.bounds,
         scale=1.0,  # values are of the size of kernel values, whatever the batch
         first_length=FIRST_LENGTH,
+        rounding=float(np.finfo(dtype).eps),
         **options,
     )
     return Ends(result.x, result.value, result.converged)
@@ -156,7 +177,7 @@ def descend(
     land: Landscape,
     criterion: Any,
     levels: Levels,
-    low: LowRankInverse | SubsetInverse,
+    low: LowInverse,
     x: Array,
     queries: IntArray,
     options: dict[str, Any],

@@ -12,7 +12,14 @@ from isthmus.blocks.slices import block_slices
 from isthmus.kernels.objects import object_array, take
 from isthmus.structured.twin.bridge import TriedOutputs, TwinQuery, tried_outputs
 from isthmus.structured.twin.landscape import Landscape, OutputBox
-from isthmus.structured.twin.levels import LEAST_ROWS, descend, exact_descent, rough_descent
+from isthmus.structured.twin.levels import (
+    LEAST_ROWS,
+    LowInverse,
+    descend,
+    exact_descent,
+    rough_descent,
+    single_is_enough,
+)
 from isthmus.typing import Array, BoolArray, Objects
 
 # Starts of one query must differ: outputs this similar count as one.
@@ -85,7 +92,8 @@ def best_outputs(
 ) -> FoundOutputs:
     """The best vectors in the box; without one, the best of the candidates.
 
-    A rough search is content with the criterion of an inverse of low rank, where there is one.
+    A rough search is content with the criterion of an inverse of low rank, where there is one, or
+    with the inverse in single precision.
     """
     kernel, noise = bridge.sides.y_kernel, bridge.sides.y_noise
     if box is not None:
@@ -116,9 +124,12 @@ def search_outputs(
     n, x = len(starts[0]), land.scaled(np.concatenate(starts))
     queries = np.tile(np.arange(n), len(starts))
     options = {"tol": search.tol, "max_iter": search.max_iter, "verbose": verbose}
-    low = None
+    low: LowInverse | None = None
     if query.levels is not None and len(x) >= LEAST_ROWS:
-        low = query.levels.inverse.low_rank
+        inverse = query.levels.inverse
+        low = inverse.low_rank
+        if rough and low is None and single_is_enough(land, options):
+            low = inverse.single
     if query.levels is None or low is None:
         found = exact_descent(land, query.criterion, x, queries, options, query.terms)
     elif rough:
