@@ -7,6 +7,7 @@ from scipy.sparse import issparse
 from sklearn.model_selection import KFold
 
 from isthmus.regression import LocalPolynomialRegression, Selection
+from isthmus.regression.local import bandwidth
 from isthmus.regression.local import left_out as left_out_module
 from isthmus.regression.local.left_out import (
     LeftOut,
@@ -390,6 +391,17 @@ def test_bandwidths_of_columns_do_not_depend_on_the_units_of_the_outputs():
         LocalPolynomialRegression(bandwidth="loo-ard").fit(X, c * y).bandwidth_ for c in (1e-8, 1e8)
     )
     assert_allclose(narrow, wide, rtol=1e-6)
+
+
+@pytest.mark.parametrize("cv", ["loo", 5])
+def test_bandwidths_that_some_rows_judge_first_are_those_that_all_judge(monkeypatch, rng, cv):
+    X = rng.normal(size=(450, 2))
+    y = np.sin(3 * X[:, 0]) + 0.3 * rng.normal(size=450)
+    some = LocalPolynomialRegression(cv=cv).fit(X, y)
+    monkeypatch.setattr(bandwidth, "N_JUDGES", len(X))
+    every = LocalPolynomialRegression(cv=cv).fit(X, y)
+    assert np.array_equal(some.bandwidth_, every.bandwidth_)
+    assert some.loo_error_ == every.loo_error_
 
 
 def test_of_equally_good_bandwidths_the_narrowest_is_taken():

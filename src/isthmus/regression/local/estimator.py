@@ -168,7 +168,7 @@ class LocalPolynomialRegression(MultiOutputMixin, RegressorMixin, Estimator):
                 bandwidth = factor * spread
                 if self.bandwidth == "loo-ard":
                     factors, error = separate_factors(
-                        fit, X / spread, centered, parts, factor,
+                        fit, X / spread, centered, parts, (factor, error),
                         lambda e: line.update(loo_error=e),
                     )  # fmt: skip
                     bandwidth = factors * spread

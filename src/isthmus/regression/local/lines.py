@@ -139,10 +139,17 @@ def _block(K: Array, X: Array, tables: _Tables, truth: Array | None) -> tuple[Ar
     (m, q), d = X.shape, tables.outputs.shape[1]
     u, beta, ridges = np.zeros((m, q + 1)), np.zeros((m, d, q + 1)), np.zeros(m)
     fit_lines(product(K, tables.pairs), X, tables.ridge, u, beta, ridges)
-    good = ridges >= 0
-    K *= product(_about_origin(u, X), tables.ones.T)
-    good &= np.einsum("ij,ij->i", K, K) <= LARGEST_VARIANCE
-    values = beta[:, :, 0].copy()
+    good, values = ridges >= 0, beta[:, :, 0].copy()
+    factors = _about_origin(u, X)
+    # Kernel values are at most one, so that squares of weights sum to the first entry of u or less:
+    # only where that is large they are summed.
+    unsure = np.flatnonzero(good & (u[:, 0] > LARGEST_VARIANCE))
+    if truth is None:
+        weights = K[unsure] * product(factors[unsure], tables.ones.T)
+    else:
+        K *= product(factors, tables.ones.T)
+        weights = K[unsure]
+    good[unsure] = np.einsum("ij,ij->i", weights, weights) <= LARGEST_VARIANCE
     if truth is None:
         return values, good, np.zeros(q)
     D = np.where(good[:, None], 2.0 * (values - truth), 0.0)
