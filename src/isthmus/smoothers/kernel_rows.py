@@ -167,7 +167,8 @@ def pair_weights(
     else:
         K, H = kernel.profile(pairs.squared), np.array(kernel.slope(pairs.squared))
     if excluded is not None:
-        exclude(pairs.indptr, pairs.indices, excluded, K, H)
+        barred_at = np.full(int(excluded.max(initial=-1)) + 1, -1, dtype=np.int64)
+        exclude(pairs.indptr, pairs.indices, excluded, barred_at, K, H)
     return K, H
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from isthmus.linalg.scratch import from_a_line, scratch
 from isthmus.smoothers.density_kernels import DensityKernel
 from isthmus.smoothers.kernel_rows import pair_weights, reciprocal
 from isthmus.smoothers.local_polynomial import LocalSmoother
-from isthmus.smoothers.pairs import FEW, Cells, Pairs, cells_of, expected_pairs, most_pairs
+from isthmus.smoothers.pairs import FEW, Cells, Pairs, cells_of, expected_pairs, in_turn, most_pairs
 from isthmus.typing import Array, IntArray
 
 # Slopes of a loss are asked for so many numbers at a time: fresh memory for more is slow.
@@ -84,8 +84,13 @@ def _listed(cells: Cells, indices: IntArray, squared: Array, q: int) -> MutualPa
     from isthmus.smoothers.mutual_loops import pairs_among
 
     n, rest = len(cells.order), (cells.lines, *cells[2:])
-    found = Pairs(*pairs_among(*rest, 0.5 * most_pairs(n * n), indices, squared))
-    return MutualPairs(cells.lines[:q], cells.order, found) if len(found.indptr) else None
+    most = 0.5 * most_pairs(n * n)
+
+    def some(*state: Any) -> tuple[int, int]:
+        return pairs_among(*rest, most, *state)
+
+    found = in_turn(some, n, n, most, indices, squared)
+    return None if found is None else MutualPairs(cells.lines[:q], cells.order, found)
 
 
 def mutual_means(

@@ -10,7 +10,7 @@ import numpy as np
 
 from isthmus._compiled import njit
 from isthmus.linalg.lanes import LANES, load_row, more, more_products, spread, store_row, total
-from isthmus.smoothers.pair_loops import cell_of, with_more_room
+from isthmus.smoothers.pair_loops import cell_of
 
 _NEXT = np.uint64(1)
 
@@ -56,25 +56,37 @@ def _list_later(j, lines, starts, axes, low, scale, shape, reach, support, indic
 
 
 @njit(nogil=True)
-def pairs_among(lines, starts, axes, low, scale, shape, reach, support, most, indices, squared):
-    """Pairs j < i of sorted places within reach: ends of rows, places i, squared distances.
+def pairs_among(
+    lines,
+    starts,
+    axes,
+    low,
+    scale,
+    shape,
+    reach,
+    support,
+    most,
+    first,
+    at,
+    indptr,
+    indices,
+    squared,
+):
+    """List pairs j < i of sorted places within reach from place ``first`` on, as far as may be.
 
-    They are written to ``indices`` and ``squared``, or to more memory where these are too short.
-    Nothing is listed once there are more than ``most``.
+    What is filled in and what is returned is as in :func:`pair_loops.pairs_within`.
     """
-    n = lines.shape[1]
-    indptr = np.zeros(n + 1, np.int32)
-    at = np.uint64(0)
-    for j in range(n):
-        if at + np.uint64(n) > np.uint64(len(indices)):
-            indices, squared = with_more_room(indices, squared, at, n)
-        at = _list_later(
-            j, lines, starts, axes, low, scale, shape, reach, support, indices, squared, at
+    n, end = lines.shape[1], np.uint64(at)
+    for j in range(first, n):
+        if end + np.uint64(n) > np.uint64(len(indices)):
+            return j, np.int64(end)
+        end = _list_later(
+            j, lines, starts, axes, low, scale, shape, reach, support, indices, squared, end
         )
-        if at > most:
-            return indptr[:0], indices[:0], squared[:0]
-        indptr[j + 1] = at
-    return indptr, indices[:at], squared[:at]
+        indptr[j + 1] = end
+        if end > most:
+            return j + 1, np.int64(end)
+    return n, np.int64(end)
 
 
 @njit(nogil=True)

@@ -13,7 +13,8 @@ def farthest_move(X, before):
     for i in range(n):
         s = 0.0
         for k in range(q):
-            s += (X[i, k] - before[i, k]) ** 2
+            t = X[i, k] - before[i, k]
+            s += t * t
         if not s <= most:
             if not s < np.inf:
                 return np.inf

@@ -21,32 +21,28 @@ def cell_of(place, n):
 
 
 @njit(nogil=True)
-def sort_into_cells(X, axes, low, scale, shape):
-    """Where cells start, which row is where, and the rows in that order, a coordinate per line.
+def sort_into_cells(X, axes, low, scale, shape, cells, starts, order, lines):
+    """Fill in where cells start, which row is where, and the rows in that order, by coordinates.
 
-    Cells divide three ``axes``, of which the last runs fastest. Less than three coordinates
-    are filled up with zeros.
+    Cells divide three ``axes``, of which the last runs fastest. ``starts`` are zero before, and
+    two more than there are cells; ``cells`` is memory for a number of each row.
     """
     n, q = X.shape
-    cells = np.empty(n, np.int32)
-    starts = np.zeros(shape[0] * shape[1] * shape[2] + 1, np.int32)
     for i in range(n):
         c = 0
         for m in range(3):
             c = c * shape[m] + cell_of((X[i, axes[m]] - low[m]) * scale[m], shape[m])
         cells[i] = c
-        starts[c + 1] += 1
-    for c in range(len(starts) - 1):
-        starts[c + 1] += starts[c]
-    free = starts[:-1].copy()
-    order, lines = np.empty(n, np.int32), np.zeros((max(q, 3), n))
+        starts[c + 2] += 1
+    # A place early: what is said of the next cell is where this one goes on, and in the end stops.
+    for c in range(2, len(starts)):
+        starts[c] += starts[c - 1]
     for i in range(n):
-        p = free[cells[i]]
-        free[cells[i]] += 1
+        p = starts[cells[i] + 1]
+        starts[cells[i] + 1] += 1
         order[p] = i
         for k in range(q):
             lines[k, p] = X[i, k]
-    return starts, order, lines
 
 
 @njit(nogil=True, fastmath={"contract"}, forceinline=True, inner=True)
@@ -94,33 +90,37 @@ def list_point(
     return at
 
 
-@njit(nogil=True, inner=True)
-def with_more_room(indices, squared, at, n):
-    """Copies of the first ``at`` pairs in twice the room, and ``n`` more."""
-    room = 2 * len(indices) + n
-    grown, grown_squared = np.empty(room, np.int32), np.empty(room)
-    for p in range(at):
-        grown[p], grown_squared[p] = indices[p], squared[p]
-    return grown, grown_squared
-
-
 @njit(nogil=True)
 def pairs_within(
-    Xe, lines, order, starts, axes, low, scale, shape, reach, support, most, indices, squared
+    Xe,
+    lines,
+    order,
+    starts,
+    axes,
+    low,
+    scale,
+    shape,
+    reach,
+    support,
+    most,
+    first,
+    at,
+    indptr,
+    indices,
+    squared,
 ):
-    """Pairs of squared distance below ``support``: ends of rows, centres, distances.
+    """List pairs of squared distance below ``support`` from point ``first`` on, as far as may be.
 
     The centres are sorted into cells; a point looks at those within ``reach`` along three axes.
-    They are written to ``indices`` and ``squared``, or to more memory where these are too short.
-    Nothing is listed once there are more than ``most``.
+    ``indptr``, ``indices`` and ``squared`` are filled in, the last two from ``at`` on. Return how
+    many points are done and how many pairs there are: the end comes before the last point where
+    memory is short, or once there are more than ``most``.
     """
-    m, n = len(Xe), lines.shape[1]
-    indptr = np.zeros(m + 1, np.int32)
-    at = np.uint64(0)
-    for j in range(m):
-        if at + np.uint64(n) > np.uint64(len(indices)):
-            indices, squared = with_more_room(indices, squared, at, n)
-        at = list_point(
+    m, n, end = len(Xe), lines.shape[1], np.uint64(at)
+    for j in range(first, m):
+        if end + np.uint64(n) > np.uint64(len(indices)):
+            return j, np.int64(end)
+        end = list_point(
             j,
             Xe,
             lines,
@@ -134,12 +134,12 @@ def pairs_within(
             support,
             indices,
             squared,
-            at,
+            end,
         )
-        if at > most:
-            return indptr[:0], indices[:0], squared[:0]
-        indptr[j + 1] = at
-    return indptr, indices[:at], squared[:at]
+        indptr[j + 1] = end
+        if end > most:
+            return j + 1, np.int64(end)
+    return m, np.int64(end)
 
 
 @njit(nogil=True)
@@ -159,16 +159,12 @@ def power_weights(squared, power, K, H):
 
 
 @njit(nogil=True)
-def exclude(indptr, indices, excluded, K, H):
-    """Set the weights of centres that may not help to reconstruct a point to zero."""
-    last = -1
-    for j in range(excluded.shape[0]):  # numba's own maximum takes long to compile
-        for k in range(excluded.shape[1]):
-            last = excluded[j, k] if excluded[j, k] > last else last
-    n = np.uint64(last + 1)
-    barred_at = np.empty(n, np.int64)  # the last point at which a centre may not help
-    for centre in range(n):
-        barred_at[centre] = -1
+def exclude(indptr, indices, excluded, barred_at, K, H):
+    """Set the weights of centres that may not help to reconstruct a point to zero.
+
+    ``barred_at`` becomes the last point at which a centre may not help; before there is none, -1.
+    """
+    n = np.uint64(len(barred_at))
     for j in range(excluded.shape[0]):
         for k in range(excluded.shape[1]):
             barred_at[np.uint64(excluded[j, k])] = j

@@ -1,6 +1,6 @@
 """Which centres lie near which points, for kernels of compact support."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -124,10 +124,13 @@ def cells_of(Xc: Array, support: float) -> Cells:
         shape[k] = max(1.0, min(FINENESS[k] * spread[k] / radius, room))
         room = max(1.0, room / shape[k])
     scale = np.divide(shape, spread, out=np.zeros(3), where=spread > 0)
-    starts, order, lines = sort_into_cells(np.ascontiguousarray(Xc), axes, low, scale, shape)
+    order, lines = np.empty(n, np.int32), np.zeros((max(q, 3), n))
+    starts = np.zeros(int(np.prod(shape)) + 2, np.int32)
+    work = np.empty(n, np.int32)
+    sort_into_cells(np.ascontiguousarray(Xc), axes, low, scale, shape, work, starts, order, lines)
     # A pair that rounding places at the border is looked at too.
     reach = radius + 8.0 * np.finfo(float).eps * (radius + float(np.abs(columns).max()))
-    return Cells(lines, order, starts, axes, low, scale, shape, reach, float(support))
+    return Cells(lines, order, starts[:-1], axes, low, scale, shape, reach, float(support))
 
 
 def expected_pairs(Xe: Array, cells: Cells) -> int:
@@ -144,5 +147,33 @@ def expected_pairs(Xe: Array, cells: Cells) -> int:
 def _listed(Xe: Array, cells: Cells, indices: IntArray, squared: Array, most: float) -> Any:
     from isthmus.smoothers.pair_loops import pairs_within
 
-    found = pairs_within(Xe, *cells, float(most), indices, squared)
-    return Pairs(*found) if len(found[0]) else None
+    def some(*state: Any) -> tuple[int, int]:
+        return pairs_within(Xe, *cells, float(most), *state)
+
+    return in_turn(some, len(Xe), cells.lines.shape[1], most, indices, squared)
+
+
+def in_turn(
+    some: Callable[..., tuple[int, int]],
+    m: int,
+    n: int,
+    most: float,
+    indices: IntArray,
+    squared: Array,
+) -> Pairs | None:
+    """Pairs of m points with n centres, by a loop that lists them until memory is short.
+
+    They are written to ``indices`` and ``squared``, or to more memory where these are too short.
+    None where they are more than ``most``.
+    """
+    indptr, done, at = np.zeros(m + 1, np.int32), 0, 0
+    while True:
+        done, at = some(done, at, indptr, indices, squared)
+        if at > most:
+            return None
+        if done == m:
+            return Pairs(indptr, indices[:at], squared[:at])
+        room = 2 * len(indices) + n
+        grown, grown_squared = np.empty(room, np.int32), np.empty(room)
+        grown[:at], grown_squared[:at] = indices[:at], squared[:at]
+        indices, squared = grown, grown_squared
