@@ -10,6 +10,9 @@ from isthmus._checks import LARGEST
 from isthmus.blocks.containers import is_table
 from isthmus.typing import Array
 
+# Numbers that are read at a time, so that they are still in the cache the second time.
+PART = 2**16
+
 
 def is_numeric(block: Any) -> bool:
     """Whether a block is a table of numbers, or meant to be one, and not a list of objects."""
@@ -148,8 +151,7 @@ class BlockCheck:
         if not A.size:
             return
         # The two ends tell without another array; where they do not, all entries are looked at.
-        with np.errstate(invalid="ignore", over="ignore"):
-            high, low = np.max(A), np.min(A)
+        high, low = _ends(A)
         peak = max(float(high), -float(low))
         if np.isfinite(high) and np.isfinite(low) and peak <= LARGEST:
             return
@@ -168,3 +170,16 @@ class BlockCheck:
                 f"{self.owner} needs values of at most {LARGEST:g} in {self.what}: powers of "
                 f"larger ones overflow. Got {peak:.3g} in {where}; rescale them."
             )
+
+
+def _ends(A: Array) -> tuple[Any, Any]:
+    """The largest and the smallest number, NaN where one is: read a part at a time, both at once.
+
+    >>> _ends(np.arange(6.0).reshape(2, 3))
+    (np.float64(5.0), np.float64(0.0))
+    """
+    flat = A.reshape(-1)
+    parts = [flat[i : i + PART] for i in range(0, len(flat), PART)]
+    with np.errstate(invalid="ignore", over="ignore"):
+        ends = np.array([(np.max(part), np.min(part)) for part in parts])
+        return np.max(ends[:, 0]), np.min(ends[:, 1])

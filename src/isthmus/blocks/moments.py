@@ -10,11 +10,13 @@ from typing import NamedTuple
 import numpy as np
 
 from isthmus.blocks.slices import block_slices
-from isthmus.linalg.threads import threads_for
+from isthmus.linalg.threads import LEAST_OPERATIONS, rest_in_threads, threads_for
 from isthmus.typing import Array
 
 # Values of rows that are centred at a time.
 BLOCK_VALUES = 100_000
+# Parts of a block that threads share: few, since each has products of its own.
+PARTS = 8
 
 
 class Moments(NamedTuple):
@@ -50,16 +52,27 @@ def _scatter(X: Array, mean: Array, roots: Array | None, overwrite_x: bool) -> A
     """Inner products of the rows about their mean, a few at a time, which stay in the cache."""
     n, width = X.shape
     size = max(BLOCK_VALUES // max(width, 1), 2 * width, 1)
-    room = X if overwrite_x else np.empty((min(size, n), width), dtype=np.result_type(X, mean))
-    total = np.zeros((width, width), dtype=room.dtype)
-    with threads_for(min(size, n) * width**2):
-        for rows in block_slices(n, width, block_size=size):
+    blocks = list(block_slices(n, width, block_size=size))
+    operations = min(size, n) * width**2
+    # Long products have threads of their own; others are shared in parts, which do not depend on
+    # the number of threads.
+    n_parts = 1 if operations >= LEAST_OPERATIONS else PARTS
+    step = max(1, -(-len(blocks) // n_parts))
+    parts = [blocks[i : i + step] for i in range(0, len(blocks), step)]
+    totals = np.zeros((max(len(parts), 1), width, width), dtype=np.result_type(X, mean))
+
+    def add(i: int) -> None:
+        room = X if overwrite_x else np.empty((min(size, n), width), dtype=totals.dtype)
+        for rows in parts[i]:
             out = room[rows] if overwrite_x else room[: rows.stop - rows.start]
             centred = np.subtract(X[rows], mean, out=out)
             if roots is not None:
                 centred *= roots[rows, None]
-            total += centred.T @ centred
-    return total
+            totals[i] += centred.T @ centred
+
+    with threads_for(operations):
+        rest_in_threads(add, range(len(parts)))
+    return np.asarray(totals.sum(axis=0) if len(totals) > 1 else totals[0])
 
 
 def merge(a: Moments, b: Moments) -> Moments:
