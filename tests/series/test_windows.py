@@ -10,6 +10,7 @@ from isthmus.series import (
     functional_distance,
     sliding_window_check,
 )
+from isthmus.series.window_check import _distinct
 
 
 @pytest.mark.parametrize("pad", ["edge", None])
@@ -128,6 +129,13 @@ def test_clusters_of_unlike_signals_differ_and_those_of_noise_are_warned_of(rng)
     walks = rng.normal(size=(2, 600)).cumsum(axis=1)
     with pytest.warns(UserWarning, match="mean little here"):
         sliding_window_check(*walks, length=20, n_clusters=5, random_state=0)
+
+
+@pytest.mark.parametrize("n_values", [None, 3])  # first elements that differ, and ties
+def test_windows_that_differ_are_those_of_numpy(n_values, rng):
+    table = rng.normal(size=(60, 4)) if n_values is None else rng.integers(n_values, size=(60, 4))
+    table = np.vstack([table, table[:5] + 1e-12]) if n_values else table
+    assert_array_equal(_distinct(table), np.unique(table.round(9), axis=0))
 
 
 @pytest.mark.parametrize(

@@ -123,20 +123,32 @@ def _windows(signal: Array, length: int) -> Array:
 
 
 def _standardize(windows: Array) -> Array:
-    spread = windows.std(axis=1)
-    level = np.abs(windows).max(initial=0.0)
-    some = spread > 1e-12 * level
+    centred = windows - windows.mean(axis=1, keepdims=True)
+    spread = np.sqrt(np.mean(centred * centred, axis=1))
+    some = spread > 1e-12 * max(windows.max(initial=0.0), -windows.min(initial=0.0))
     if not some.any():
         raise ValueError("sliding_window_check needs a signal that is not constant.")
-    return (windows[some] - windows[some].mean(axis=1)[:, None]) / spread[some, None]
+    if some.all():
+        centred /= spread[:, None]
+        return centred
+    return np.asarray(centred[some] / spread[some, None])
 
 
 def _runs(table: Array, k: int, n_init: int, rng: Any, owner: str) -> list[Array]:
     """Centres of several runs of k-means, each from windows that are different."""
-    kinds = np.unique(table.round(9), axis=0)
+    kinds = _distinct(table)
     check_int(k, "n_clusters", owner, low=1, high=len(kinds), why="different windows")
     starts = [kinds[rng.choice(len(kinds), k, replace=False)] for _ in range(n_init)]
     return [np.asarray(KMeans(k, init=s, n_init=1).fit(table).cluster_centers_) for s in starts]
+
+
+def _distinct(table: Array) -> Array:
+    """The windows that differ when rounded, in order of their elements."""
+    first = table[:, 0].round(9)
+    order = np.argsort(first)
+    if np.all(np.diff(first[order]) > 0):  # as most signals have it: the first elements tell
+        return np.asarray(table[order].round(9))
+    return np.unique(table.round(9), axis=0)
 
 
 def _distance(first: list[Array], second: list[Array]) -> float:

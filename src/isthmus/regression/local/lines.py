@@ -144,6 +144,7 @@ def _block(K: Array, X: Array, tables: _Tables, truth: Array | None) -> tuple[Ar
     # Kernel values are at most one, so that squares of weights sum to the first entry of u or less:
     # only where that is large they are summed.
     unsure = np.flatnonzero(good & (u[:, 0] > LARGEST_VARIANCE))
+    weights: Array
     if truth is None:
         weights = K[unsure] * product(factors[unsure], tables.ones.T)
     else:
