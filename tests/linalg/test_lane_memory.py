@@ -4,13 +4,23 @@ import numpy as np
 from numpy.testing import assert_array_equal
 
 from isthmus._compiled import njit
-from isthmus.linalg.lane_memory import address, lanes_at, number_at, put_lanes, zero_rows
+from isthmus.linalg.lane_memory import address, index_at, lanes_at, number_at, put_lanes, zero_rows
 from isthmus.linalg.lanes import LANES, more
 
 
 @njit
 def add_rows(at, weights, i, j):
     put_lanes(at, j, more(lanes_at(at, j), number_at(weights, i), lanes_at(at, i)))
+
+
+@njit
+def entry(start, i):
+    return index_at(start, i)
+
+
+def test_ints_of_32_bits_keep_their_sign():
+    numbers = np.array([7, -5, 2**31 - 1], dtype=np.int32)
+    assert [entry(numbers.ctypes.data, i) for i in range(3)] == numbers.tolist()
 
 
 def test_rows_begin_a_line_of_the_cache():

@@ -73,3 +73,14 @@ def number_at(typing_context: Any, start: Any, index: Any) -> Any:
         return builder.load(_place(builder, args[0], args[1], 8, ir.DoubleType()))
 
     return types.float64(types.int64, types.int64), code
+
+
+@intrinsic
+def index_at(typing_context: Any, start: Any, index: Any) -> Any:
+    """An int of an array of 32 bits each that begins at an address."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        found = builder.load(_place(builder, args[0], args[1], 4, ir.IntType(32)))
+        return builder.sext(found, ir.IntType(64))
+
+    return types.int64(types.int64, types.int64), code

@@ -9,10 +9,10 @@ the last one, and after it the error: a lower triangle. Columns come in multiple
 import numpy as np
 
 from isthmus._compiled import njit
-from isthmus.linalg.lanes import LANES, load, load_row, more_products, products, spread, total
+from isthmus.linalg.lane_memory import index_at, lanes_at, number_at, put_lanes
+from isthmus.linalg.lanes import LANES, less, more, more_products, products, spread, total
 from isthmus.smoothers.pair_loops import list_point
 from isthmus.smoothers.point_loops import SLOPE, SQUARED, VALUE, WEIGHT, fill_jets
-from isthmus.smoothers.wide_loops import row_sums_of
 
 TINY = np.finfo(np.float64).tiny
 GOING, ENDED, CONVERGED = 0, 1, 2
@@ -20,7 +20,7 @@ MU, FLOOR, PROMISED, N_STEPS = range(4)  # what is known of a row
 ALONE = -1.0  # error of a row that no centre reaches from its start
 
 
-@njit(nogil=True)
+@njit(nogil=True, error_model="numpy")
 def _near(trial, cells, power, indices, lists):
     """Number of the centres near a place, with weights and slopes, and the sum of the weights."""
     lines, order, starts, axes, low, scale, shape, reach, support = cells
@@ -39,7 +39,7 @@ def _near(trial, cells, power, indices, lists):
     return count, mass
 
 
-@njit(nogil=True)
+@njit(nogil=True, error_model="numpy")
 def _mean_weights(count, indices, mass, place, Xc, lists, slopes):
     """Fill in the weights of means, and their derivatives by the place."""
     for p in range(count):
@@ -54,28 +54,50 @@ def _mean_weights(count, indices, mass, place, Xc, lists, slopes):
             slopes[m, p] -= total_slope * lists[WEIGHT, p]
 
 
-@njit(nogil=True)
-def _fill_system(count, indices, b, slopes, Y, target, w, jets, system):
-    """Fill in the system of a row: weights of the outputs, and their derivatives, are given."""
-    q, d, none = len(slopes), Y.shape[1], np.uint64(0)
-    for a in range(q + 1):
-        row_sums_of(none, count, indices, b if a == 0 else slopes[a - 1], Y, a, jets)
-    for k in range(d):
-        jets[0, k] -= target[k]
+@njit(nogil=True, forceinline=True)
+def _fill_sums(count, indices, weights, Y, width, out, first):
+    """Fill in the outputs of the near centres times weights, two centres at a time.
+
+    All are addresses; rows of outputs have ``width`` times eight numbers.
+    """
+    for c in range(width):
+        even, odd = spread(0.0), spread(0.0)
+        for p in range(0, count - 1, 2):
+            i, k = index_at(indices, p), index_at(indices, p + 1)
+            even = more(even, number_at(weights, p), lanes_at(Y, i * width + c))
+            odd = more(odd, number_at(weights, p + 1), lanes_at(Y, k * width + c))
+        if count % 2:
+            i = index_at(indices, count - 1)
+            even = more(even, number_at(weights, count - 1), lanes_at(Y, i * width + c))
+        put_lanes(out, first + c, more(even, 1.0, odd))
+
+
+@njit(nogil=True, error_model="numpy")
+def _fill_system(count, q, indices, weights, slopes, step, Y, width, target, w, jets, system):
+    """Fill in the system of a row: weights of the outputs, and their derivatives, are given.
+
+    All but the numbers of centres, coordinates, bytes from one line of slopes to the next and
+    registers of a row, and the system itself, are addresses.
+    """
+    _fill_sums(count, indices, weights, Y, width, jets, 0)
+    for a in range(q):
+        _fill_sums(count, indices, slopes + a * step, Y, width, jets, (a + 1) * width)
+    for k in range(width):
+        put_lanes(jets, k, less(lanes_at(jets, k), 1.0, lanes_at(target, k)))
     for a in range(q + 1):
         for c in range(a + 1):
             entry = spread(0.0)
-            for k in range(0, d, LANES):
-                weighted = products(load(w, k), load_row(jets, a, k))
-                entry = more_products(entry, weighted, load_row(jets, c, k))
+            for k in range(width):
+                weighted = products(lanes_at(w, k), lanes_at(jets, a * width + k))
+                entry = more_products(entry, weighted, lanes_at(jets, c * width + k))
             # The residual comes last in a system, and first among the rows.
             row, column = (a - 1) % (q + 1), (c - 1) % (q + 1)
-            system[max(row, column), min(row, column)] = total(entry)
+            system[0, max(row, column), min(row, column)] = total(entry)
 
 
-@njit(nogil=True)
-def _advance(feasible, systems, places, book, settings):
-    """Judge a trial and make the next: whether the row goes on, has ended, or has converged.
+@njit(nogil=True, error_model="numpy")
+def _judge(feasible, systems, places, book, settings):
+    """Take a trial or not: whether the row goes on, has ended, or has converged.
 
     ``systems`` are those of the trial and of the place, and room; so are ``places``.
     """
@@ -97,46 +119,47 @@ def _advance(feasible, systems, places, book, settings):
         book[MU] *= 4.0
     if book[MU] > largest:
         return CONVERGED
-    if book[N_STEPS] >= max_iter:
-        return ENDED
-    book[N_STEPS] += 1.0
-    _move(systems, places, book)
-    return CONVERGED if book[PROMISED] <= tol * max(systems[1, q, q], book[FLOOR]) else GOING
+    return ENDED if book[N_STEPS] >= max_iter else GOING
 
 
-@njit(nogil=True)
-def _move(systems, places, book):
-    """Fill in the next trial of a row, and what it promises."""
-    kept, A, step, q = systems[1], systems[2], places[2, 0], places.shape[2]
-    trace, promised = 0.0, 0.0
+@njit(nogil=True, error_model="numpy")
+def _move(systems, places, book, tol):
+    """Fill in the next trial of a row and what it promises: whether the row has converged.
+
+    Entry by entry: a view of a row would be counted, which takes longer than these sums.
+    """
+    q, trace, promised = places.shape[2], 0.0, 0.0
     for a in range(q):
-        trace += kept[a, a]
+        trace += systems[1, a, a]
     ridge = book[MU] * max(trace, TINY**0.5)
     for a in range(q):  # a factor L D L' of the damped matrix, with L D above the diagonal
-        pivot, step[a] = kept[a, a] + ridge, -kept[q, a]
+        pivot, step = systems[1, a, a] + ridge, -systems[1, q, a]
         for b in range(a):
-            entry = kept[a, b]
+            entry = systems[1, a, b]
             for c in range(b):
-                entry -= A[c, a] * A[b, c]
-            A[b, a], A[a, b] = entry, entry / A[b, b]
-            pivot -= entry * A[a, b]
-            step[a] -= A[a, b] * step[b]
-        A[a, a] = pivot
+                entry -= systems[2, c, a] * systems[2, b, c]
+            systems[2, b, a], systems[2, a, b] = entry, entry / systems[2, b, b]
+            pivot -= entry * systems[2, a, b]
+            step -= systems[2, a, b] * places[2, 0, b]
+        systems[2, a, a], places[2, 0, a] = pivot, step
     for a in range(q - 1, -1, -1):
-        step[a] /= A[a, a]
+        step = places[2, 0, a] / systems[2, a, a]
         for c in range(a + 1, q):
-            step[a] -= A[c, a] * step[c]
+            step -= systems[2, c, a] * places[2, 0, c]
+        places[2, 0, a] = step
     for a in range(q):
         # Without damping's part: -2 g's - s'Ns is what the linear model says.
-        curved = 2.0 * kept[q, a]
+        curved = 2.0 * systems[1, q, a]
         for b in range(q):
-            curved += kept[max(a, b), min(a, b)] * step[b]
-        promised -= step[a] * curved
-        places[0, 0, a] = places[1, 0, a] + step[a]
+            curved += systems[1, max(a, b), min(a, b)] * places[2, 0, b]
+        promised -= places[2, 0, a] * curved
+        places[0, 0, a] = places[1, 0, a] + places[2, 0, a]
     book[PROMISED] = promised
+    book[N_STEPS] += 1.0
+    return CONVERGED if promised <= tol * max(systems[1, q, q], book[FLOOR]) else GOING
 
 
-@njit(nogil=True)
+@njit(nogil=True, error_model="numpy")
 def search_near(
     x, targets, w, floors, cells, Xc, Y, power, least, settings, room, terms, error, state
 ):
@@ -149,9 +172,14 @@ def search_near(
     and ``state`` are filled in; the most steps are returned.
     """
     indices, lists, slopes, jets, systems, places, book = room
-    q, most, trial = x.shape[1], 0.0, places[0]
+    q, most, trial, width, tol = x.shape[1], 0.0, places[0], Y.shape[1] // LANES, settings[1]
+    at, near, line = Y.ctypes.data, indices.ctypes.data, 8 * Y.shape[1]
+    weights, step = lists.ctypes.data + 8 * WEIGHT * lists.shape[1], 8 * slopes.shape[1]
+    room_of_slopes, room_of_jets = slopes.ctypes.data, jets.ctypes.data
     for i in range(len(x)):
-        weights, state[i] = w[min(i, len(w) - 1)], GOING
+        state[i] = GOING
+        target = targets.ctypes.data + i * line
+        w_at = w.ctypes.data + min(i, len(w) - 1) * line
         for a in range(q):  # entry by entry: whole rows take long to compile
             places[0, 0, a] = places[1, 0, a] = x[i, a]
         systems[1, q, q], book[MU], book[FLOOR], book[N_STEPS] = np.inf, settings[2], floors[i], 0.0
@@ -165,12 +193,15 @@ def search_near(
                 else:
                     fill_jets(np.int64(count), indices, trial, Xc, terms, lists, slopes)
                 _fill_system(
-                    count, indices, lists[WEIGHT], slopes, Y, targets[i], weights, jets, systems[0]
-                )
+                    np.int64(count), q, near, weights, room_of_slopes, step, at, width, target,
+                    w_at, room_of_jets, systems,
+                )  # fmt: skip
             elif first:
                 systems[1, q, q] = ALONE
                 break
-            state[i] = _advance(feasible, systems, places, book, settings)
+            state[i] = _judge(feasible, systems, places, book, settings)
+            if state[i] == GOING:
+                state[i] = _move(systems, places, book, tol)
         error[i], most = systems[1, q, q], max(most, book[N_STEPS])
         for a in range(q):
             x[i, a] = places[1, 0, a]
