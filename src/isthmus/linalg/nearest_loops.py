@@ -18,12 +18,14 @@ def nearest_by_rough(rough, queries, points, distances, places):
     kept = np.empty(k)
     for i in range(n):
         row, place, distance = rough[i], places[i], distances[i]
-        kept[:] = np.inf
-        place[:] = np.arange(k)  # where rough numbers are no numbers
+        for c in range(k):
+            kept[c] = np.inf
+            place[c] = c  # where rough numbers are no numbers
         for j in range(m):
             if row[j] < kept[k - 1]:
                 _insert(kept, place, k - 1, row[j], j)
-        kept[:] = place  # until now; sorted again by what is exact
+        for c in range(k):  # until now; sorted again by what is exact
+            kept[c] = place[c]
         for c in range(k):
             j = int(kept[c])
             total = 0.0
@@ -32,7 +34,7 @@ def nearest_by_rough(rough, queries, points, distances, places):
             _insert(distance, place, c, np.sqrt(total), j)
 
 
-@njit(nogil=True)
+@njit(nogil=True, inner=True)
 def _insert(kept, place, last, value, j):
     """Put a value and its place among sorted ones, over the last of them."""
     c = last
