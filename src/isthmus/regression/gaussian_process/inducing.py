@@ -12,14 +12,14 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from scipy import linalg
-from scipy.linalg import blas, lapack
+from scipy.linalg import lapack
 
 from isthmus.blocks.sampling import sample_rows
 from isthmus.blocks.slices import block_slices
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.objects import take
 from isthmus.linalg.products import inner_products, product
-from isthmus.linalg.scratch import scratch
+from isthmus.linalg.triangles import solve_lower
 from isthmus.regression.gaussian_process.formulas import LOG_2_PI, cholesky
 from isthmus.regression.gaussian_process.search import Evaluation, ProcessParameters
 from isthmus.typing import Array, IntArray, Objects
@@ -27,6 +27,9 @@ from isthmus.typing import Array, IntArray, Objects
 # Relative to the mean diagonal; always there, so that the bound is smooth in the parameters. It is
 # off by n JITTER / 2α, which with the noise of good data (α = 1e-4) must not be seen.
 JITTER = 1e-12
+# Numbers of a block of rows that stay in the cache from one pass over them to the next, and rows
+# that products need to be fast.
+CACHED, LEAST_BLOCK = 2**18, 1024
 
 
 class InducingSums(NamedTuple):
@@ -105,10 +108,11 @@ class RowsInMemory:
 
     def in_one_block(self, m: int) -> bool:
         """Whether kernel values of all rows with ``m`` objects may be kept."""
-        return len(self._blocks(m)) == 1
+        return len(list(block_slices(len(self.Y), 4 * m))) == 1
 
     def _blocks(self, m: int) -> list[slice]:
-        return list(block_slices(len(self.Y), 4 * m))
+        size = max(LEAST_BLOCK, CACHED // m, len(self.Y) if self.in_one_block(m) else 1)
+        return list(block_slices(len(self.Y), m, block_size=size))
 
 
 class BlockValues(NamedTuple):
@@ -131,7 +135,7 @@ class Inducers(NamedTuple):
         if self.values is not None:
             return self.values
         K = self.kernel.gram(X, self.Z)
-        return BlockValues(K, _whiten(self.L, K))
+        return BlockValues(K, solve_lower(self.L, K.T))
 
 
 def block_sums(X: Objects, Y: Array, *, state: Inducers) -> InducingSums:
@@ -141,22 +145,14 @@ def block_sums(X: Objects, Y: Array, *, state: Inducers) -> InducingSums:
     if state.values is not None:
         V = state.values.V
         return InducingSums(inner_products(V.T), product(V, Y), squares, trace, len(Y))
-    K = state.kernel.gram(X, state.Z)
-    # Solved in kept memory, as the values may be the kernel's own.
-    with scratch(*K.shape) as block:
-        block[...] = K
-        V = blas.dtrsm(1.0, state.L, block.T, lower=1, overwrite_b=1)
-        return InducingSums(inner_products(V.T), product(V, Y), squares, trace, len(Y))
+    V = solve_lower(state.L, state.kernel.gram(X, state.Z).T)
+    return InducingSums(inner_products(V.T), product(V, Y), squares, trace, len(Y))
 
 
 def inducing_sums(kernel: Kernel, X: Objects, Z: Objects, Y: Array, L: Array) -> InducingSums:
     """The sums over rows in memory, block by block."""
     found: InducingSums = RowsInMemory(X, Y).fold(block_sums, add_sums, Inducers(kernel, Z, L))
     return found
-
-
-def _whiten(L: Array, K: Array) -> Array:
-    return linalg.solve_triangular(L, K.T, lower=True, check_finite=False)
 
 
 def inducing_fit(sums: InducingSums, alpha: float) -> InducingFit:
