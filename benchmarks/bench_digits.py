@@ -54,9 +54,11 @@ SAME = "learned, kernel and penalty of the peer"
     peer="sklearn KernelPCA(fit_inverse_transform=True, alpha=5e-3)",
     cases=(*SOLVERS, SAME),
     unit="pre-image",
-    goal="RMSE below scikit-learn's, but for *learned*, which chooses among five kernels and their "
-    "penalties by leave-one-out on the noisy images: those it has to give back, the clean ones it "
-    "never sees; with kernel and penalty given it is the same map",
+    goal="RMSE below scikit-learn's, but for *learned*",
+    why="*learned* chooses among five kernels and their penalties by leave-one-out on the noisy "
+    "images, which it has to give back and of which the clean ones are never seen; with kernel and "
+    "penalty given it is the same map, in less time. A fixed point is some twenty steps of two "
+    "products with all images, where the peer takes one product, and has the smaller error",
 )
 def gaussian(name):
     pca = KernelPCA(N_COMPONENTS, kernel=Gaussian(GAMMA))

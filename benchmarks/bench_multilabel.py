@@ -69,10 +69,12 @@ OURS = {
     cases=tuple(OURS),
     quick=tuple(OURS)[:2],
     unit="ours",
-    goal="a free pre-image reaches at least the Hamming loss of kernel ridge. Beside the ridge, "
-    "which is the peer's work, Gaussian outputs take the eigenvectors of their own Gram matrix; "
-    "*learned* repeats the ridge for five folds and chooses among five kernels, for the least "
-    "RMSE, which is not the least Hamming loss; *as it comes* chooses width and penalty",
+    goal="a free pre-image reaches at least the Hamming loss of kernel ridge",
+    why="beside the ridge, which is the peer's work, Gaussian outputs take the eigenvectors of "
+    "their own Gram matrix; *learned* repeats the ridge for five folds and chooses among five "
+    "kernels, for the least RMSE, which is not the least Hamming loss; *as it comes* compares "
+    "widths by spectra of 1000 rows and penalties by one of 2000: with both given, as in *linear "
+    "outputs*, ours is faster",
 )
 def against_ridge(name):
     X, Y, new, truth = _task()
@@ -123,6 +125,8 @@ IOKR_CASES = {
     cases=tuple(IOKR_CASES),
     quick=tuple(IOKR_CASES)[-1:],
     unit="ours",
+    why="the sketch solves for 300 of the 3000 rows, ours for all, with the eigenvectors of their "
+    "outputs' Gram matrix beside; at less than half of its Hamming loss",
 )
 def against_iokr(name):
     X, Y, new, truth = _task()
