@@ -80,10 +80,10 @@ def test_functions_of_few_objects_each_move_points_as_if_all_had_all(expansion, 
     A = np.kron(np.eye(4), np.random.default_rng(1).normal(size=(15, 1)))
     start = X[::12] + 0.1
     monkeypatch.setattr(gram, "NEW_BLOCK", 0)
-    assert len(gram.coefficient_blocks(A)) == 4
+    assert len(gram.coefficient_blocks(A, 5)) == 4
     fun, x = objective(monkeypatch, Gaussian(0.3), X, A, start)
     monkeypatch.setattr(gram, "NEW_BLOCK", np.inf)
-    assert len(gram.coefficient_blocks(A)) == 1
+    assert len(gram.coefficient_blocks(A, 5)) == 1
     slow, _ = objective(monkeypatch, Gaussian(0.3), X, A, start)
     np.testing.assert_allclose(fun(x)[0], slow(x)[0], rtol=1e-12)
     np.testing.assert_allclose(fun(x)[1], slow(x)[1], rtol=1e-10, atol=1e-13)
@@ -94,7 +94,7 @@ def test_blocks_of_coefficients_hold_all_of_them():
     A = rng.normal(size=(700, 9)) * (np.arange(700)[:, None] // 100 % 9 >= np.arange(9))
     A *= rng.random(A.shape) < 0.4
     found, rows_seen = np.zeros_like(A), []
-    for rows, columns in gram.coefficient_blocks(A, 64):
+    for rows, columns in gram.coefficient_blocks(A, 10_000, 64):
         found[rows, columns] += A[rows, columns]
         rows_seen += range(700)[rows]
         assert rows.stop - rows.start <= 64

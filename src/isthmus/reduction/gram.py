@@ -12,7 +12,7 @@ from isthmus.kernels.objects import n_objects, take
 from isthmus.kernels.resolve import as_kernel
 from isthmus.typing import Array, IntArray, Objects
 
-NEW_BLOCK = 512  # coefficients more that a block may have before another one is begun
+NEW_BLOCK = 2**19  # multiplications by zero that are worth less than another block's calls
 
 
 class Gram(Protocol):
@@ -80,7 +80,7 @@ class KernelGram:
         used = np.flatnonzero(np.any(A != 0, axis=1))
         some = self.objects if len(used) == len(A) else take(self.objects, used)
         weights, found = A[used], np.zeros((len(self), A.shape[1]))
-        for rows, columns in coefficient_blocks(weights):
+        for rows, columns in coefficient_blocks(weights, len(found)):
             whole = rows.stop - rows.start == len(weights)
             own, others = weights[rows, columns], some if whole else take(some, rows)
             for part in block_slices(len(found), len(own)):
@@ -88,37 +88,40 @@ class KernelGram:
         return found
 
 
-def coefficient_blocks(A: Array, most: int | None = None) -> list[tuple[slice, IntArray | slice]]:
-    """Blocks of rows of ``A``, at most so many, and the columns in which they are not all zero.
+def coefficient_blocks(
+    A: Array, n: int, most: int | None = None
+) -> list[tuple[slice, IntArray | slice]]:
+    """Blocks of rows of ``A``, ``most`` at a time, and the columns in which they are not all zero.
 
-    A machine of many classes has a function for each pair of them, and each of its objects counts
-    in those of its own class alone. Objects of a class follow each other, so that products with
-    coefficients need a small part of them.
+    For products of ``n`` rows with A. A machine of many classes has a function for each pair of
+    them, and each of its objects counts in those of its own class alone. Objects of a class follow
+    each other, so that products with coefficients need a small part of them.
 
     >>> import numpy as np
     >>> A = np.kron(np.eye(2), np.ones((100, 1)))
-    >>> [(rows.start, rows.stop, columns) for rows, columns in coefficient_blocks(A)]
+    >>> [(rows.start, rows.stop, columns) for rows, columns in coefficient_blocks(A, 10_000)]
     [(0, 100, array([0])), (100, 200, array([1]))]
     """
-    n, p = A.shape
-    ends = [n]
+    p, ends = A.shape[1], [len(A)]
     if p > 1:
         kinds = np.packbits(A != 0, axis=1)
-        ends = _ends([int.from_bytes(kind.tobytes()) for kind in kinds])
+        ends = _ends([int.from_bytes(kind.tobytes()) for kind in kinds], NEW_BLOCK / n)
     blocks: list[tuple[slice, IntArray | slice]] = []
     for start, end in zip([0, *ends], ends, strict=False):
         columns = np.flatnonzero(np.any(A[start:end] != 0, axis=0))
+        if not len(columns):
+            continue
         for part in block_slices(end - start, 1, block_size=most or max(end - start, 1)):
             rows = slice(start + part.start, start + part.stop)
             blocks.append((rows, slice(None) if len(columns) == p else columns))
     return blocks
 
 
-def _ends(kinds: list[int]) -> list[int]:
-    """Where blocks end: where a row of other columns would cost the rows before it too much."""
+def _ends(kinds: list[int], most: float) -> list[int]:
+    """Where blocks end: where a row of other columns would bring the others too many zeros."""
     ends, length, columns = [], 0, 0
     for row, kind in enumerate(kinds):
-        if (kind & ~columns).bit_count() * length > NEW_BLOCK:
+        if (kind & ~columns).bit_count() * length > most:
             ends.append(row)
             length, columns = 0, 0
         length, columns = length + 1, columns | kind

@@ -68,7 +68,7 @@ def move_points(
     kernel(Z, X[:1])  # looked at here; what follows is within the same rows
     parts = [
         (X[rows], functions, A[rows, functions], kernel.against(X[rows]))
-        for rows, functions in coefficient_blocks(A, blocks[0].stop)
+        for rows, functions in coefficient_blocks(A, len(Z), blocks[0].stop)
     ]
     values = KernelGram(kernel, X).dot(A)
     length = float(np.sum(A * values))
