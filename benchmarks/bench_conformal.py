@@ -204,8 +204,9 @@ def _classes(method, case):
     cases=(400, 800),
     quick=(400,),
     unit="rows",
-    goal="the same coverage, sets no larger, no slower. Both sides fit the same classifier, which "
-    "is most of the time; ours then makes an object of every set, the peer one table",
+    goal="the same coverage, sets no larger, no slower",
+    why="both sides fit the same classifier, which is most of the time; ours then makes an object "
+    "of every set, the peer one table",
 )
 def split_classes(case):
     return _classes("split", case)
