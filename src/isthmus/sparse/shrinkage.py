@@ -1,5 +1,7 @@
 """Gaps of a picture filled by cosine waves, small coefficients removed again and again."""
 
+from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,9 @@ COARSE, FINE = 4.0, 0.4
 # Rows of patches that are transformed at a time, so that memory does not grow with the picture, and
 # those of a few hundred pixels stay in the cache.
 STRIP = 16
+# Patches are picked out where fewer than this share has a gap: to pick one takes longer than to
+# transform it.
+FEW_TOUCHED = 0.2
 
 
 def fill_by_shrinkage(image: Array, *, patch_size: int, n_rounds: int) -> Array:
@@ -31,7 +36,7 @@ def fill_by_shrinkage(image: Array, *, patch_size: int, n_rounds: int) -> Array:
     rough = roughness(image)
     if not rough > 0:
         return filled
-    products = 4.0 * STRIP * image.shape[1] * patch_size**3  # operations of one
+    products = 0.25 * STRIP * image.shape[1] * patch_size**3  # operations of one
     with threads_for(products):
         for i, threshold in enumerate(rough * np.geomspace(COARSE, FINE, n_rounds)):
             shrunk = shrink_patches(filled, patch_size, threshold, shift=i, wanted=gaps)
@@ -86,7 +91,7 @@ def shrink_patches(
     less the more waves it keeps. The mean of a patch is always kept. With pixels ``wanted``,
     patches without any may be left out, and other pixels come back as they are.
     """
-    from isthmus.sparse.shrinkage_loops import add_patches, fill_patches
+    from isthmus.sparse.shrinkage_loops import add_folded, add_patches, fold_patches
 
     stride = max(1, size // 2)
     offset = shift % stride, shift // stride % stride
@@ -101,45 +106,38 @@ def shrink_patches(
     weight = np.zeros_like(planes if size % stride else planes[:1, :1])
     n_rows = (len(wide) - offset[0] - size) // stride + 1
     n_columns = (wide.shape[1] - offset[1] - size) // stride + 1
-    cosines = dct(np.eye(size), axis=0, norm="ortho")
-    waves = np.kron(cosines, cosines)
+    waves = _folded_waves(size)
     step = 1 if size % stride else stride
     with scratch(2, size * size * min(STRIP, n_rows) * n_columns) as memory:
         for top in range(0, n_rows, STRIP):
             shape = (min(STRIP, n_rows - top), n_columns)
             patches, room = memory[:, : size * size * shape[0] * n_columns]
-            squares, columns = patches.reshape(size, size, *shape), patches.reshape(size**2, -1)
-            fill_patches(planes, top, squares)
+            folded, columns = patches.reshape(-1, *shape), patches.reshape(size**2, -1)
+            fold_patches(planes, top, size, folded)
             some = slice(None)
             if gaps is not None:
                 some = _touched(gaps[top:], -(-size // stride), shape)
-            weights = _remove_weak_waves(
-                columns, waves, threshold, some, room.reshape(columns.shape)
-            )
-            add_patches(total, top, squares)
+            room = room.reshape(columns.shape)
+            weights = _remove_weak_waves(columns, waves, threshold, some, room).reshape(shape)
+            add_folded(total, top, size, folded, weights)
             tiles = np.empty((-(-size // step),) * 2 + shape)
-            tiles[:] = weights.reshape(shape)
+            tiles[:] = weights
             add_patches(weight, top, tiles)
-    found = wide.copy()
-    part = found[offset[0] :, offset[1] :]
+    # What no patch covers lies in the margin, or stays as it is.
     mean = np.divide(total, weight, out=planes, where=weight > 0)
-    for i in range(stride):
-        for j in range(stride):
-            pixels = part[i::stride, j::stride]
-            pixels[:] = mean[i, j, : len(pixels), : pixels.shape[1]]
-    return found[size:-size, size:-size]
+    found = mean.transpose(2, 0, 3, 1).reshape(stride * mean.shape[2], stride * mean.shape[3])
+    top, left = size - offset[0], size - offset[1]
+    return found[top : top + image.shape[0], left : left + image.shape[1]]
 
 
 def _planes(image: Array, stride: int, offset: tuple[int, int]) -> Array:
     """Every ``stride``-th pixel along either side, a plane for each place where they begin."""
     image = image[offset[0] :, offset[1] :]
     height, width = (-(-n // stride) for n in image.shape)
-    planes = np.zeros((stride, stride, height, width), dtype=image.dtype)
-    for i in range(stride):
-        for j in range(stride):
-            pixels = image[i::stride, j::stride]
-            planes[i, j, : len(pixels), : pixels.shape[1]] = pixels
-    return planes
+    whole = np.zeros((height * stride, width * stride), dtype=image.dtype)
+    whole[: image.shape[0], : image.shape[1]] = image
+    tiles = whole.reshape(height, stride, width, stride)
+    return np.ascontiguousarray(tiles.transpose(1, 3, 0, 2))
 
 
 def _touched(gaps: BoolArray, across: int, shape: tuple[int, int]) -> Any:
@@ -148,26 +146,41 @@ def _touched(gaps: BoolArray, across: int, shape: tuple[int, int]) -> Any:
     for i in range(across):
         for j in range(across):
             some |= gaps[i : i + shape[0], j : j + shape[1]]
-    return some.ravel() if some.mean() < 0.7 else slice(None)
+    return some.ravel() if some.mean() < FEW_TOUCHED else slice(None)
+
+
+@cache
+def _folded_waves(size: int) -> tuple[tuple[slice, Array], ...]:
+    """For each block of a folded patch where it is, and its waves as rows, the mean first."""
+    cosines = dct(np.eye(size), axis=0, norm="ortho")
+    halves = cosines[0::2, : (size + 1) // 2], cosines[1::2, : size // 2]
+    waves = [np.kron(first, second) for first in halves for second in halves]
+    ends = np.cumsum([0, *(len(part) for part in waves)])
+    return tuple((slice(*pair), part) for pair, part in zip(pairwise(ends), waves, strict=True))
 
 
 def _remove_weak_waves(
-    patches: Array, waves: Array, threshold: float, some: Any, room: Array
+    patches: Array,
+    waves: tuple[tuple[slice, Array], ...],
+    threshold: float,
+    some: Any,
+    room: Array,
 ) -> Array:
-    """Make ``patches``, as columns, weighted ones in place; zeros for those that are left out.
+    """Leave strong waves alone in folded ``patches``, as columns, in place; return their weights.
 
-    Returns the weights. ``room`` is memory for coefficients.
+    Those that are left out weigh nothing. ``room`` is memory for coefficients.
     """
     from isthmus.sparse.shrinkage_loops import keep_strong
 
-    if isinstance(some, slice):
-        weights = np.empty(patches.shape[1])
-        keep_strong(np.matmul(waves, patches, out=room), threshold, weights)
-        np.matmul(waves.T, room, out=patches)
+    if not isinstance(some, slice):
+        part, weights = patches[:, some], np.zeros(patches.shape[1])
+        weights[some] = _remove_weak_waves(part, waves, threshold, slice(None), np.empty_like(part))
+        patches[:, some] = part
         return weights
-    codes = waves @ patches[:, some]
-    weights, part = np.zeros(patches.shape[1]), np.empty(codes.shape[1])
-    keep_strong(codes, threshold, part)
-    patches[:] = 0.0
-    patches[:, some], weights[some] = waves.T @ codes, part
+    weights = np.empty(patches.shape[1])
+    for block, matrix in waves:
+        np.matmul(matrix, patches[block], out=room[block])
+    keep_strong(room, threshold, weights)
+    for block, matrix in waves:
+        np.matmul(matrix.T, room[block], out=patches[block])
     return weights
