@@ -8,6 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from isthmus.linalg import inner_products, product, subtract_product, symmetric_product, thin
+from isthmus.linalg.products import mirror_lower
 
 ORDERS = ("rows", "columns", "neither")
 SHAPES = ((2, 3, 4), (60, 50, 40), (1, 400, 300), (300, 400, 1))
@@ -137,3 +138,11 @@ def test_numbers_that_are_not_finite_spoil_only_their_own_sums():
         found = thin.thin_product(matrix, B)
         assert np.array_equal(np.isnan(found), np.isnan(expected))
         assert np.array_equal(np.isinf(found), np.isinf(expected))
+
+
+@pytest.mark.parametrize("n", [1, 2, 20, 64, 65, 300])
+def test_a_lower_triangle_is_mirrored_to_the_bit(n):
+    F = np.asfortranarray(np.random.default_rng(n).normal(size=(n, n)))
+    lower = np.tril(F)
+    mirror_lower(F)
+    assert np.array_equal(F, lower + np.tril(lower, -1).T)

@@ -7,15 +7,19 @@ beside factorisations are therefore taken from SciPy's BLAS. Arrays in row or in
 read as they lie; only other ones are copied.
 """
 
+from functools import lru_cache
+
 import numpy as np
 from scipy.linalg import blas
 
 from isthmus.linalg.thin import is_thin, thin_product
-from isthmus.typing import Array
+from isthmus.typing import Array, IntArray
 
 # Multiplications, of two matrices and of a matrix with a vector, below which OpenBLAS uses no
 # threads and ``@`` is called more cheaply.
 SMALL, SMALL_VECTOR = 2**16, 2**13
+# Rows of a square of which entries are mirrored one by one.
+FEW = 64
 
 
 def product(A: Array, B: Array, *, out: Array | None = None) -> Array:
@@ -123,8 +127,19 @@ def mirror_lower(F: Array, *, step: int = 256) -> None:
     for start in range(0, n, step):
         stop = min(start + step, n)
         F[start:stop, stop:] = F[stop:, start:stop].T
-        square = np.tril(F[start:stop, start:stop])
-        F[start:stop, start:stop] = square + np.tril(square, -1).T
+        square = F[start:stop, start:stop]
+        if len(square) <= FEW:
+            i, j = _below(len(square))
+            square[j, i] = square[i, j]
+        else:
+            lower = np.tril(square)
+            square[...] = lower + np.tril(lower, -1).T
+
+
+@lru_cache(maxsize=FEW)
+def _below(n: int) -> tuple[IntArray, IntArray]:
+    """Places of a square matrix below its diagonal."""
+    return np.tril_indices(n, -1)
 
 
 def _common_type(A: Array, B: Array) -> np.dtype | None:
