@@ -23,6 +23,8 @@ from isthmus.typing import Array
 
 # The share of the way to the boundary that a step goes, and steps too short to go on.
 SHARE, SHORT = 0.95, 1e-8
+# Steps over which both sides have moved by no more than the tolerance, at the end.
+STILL = 5
 # Ridges of the equations, as a share of their diagonal: the first with which they have a factor.
 RIDGES = (1e-12, 1e-10, 1e-8)
 
@@ -54,6 +56,7 @@ def interior_unfolding(
     slack = np.full(m, far if at_most else 0.0)
     at = Point(far * np.eye(n), slack, np.full(m, scale), scale * L - C)
     n_iter, length = 0, 1.0
+    values: list[tuple[float, float]] = []
     while n_iter < max_iter and length >= SHORT:
         try:
             at, length = _step(at, M, limits, at_most)
@@ -62,11 +65,20 @@ def interior_unfolding(
         n_iter += 1
         top = float(at.w @ limits)
         missed = np.abs(limits - at.z - spans(M, at.K)).max()
-        gap = top - float(np.sum(C * at.K))
-        if (gap if at_most else abs(gap)) <= tol * top and missed <= tol:
+        values.append((top, float(np.sum(C * at.K))))
+        gap = top - values[-1][1]
+        if missed <= tol and ((gap if at_most else abs(gap)) <= tol * top or _still(values, tol)):
             break
     K = at.K - at.K.mean(axis=0)
     return unit * (K - K.mean(axis=1)[:, None]), at.w, n_iter
+
+
+def _still(values: list[tuple[float, float]], tol: float) -> bool:
+    """Whether the last steps have moved neither side: as near as the ridge lets them come."""
+    if len(values) <= STILL:
+        return False
+    last = np.ptp(np.array(values[-STILL - 1 :]), axis=0)
+    return bool(np.all(last <= tol * values[-1][0]))
 
 
 def spans(M: sparse.csr_array, K: Array) -> Array:
