@@ -107,6 +107,8 @@ def minor(n):
     cases=(5_000, 20_000, 80_000),
     quick=(2000,),
     goal="as fast at the same variance",
+    why="both take one product of all rows, and a look at the largest and smallest numbers costs "
+    "as much as the peer's means",
 )
 def minor_in_memory(n):
     X, least = _with_small_variances(n, 40)
