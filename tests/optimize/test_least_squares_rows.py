@@ -107,3 +107,20 @@ def test_a_flat_model_ends_at_its_start():
     result = least_squares_rows(model, np.ones((2, 1)), np.zeros((2, 2)))
     np.testing.assert_array_equal(result.x, 1.0)
     assert result.converged.all()
+
+
+def test_weights_of_one_are_none():
+    rng = np.random.default_rng(0)
+    A, start, targets = rng.normal(size=(9, 4)), rng.normal(size=(20, 4)), rng.normal(size=(20, 9))
+
+    def model(z, rows):
+        return np.sin(z @ A.T), np.cos(z @ A.T)[:, :, None] * A
+
+    plain = least_squares_rows(model, start, targets, lower=-0.5, upper=0.5)
+    weighted = least_squares_rows(model, start, targets, weights=np.ones(9), lower=-0.5, upper=0.5)
+    np.testing.assert_array_equal(plain.x, weighted.x)
+    np.testing.assert_array_equal(plain.error, weighted.error)
+    # Rows do not know of each other.
+    for i in range(20):
+        one = least_squares_rows(model, start[i : i + 1], targets[i : i + 1], lower=-0.5, upper=0.5)
+        np.testing.assert_allclose(one.x[0], plain.x[i], atol=1e-9)

@@ -18,6 +18,7 @@ RowDomain = Callable[[Array, IntArray], BoolArray]
 
 DAMPING = 1e-2  # the first one
 LARGEST_DAMPING = 1e12  # beyond it a step is below rounding: no descent is left
+LEAST_TRACE = float(np.finfo(float).tiny ** 0.5)
 
 
 @dataclass
@@ -97,6 +98,7 @@ def least_squares_rows(
     (array([1.5708, 0.9273]), array([ True,  True]))
     """
     n, q = start.shape
+    weighted = weights is not None
     w = np.broadcast_to(np.ones(1) if weights is None else weights, targets.shape)
     t = np.where(w > 0, targets, 0.0)
     low = np.broadcast_to(-np.inf if lower is None else lower, (n, q))
@@ -104,70 +106,101 @@ def least_squares_rows(
     x = np.clip(start, low, high)
     rows: IntArray = np.arange(n)
     f, J = model(x, rows)
-    residual, error = _residuals(f, t, w)
+    residual, error = _residuals(f, t, w if weighted else None)
     # Rounding of an exact fit is relative to the target, not to its vanishing error.
     floor = np.finfo(float).eps * np.einsum("nd,nd->n", w * t, t) + np.finfo(float).tiny
-    converged = np.zeros(n, dtype=bool)
-    mu = np.full(n, damping)
-    n_iter = 0
+    converged, left = np.zeros(n, dtype=bool), error.copy()
+    # Of the rows that are still under way, as those below.
+    here, lo, hi, mu, n_iter = x, low, high, np.full(n, damping), 0
     while rows.size and n_iter < max_iter:
         n_iter += 1
-        here, lo, hi = x[rows], low[rows], high[rows]
-        gradient, normal = _normal_equations(J, w[rows], residual)
+        gradient, normal = _normal_equations(J, w if weighted else None, residual)
         held = ((here <= lo) & (gradient > 0)) | ((here >= hi) & (gradient < 0))
-        step, promised = _damped_step(normal, gradient, held, mu[rows])
-        settled = promised <= tol * np.maximum(error[rows], floor[rows])
-        converged[rows[settled]] = True
-        if settled.any():
-            keep = ~settled
-            rows, here, lo, hi, step = rows[keep], here[keep], lo[keep], hi[keep], step[keep]
-            residual, J, promised = residual[keep], J[keep], promised[keep]
+        step, promised = _damped_step(normal, gradient, held, mu)
+        settled = promised <= tol * np.maximum(error, floor)
+        if np.count_nonzero(settled):  # faster than any() of few rows
+            converged[rows[settled]], keep = True, ~settled
+            x[rows[settled]], left[rows[settled]] = here[settled], error[settled]
+            rows, here, lo, hi, step, promised, mu, w, t, error, floor, residual, J = (
+                part[keep]
+                for part in (
+                    rows,
+                    here,
+                    lo,
+                    hi,
+                    step,
+                    promised,
+                    mu,
+                    w,
+                    t,
+                    error,
+                    floor,
+                    residual,
+                    J,
+                )
+            )
             if not rows.size:
                 break
-        trial = np.clip(here + step, lo, hi)
+        trial = np.minimum(np.maximum(here + step, lo), hi)
         f_trial, J_trial = model(trial, rows)
-        r_trial, e_trial = _residuals(f_trial, t[rows], w[rows])
-        accepted = e_trial < error[rows]
+        r_trial, e_trial = _residuals(f_trial, t, w if weighted else None)
+        accepted = e_trial < error
         if inside is not None:
             accepted &= inside(trial, rows)
-        gain = error[rows] - e_trial
-        taken = rows[accepted]
-        x[taken], error[taken] = trial[accepted], e_trial[accepted]
-        residual[accepted], J[accepted] = r_trial[accepted], J_trial[accepted]
+        gain = error - e_trial
         # As far as the linear model was right: an even promise keeps the damping (Nielsen's rule).
-        trust = np.clip(1.0 - (2.0 * gain / promised - 1.0) ** 3, 0.2, 2.0)
-        mu[rows] *= np.where(accepted, trust, 4.0)
-        done = accepted & (gain <= tol * np.maximum(error[rows], floor[rows]))
-        done |= mu[rows] > LARGEST_DAMPING
-        converged[rows[done]] = True
-        rows, residual, J = rows[~done], residual[~done], J[~done]
-    return LeastSquaresRows(x, error, n_iter, converged)
+        trust = np.minimum(np.maximum(1.0 - (2.0 * gain / promised - 1.0) ** 3, 0.2), 2.0)
+        mu = mu * np.where(accepted, trust, 4.0)
+        done = accepted & (gain <= tol * np.maximum(np.where(accepted, e_trial, error), floor))
+        done |= mu > LARGEST_DAMPING
+        if np.count_nonzero(accepted) == len(rows):
+            here, error, residual, J = trial, e_trial, r_trial, J_trial
+        else:
+            here, error = (
+                np.where(accepted[:, None], trial, here),
+                np.where(accepted, e_trial, error),
+            )
+            residual[accepted], J[accepted] = r_trial[accepted], J_trial[accepted]
+        if np.count_nonzero(done):
+            converged[rows[done]], keep = True, ~done
+            x[rows[done]], left[rows[done]] = here[done], error[done]
+            rows, here, lo, hi, mu, w, t, error, floor, residual, J = (
+                part[keep] for part in (rows, here, lo, hi, mu, w, t, error, floor, residual, J)
+            )
+    x[rows], left[rows] = here, error
+    return LeastSquaresRows(x, left, n_iter, converged)
 
 
-def _residuals(f: Array, t: Array, w: Array) -> tuple[Array, Array]:
+def _residuals(f: Array, t: Array, w: Array | None) -> tuple[Array, Array]:
     """Differences (m, d), zero where they do not count, and errors (m,)."""
+    if w is None:
+        residual = f - t
+        return residual, np.einsum("nd,nd->n", residual, residual)
     residual = np.where(w > 0, f - t, 0.0)
     return residual, np.einsum("nd,nd->n", w * residual, residual)
 
 
-def _normal_equations(J: Array, w: Array, residual: Array) -> tuple[Array, Array]:
+def _normal_equations(J: Array, w: Array | None, residual: Array) -> tuple[Array, Array]:
     """Half gradients (m, q) and Gauss-Newton matrices (m, q, q)."""
-    weighted = J * w[:, :, None]
+    # Of an array and itself NumPy takes a product that is slower for small ones.
+    weighted = J.copy() if w is None else J * w[:, :, None]
     gradient = np.matmul(residual[:, None, :], weighted)[:, 0, :]
     return gradient, np.matmul(weighted.transpose(0, 2, 1), J)
 
 
 def _damped_step(normal: Array, gradient: Array, held: BoolArray, mu: Array) -> tuple[Array, Array]:
     """Steps (m, q) of the free coordinates and the fall of the error each promises."""
-    q = gradient.shape[1]
-    g = np.where(held, 0.0, gradient)
-    free = ~(held[:, :, None] | held[:, None, :])
-    A = np.where(free, normal, 0.0)
-    trace = np.trace(A, axis1=1, axis2=2)
-    ridge = mu * np.maximum(trace, np.finfo(float).tiny ** 0.5)
-    A = A + ridge[:, None, None] * np.eye(q)
-    A[:, np.arange(q), np.arange(q)] += held  # a held coordinate: unit row, step zero
+    m, q = gradient.shape
+    g = gradient
+    if np.count_nonzero(held):
+        g = np.where(held, 0.0, gradient)
+        normal = np.where(held[:, :, None] | held[:, None, :], 0.0, normal)
+    A = normal.copy()
+    diagonal = A.reshape(m, q * q)[:, :: q + 1]
+    ridge = mu * np.maximum(diagonal.sum(axis=1), LEAST_TRACE)
+    diagonal += ridge[:, None]
+    diagonal += held  # a held coordinate: unit row, step zero
     step = -np.linalg.solve(A, g[:, :, None])[:, :, 0]
     # Without damping's part: -2 g's - s'Ns is what the linear model says.
-    curved = np.einsum("nq,nqr,nr->n", step, np.where(free, normal, 0.0), step)
+    curved = np.einsum("nq,nqr,nr->n", step, normal, step)
     return step, -2.0 * np.einsum("nq,nq->n", g, step) - curved

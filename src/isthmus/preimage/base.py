@@ -151,9 +151,13 @@ class BasePreimage(Estimator, ABC):
         return nearest_points(coordinates, self.coordinates_, n_neighbors)
 
     def _check_queries(self, coordinates: Array) -> Array:
-        coordinates = check_array(
-            coordinates, dtype=[np.float64, np.float32], input_name="coordinates", estimator=self
-        )
+        if not _is_plain(coordinates):  # for one query the check takes as long as an iteration
+            coordinates = check_array(
+                coordinates,
+                dtype=[np.float64, np.float32],
+                input_name="coordinates",
+                estimator=self,
+            )
         expected = self.coordinates_.shape[1]
         if coordinates.shape[1] != expected:
             raise ValueError(
@@ -161,6 +165,12 @@ class BasePreimage(Estimator, ABC):
                 f"Got shape {coordinates.shape} instead."
             )
         return coordinates
+
+
+def _is_plain(X: Any) -> bool:
+    """Whether ``X`` is a table of finite real numbers already."""
+    table = type(X) is np.ndarray and X.ndim == 2 and X.size > 0
+    return bool(table and X.dtype in (np.float64, np.float32) and np.isfinite(X).all())
 
 
 def _check_vectors(owner: Any, objects: Objects) -> Array:

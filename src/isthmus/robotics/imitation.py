@@ -291,7 +291,10 @@ class ImitationModel(MultiOutputMixin, RegressorMixin, Estimator):
         return np.all([rows[:, block].any(axis=1) for block in blocks], axis=0)
 
     def _coordinates(self, rows: Array) -> Array:
-        coordinates = self.square_.predict_coordinates(rows)
+        # Rows of the features are as they were in the fit; the parts check what they are given.
+        square = self.square_
+        inputs = rows if square.x_features_ is None else square.x_features_.transform(rows)
+        coordinates = np.asarray(square.regressor_.predict(inputs)).reshape(len(rows), -1)
         # A picture without information is treated like the mean of all pictures.
         coordinates[~self._known(rows)] = self.regressor_.intercept_
         return coordinates

@@ -281,12 +281,14 @@ def image_model(feature_map: Any) -> CoordinateModel:
 def near_model(coordinates_at: Any, near: Array, roots: Array) -> Any:
     r"""Values :math:`(c(z),\sqrt\lambda(z-z_0))` and Jacobians, for least-squares solvers."""
     d = near.shape[1]
+    each = np.arange(d)
 
     def model(Z: Array, rows: Any) -> tuple[Array, Array]:
         c, J = coordinates_at(Z)
-        root = roots[rows]
-        pull = np.broadcast_to(root[:, :, None] * np.eye(d), (len(Z), d, d))
-        values = np.hstack([c, root * (Z - near[rows])])
-        return values, np.concatenate([J, pull], axis=1)
+        (m, r), root = c.shape, roots[rows]
+        values, slopes = np.empty((m, r + d)), np.zeros((m, r + d, d))
+        values[:, :r], values[:, r:] = c, root * (Z - near[rows])
+        slopes[:, :r], slopes[:, r + each, each] = J, root
+        return values, slopes
 
     return model

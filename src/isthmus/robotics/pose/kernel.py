@@ -164,10 +164,10 @@ class PoseKernel(Kernel):
         gamma, B = float(self.base.gamma), np.ascontiguousarray(B, dtype=float)
 
         def model(Q: Array) -> tuple[Array, Array]:
-            P, J = (part[:, joints] for part in self.chain.positions_and_jacobians(Q))
+            P, J = self.chain.positions_and_jacobians(Q)
             values = np.empty((len(Q), B.shape[1]))
             slopes = np.empty((*values.shape, Q.shape[1]))
-            gaussian_pose_functions(P, J, places, lam, gamma, B, values, slopes)
+            gaussian_pose_functions(P, J, joints, places, lam, gamma, B, values, slopes)
             return values, slopes
 
         return model

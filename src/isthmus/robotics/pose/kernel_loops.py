@@ -6,13 +6,13 @@ from isthmus._compiled import njit
 
 
 @njit
-def gaussian_pose_functions(p, J, places, lam, gamma, B, values, slopes):
+def gaussian_pose_functions(p, J, joints, places, lam, gamma, B, values, slopes):
     """Fill values (m, r) and slopes (m, r, q) of sums of Gaussians of joint positions.
 
-    Places ``p`` (m, k, 3) and their Jacobians ``J`` (m, k, 3, q) are compared with ``places``
-    (k, n, 3), joint by joint with weights ``lam``; ``B`` (n, r) holds the coefficients.
+    Of positions ``p`` (m, q, 3) and their Jacobians ``J`` (m, q, 3, q) those of k ``joints`` are
+    compared with ``places`` (k, n, 3), with weights ``lam``; ``B`` (n, r) holds the coefficients.
     """
-    m, n_places = p.shape[:2]
+    m, n_places = len(p), len(joints)
     n, r = B.shape
     q = J.shape[3]
     by_place = np.empty((r, 3))
@@ -21,10 +21,12 @@ def gaussian_pose_functions(p, J, places, lam, gamma, B, values, slopes):
     for i in range(m):
         for a in range(n_places):
             by_place[:] = 0.0
+            at = joints[a]
+            x, y, z = p[i, at, 0], p[i, at, 1], p[i, at, 2]
             for j in range(n):
-                dx = p[i, a, 0] - places[a, j, 0]
-                dy = p[i, a, 1] - places[a, j, 1]
-                dz = p[i, a, 2] - places[a, j, 2]
+                dx = x - places[a, j, 0]
+                dy = y - places[a, j, 1]
+                dz = z - places[a, j, 2]
                 weight = lam[a] * np.exp(-gamma * (dx * dx + dy * dy + dz * dz))
                 fall = -2 * gamma * weight
                 for s in range(r):
@@ -35,4 +37,4 @@ def gaussian_pose_functions(p, J, places, lam, gamma, B, values, slopes):
             for s in range(r):
                 for c in range(3):
                     for t in range(q):
-                        slopes[i, s, t] += by_place[s, c] * J[i, a, c, t]
+                        slopes[i, s, t] += by_place[s, c] * J[i, at, c, t]
