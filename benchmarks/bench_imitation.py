@@ -49,8 +49,8 @@ def _direction_error(postures, directions):
     quick=(60,),
     unit="frames",
     goal=f"under {10 * N_PICTURES} ms: 10 ms a picture",
-    why="both sides share the features; ours ends with a search for a posture within the limits, the "
-    "peer with the nearest known one, at a larger error",
+    why="both sides share the features; ours ends with a search for a posture within the limits, "
+    "the peer with the nearest known one, at a larger error",
 )
 def command(n_frames):
     model, short, pairs = _system(n_frames)
