@@ -30,3 +30,30 @@ def test_of_equal_points_the_first_is_taken(monkeypatch, few, n_neighbors):
     points = np.array([[2.0], [1.0], [1.0], [1.0]])
     found = nearest_points(np.zeros((1, 1)), points, n_neighbors)[1]
     assert_array_equal(found, [[1, 2, 3][:n_neighbors]])
+
+
+def far_clusters(rng):
+    points = np.vstack([rng.normal(size=(60, 3)), 1e6 + 1e-3 * rng.normal(size=(60, 3))])
+    return points[60:] + 1e-4 * rng.normal(size=(60, 3)), points
+
+
+def one_far_away(rng):
+    points = np.vstack([rng.normal(size=(300, 3)), np.full((1, 3), 1e9)])
+    return points[:300] + 1e-4, points
+
+
+def grid(rng):
+    return rng.integers(4, size=(40, 2)), rng.integers(4, size=(90, 2))  # ties, and whole numbers
+
+
+@pytest.mark.parametrize("drawn", [far_clusters, one_far_away, grid])
+@pytest.mark.parametrize("scale", [1, 1e140])
+def test_rounding_of_products_decides_nothing(monkeypatch, rng, drawn, scale):
+    queries, points = drawn(rng)
+    if scale > 1:
+        queries, points = scale * queries, scale * points
+    plain = nearest_points(queries, points, 3)
+    monkeypatch.setattr(nearest, "FEW_OPERATIONS", 0)
+    searched = nearest_points(np.asfortranarray(queries), points, 3)
+    assert_array_equal(plain[1], searched[1])
+    assert_allclose(plain[0], searched[0], rtol=1e-12)

@@ -1,4 +1,4 @@
-"""Triangular systems by products: the same solutions as by substitution."""
+"""Triangular systems in row order: the same solutions as SciPy's."""
 
 import numpy as np
 import pytest
@@ -28,8 +28,18 @@ def test_what_lies_above_the_diagonal_is_not_read(rng):
     assert_allclose(solve_lower(L + above, B), solve_lower(L, B), atol=0)
 
 
-def test_errors_are_those_of_substitution_where_the_factor_is_nearly_singular(rng):
-    Z, X = rng.normal(size=(200, 4)), rng.normal(size=(500, 4))
+def scattered(rng):
+    return rng.normal(size=(200, 4)), rng.normal(size=(500, 4))
+
+
+def in_a_row(rng):
+    """Neighbours follow one another: blocks of the diagonal are nearly singular too."""
+    return np.linspace(0.0, 9.0, 200)[:, None], rng.uniform(0.0, 9.0, size=(500, 1))
+
+
+@pytest.mark.parametrize("drawn", [scattered, in_a_row])
+def test_errors_are_those_of_substitution_where_the_factor_is_nearly_singular(drawn, rng):
+    Z, X = drawn(rng)
     K = Gaussian(0.05)(Z) + 1e-12 * np.eye(200)
     L, B = linalg.cholesky(K, lower=True), Gaussian(0.05)(Z, X)
     exact, wide = np.empty((200, 500), np.longdouble), L.astype(np.longdouble)

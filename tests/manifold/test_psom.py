@@ -9,8 +9,9 @@ from sklearn.base import clone
 
 from isthmus.linalg.lane_memory import address, zero_rows
 from isthmus.manifold import PSOM, grid_points
+from isthmus.manifold.projection import Search
 from isthmus.manifold.psom.grid import BASES, make_grid, node_axis
-from isthmus.manifold.psom.map import map_jets, map_values
+from isthmus.manifold.psom.map import GridMap, map_jets, map_values
 from isthmus.manifold.psom.map_loops import axis_tables, fill_jets, map_rows, take_windows
 from isthmus.structured import DependencyEstimator
 
@@ -166,6 +167,17 @@ def test_compiled_search_ends_where_the_batch_does(shape, local, monkeypatch):
         assert found.converged.mean() >= expected.converged.mean() - 0.01
         alike = np.abs(found.latent - expected.latent).max(axis=1) < 1e-4
         assert alike.mean() > 0.97  # places of equal errors aside
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int64])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_compiled_search_reads_weights_of_any_kind(dtype, order):
+    rng = np.random.default_rng(0)
+    grid = make_grid("test", (4, 5), bounds=None, basis="lagrange")
+    W = np.array(10 * rng.normal(size=(4, 5, 3)), dtype=dtype, order=order)
+    targets = W.reshape(-1, 3).astype(np.float64)
+    found = GridMap(grid, W).search_rows(targets, None, grid.points, Search())
+    assert_allclose(found.error, 0.0, atol=1e-20)
 
 
 @pytest.mark.parametrize(("shape", "local"), [((5,), None), ((4, 3, 5), None), ((7, 6), 3)])

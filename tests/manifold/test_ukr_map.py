@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 from isthmus.losses import Epsilon, Squared
 from isthmus.manifold import UnsupervisedKernelRegression
 from isthmus.manifold.projection import Search, best_ends, search_from
+from isthmus.manifold.ukr import search
 from isthmus.manifold.ukr.choice import Start
 from isthmus.manifold.ukr.descent import lbfgs, rprop
 from isthmus.manifold.ukr.learning import train_from_start
@@ -340,3 +341,22 @@ def test_batch_searches_where_there_is_little_to_do_or_everything_is_near(rng):
     everything = map_of_rows(X, X, Y, LocalSmoother(density_kernel("gaussian")))
     for found in (few, everything):
         assert found.search_rows(Y, None, X, WHOLE_ROWS) is None
+
+
+@pytest.mark.parametrize("d", [7, 8, 9])
+@pytest.mark.parametrize("degree", [0, 1])
+def test_a_search_reads_tables_in_column_order(d, degree, rng, monkeypatch):
+    monkeypatch.setattr(search, "FEW_CENTRES", 1)
+    smoother = LocalSmoother(density_kernel("triweight"), degree, True, 1e-3)
+    X, Y, targets = rng.normal(size=(60, 2)), rng.normal(size=(60, d)), rng.normal(size=(9, d))
+    w, start = rng.uniform(0.1, 1.0, size=(9, d)), rng.normal(size=(9, 2))
+
+    def ends(order):
+        outputs, goals, weights = (np.array(A, order=order) for A in (Y, targets, w))
+        the_map = KernelMap(X, outputs, smoother, 1e-6, X, outputs)
+        plain = search.near_ends(the_map, goals, None, start, Search())
+        return plain, search.near_ends(the_map, goals, weights, start, Search())
+
+    for one, other in zip(ends("C"), ends("F"), strict=True):
+        assert_allclose(other.x, one.x)
+        assert_allclose(other.error, one.error)

@@ -26,20 +26,27 @@ def nearest_points(queries: Array, points: Array, n_neighbors: int = 1) -> tuple
         return np.take_along_axis(distances, order, axis=1), order
     from isthmus.linalg.nearest_loops import nearest_by_rough
 
-    # About their mean the points keep their digits; in single precision they would lose too many.
-    centre = points.mean(axis=0, dtype=np.float64)
-    Q, P = queries - centre, points - centre
-    half = np.einsum("ij,ij->i", P, P) / 2
-    k = min(n_neighbors, len(P))
+    k = min(n_neighbors, len(points))
+    # Writeable too: for others the loop would be compiled once more.
+    Q, P = (np.require(rows, np.float64, ["C", "W"]) for rows in (queries, points))
+    # About their mean the points keep more digits; what rounding leaves open is computed itself.
+    centre = P.mean(axis=0)
+    around, centred = Q - centre, P - centre
+    half = np.einsum("ij,ij->i", centred, centred) / 2
+    share = 8 * (P.shape[1] + 4) * float(np.finfo(np.float64).eps)
+    slack, slack_of = share * half, share / 2 * np.einsum("ij,ij->i", around, around)
+    widest = float(slack.max())
     distances, places = np.empty((len(Q), k)), np.empty((len(Q), k), dtype=np.intp)
     size = max(1, BLOCK // len(P))
 
     def search(start: int) -> None:
         rows = slice(start, start + size)
         # ½‖q - p‖² but for ½‖q‖², which says nothing of which is nearest.
-        rough = product(Q[rows], P.T)
+        rough = product(around[rows], centred.T)
         np.subtract(half, rough, out=rough)
-        nearest_by_rough(rough, Q[rows], P, distances[rows], places[rows])
+        found = distances[rows], places[rows]
+        nearest_by_rough(rough, slack, widest, slack_of[rows], Q[rows], P, *found)
 
     rest_in_threads(search, range(0, len(Q), size))
-    return distances.astype(np.result_type(queries, points), copy=False), places
+    dtype = np.result_type(queries, points, np.float32)
+    return distances.astype(dtype, copy=False), places

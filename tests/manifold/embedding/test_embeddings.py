@@ -36,7 +36,7 @@ from isthmus.manifold.embedding.unfolding import (
     unfold_variance,
     with_common_neighbors,
 )
-from isthmus.manifold.ukr.starts import neighbor_table
+from isthmus.manifold.ukr.starts import find_embeddings, neighbor_table
 
 CLASSES = (SammonMapping, CurvilinearComponents, MaximumVarianceUnfolding)
 
@@ -153,6 +153,14 @@ def test_isomap_is_that_of_scikit_learn_with_its_signs(n):
     peer = Isomap(n_neighbors=10, n_components=2).fit_transform(Y)
     ours = isomap_places(Y, neighbor_table(Y, 10)[1], 2)
     assert_allclose(ours, peer, atol=1e-6 * np.abs(peer).max())
+
+
+def test_isomap_of_a_straight_line_has_one_column():
+    Y = np.linspace(0, 1, 500)[:, None] * np.ones(3)
+    Z = isomap_places(Y, neighbor_table(Y, 4)[1], 3)
+    assert_allclose(np.abs(np.diff(Z[:, 0])), np.sqrt(3) / 499, rtol=1e-6)
+    assert not Z[:, 1:].any()
+    assert not list(find_embeddings(Y, 2, ("isomap",), np.random.default_rng(0), 2))
 
 
 def test_equal_rows_have_a_path_of_no_length():

@@ -18,6 +18,9 @@ FEWEST, MOST = 4, 10
 MANY_ROWS = 400
 # Residual of eigenvectors that are found by iteration, relative to the largest eigenvalue.
 PRECISION = 1e-12
+# Columns shorter than this share of the longest are made by rounding errors: the root of a share of
+# the largest eigenvalue.
+ROUNDING = 1e-6
 
 
 def neighbor_pairs(Y: Array, n_neighbors: int | None, straight: Array | None = None) -> IntArray:
@@ -74,8 +77,14 @@ def classical_scaling(D: Array, q: int) -> Array:
 
 
 def isomap_places(Y: Array, index: IntArray, q: int) -> Array:
-    """Isomap: places (n, q) by the lengths of paths along a table (n, k) of neighbours."""
-    return classical_scaling(path_lengths(Y, _distinct(_listed(index), len(Y))), q)
+    """Isomap: places (n, q) by the lengths of paths along a table (n, k) of neighbours.
+
+    Columns that are nothing but rounding errors are zero.
+    """
+    Z = classical_scaling(path_lengths(Y, _distinct(_listed(index), len(Y))), q)
+    size = np.linalg.norm(Z, axis=0)
+    Z[:, size <= ROUNDING * size.max(initial=0.0)] = 0.0
+    return Z
 
 
 def _largest_pairs(squared: Array, k: int) -> tuple[Array, Array]:

@@ -80,7 +80,11 @@ class GridMap(RowSearch):
 
         w = np.ones((1, targets.shape[1])) if weights is None else np.atleast_2d(weights)
         known = np.ascontiguousarray(targets if weights is None else np.where(w > 0, targets, 0.0))
-        low, high = np.ascontiguousarray(self.grid.low), np.ascontiguousarray(self.grid.high)
+        # The loops read these by their addresses: doubles in row order.
+        low, high, flat = (
+            np.ascontiguousarray(numbers, dtype=np.float64)
+            for numbers in (self.grid.low, self.grid.high, self.weights.ravel())
+        )
         x = np.clip(start, low, high)
         error, converged = np.empty(len(x)), np.empty(len(x), dtype=bool)
         at_map = map_rows(tables, targets.shape[1])
@@ -89,7 +93,7 @@ class GridMap(RowSearch):
             x,
             known,
             np.ascontiguousarray(w, dtype=np.float64),
-            np.ascontiguousarray(self.weights).ravel(),
+            flat,
             tables,
             zero_rows(rows.end),
             at_map,

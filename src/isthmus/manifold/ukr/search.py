@@ -68,7 +68,9 @@ def _padded(Y: Array) -> Array:
     """The columns, and columns of zeros up to a multiple of eight."""
     from isthmus.linalg.lanes import LANES
 
-    missing = -Y.shape[1] % LANES
+    (n, d), missing = Y.shape, -Y.shape[1] % LANES
     if not missing:
         return np.ascontiguousarray(Y, dtype=np.float64)
-    return np.hstack([Y, np.zeros((len(Y), missing))])
+    padded = np.zeros((n, d + missing))  # in row order, whatever that of the columns is
+    padded[:, :d] = Y
+    return padded
