@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 
 from isthmus.features import SlowFeatureAnalysis
 from isthmus.features.components.roots import add_products
+from isthmus.features.slow import stream
 from isthmus.features.slow.formulas import finish, map_block, merge
 from isthmus.features.slow.in_blocks import differences_at
 from isthmus.features.slow.sums import added, closed, opened
@@ -144,3 +145,21 @@ def test_products_are_added_where_they_lie(k):
     expected = np.triu(S + rows.T @ rows)
     assert add_products(S, rows) is S
     assert_allclose(np.triu(S), expected, rtol=1e-12, atol=1e-10)
+
+
+@pytest.mark.parametrize("step", ["opened", "added", "closed", "slow_axes"])
+def test_an_interrupt_while_axes_are_found_loses_no_rows(step, monkeypatch):
+    X = signal(n=2000)
+    model = SlowFeatureAnalysis(2).partial_fit(X[:1000])
+    for start in range(1000, 2000, 50):
+        model.partial_fit(X[start : start + 50])
+    assert model._waiting
+
+    def interrupt(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(stream, step, interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            _ = model.slowness_
+    assert_allclose(model.slowness_, SlowFeatureAnalysis(2).fit(X).slowness_, rtol=1e-6)

@@ -123,3 +123,11 @@ def test_an_unknown_way_of_points_is_refused(expansion):
     X, _ = expansion
     with pytest.raises(ValueError, match="'points' parameter of compress must be one of"):
         compress(SVC().fit(X, X[:, 0] > 0), 5, points="frozen")
+
+
+def test_points_where_the_functions_vanish_stay():
+    X, A = np.random.default_rng(0).normal(size=(60, 3)), np.ones((60, 2))
+    far = X[:4] + 1e3
+    moved = moving.move_points(Gaussian(0.5), X, A, far)
+    assert np.array_equal(moved.points, far)
+    assert moved.error == 1.0

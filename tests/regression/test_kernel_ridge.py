@@ -10,7 +10,12 @@ from sklearn.model_selection import LeaveOneOut, cross_val_predict, cross_val_sc
 from isthmus.kernels import Delta, Gaussian, Linear, Polynomial, Precomputed
 from isthmus.regression import KernelRidgeCV, Selection
 from isthmus.regression.ridge import exact
-from isthmus.regression.ridge.left_out import left_out_errors, left_out_of_features
+from isthmus.regression.ridge.left_out import (
+    left_out_errors,
+    left_out_of_features,
+    penalties,
+    penalties_of_features,
+)
 from isthmus.regression.ridge.search import AS_GOOD, KERNELS, explore_widths
 from isthmus.regression.selection import Choice
 
@@ -59,13 +64,16 @@ def test_left_out_errors_by_features_are_those_of_their_gram_matrix(
 def test_few_features_choose_what_the_gram_matrix_chooses(dtype, fit_intercept, rng, monkeypatch):
     X = rng.normal(size=(300, 3)).astype(dtype) + 1.0
     Y = X @ rng.normal(size=(3, 2)) + rng.normal(size=(300, 2))
-    # Below, rounding errors of the Gram matrix look like a smaller error of rows left out.
-    model = KernelRidgeCV(Linear(), alpha=np.geomspace(1e-3, 1e3, 13), fit_intercept=fit_intercept)
+    # Where the penalty is tiny, rounding in the Gram matrix costs digits of the error.
+    alphas = np.geomspace(1e-3, 1e3, 13)
+    model = KernelRidgeCV(Linear(), alpha=alphas, fit_intercept=fit_intercept)
     short = model.fit(X, Y)
     chosen = short.alpha_, short.loo_error_
     monkeypatch.setattr(exact, "is_short", lambda Z, Y: False)
     whole = model.fit(X, Y)
     assert_allclose(chosen, (whole.alpha_, whole.loo_error_), rtol=1e-6)
+    Z, options = X.astype(float), {"fit_intercept": fit_intercept}
+    assert_allclose(penalties_of_features(Z, **options), penalties(Z @ Z.T, **options))
 
 
 def test_no_penalty_interpolates(pairs):
@@ -302,3 +310,14 @@ def test_spectra_in_single_precision_are_learned_as_well(rng, n_landmarks):
     assert predicted.dtype == np.float32
     assert_allclose(predicted, double.predict(X[50:].astype(float)), atol=1e-4)
     assert_allclose(model.weights(X[50:]) @ shares[:50], predicted, atol=1e-4)
+
+
+@pytest.mark.parametrize("value", [0.1, 1.0, 3.3, 1e5 / 3])
+@pytest.mark.parametrize("kernel", ["linear", "gaussian", "polynomial"])
+@pytest.mark.parametrize("cv", ["loo", 5])
+def test_rows_that_are_all_alike_predict_the_mean(value, kernel, cv):
+    rng = np.random.default_rng(0)
+    X, y = np.full((50, 5), value), rng.normal(size=50)
+    model = KernelRidgeCV(kernel=kernel, cv=cv).fit(X, y)
+    assert_allclose(model.predict(X), np.full(50, y.mean()), atol=1e-5)
+    assert np.all(np.abs(model.predict(X + 1.0)) < 2.0)

@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from isthmus.regression import SupportFeatureMachine
 from isthmus.regression.support_features import programs
+from isthmus.regression.support_features.formulas import _linear_program
 from isthmus.regression.support_features.programs import Infeasible, Program, by_scipy, optimum
 
 
@@ -126,3 +127,21 @@ def test_without_the_binding_scipy_is_asked(monkeypatch, error):
     slow = SupportFeatureMachine().fit(X, y)
     assert_array_equal(quick.support_, slow.support_)
     assert_allclose(quick.coef_, slow.coef_, rtol=1e-8)
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1e-8, 1e8, 1e12])
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("formulation", ["margin", "mean"])
+@pytest.mark.parametrize("C", [None, 10.0])
+def test_units_of_the_features_do_not_change_a_program(unit, intercept, formulation, C):
+    rng = np.random.default_rng(3)
+    y = np.where(rng.random(60) > 0.5, 1.0, -1.0)
+    X = rng.normal(size=(60, 8)) + np.outer(y, [3.0, 2.0, 0, 0, 0, 0, 0, 0])
+    settings = {"formulation": formulation, "fit_intercept": intercept}
+    found = []
+    for u in (1.0, unit):
+        costs = None if C is None else np.full(60, C / u)
+        w, b, slack, rows, equal = _linear_program(u * X, y, np.ones(8), costs=costs, **settings)
+        found.append((u * w, b, slack, u * rows, u * equal))
+    for ours, theirs in zip(*found, strict=True):
+        assert_allclose(ours, theirs, rtol=1e-7, atol=1e-9)

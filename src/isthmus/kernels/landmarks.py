@@ -117,7 +117,9 @@ def free_origin(kernel: Kernel, X: Objects) -> Array | None:
     """A point from which a linear kernel loses no digits, where a constant is fitted besides."""
     if "linear" not in kernel.provides or not isinstance(X, np.ndarray):
         return None
-    return X.mean(axis=0, dtype=np.float64)
+    mean = X.mean(axis=0, dtype=np.float64)
+    # A mean is rounded: a constant column is to be exactly zero about its own.
+    return np.where((X[0] == X).all(axis=0), X[0], mean)
 
 
 def draw_landmarks(n_rows: int, n_landmarks: int, rng: Any) -> IntArray:

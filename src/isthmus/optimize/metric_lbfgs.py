@@ -62,6 +62,8 @@ def minimize_in_metric(
     pairs: deque[tuple[Array, Array, float]] = deque(maxlen=MEMORY)
     highest, before = value, np.inf
     for iteration in range(max_iter):
+        if not gradient.any():  # the metric may be singular there
+            return Descent(x, value, iteration)
         direction = -_two_loop(gradient, pairs, metric())
         slope = float(direction @ gradient)
         if not slope < 0.0:

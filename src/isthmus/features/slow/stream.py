@@ -88,16 +88,22 @@ class Stream:
     def _absorb(self) -> None:
         """Bring all rows and sums into the roots."""
         self._take_waiting()
+        self._close_sums()
+
+    def _close_sums(self) -> None:
+        """Bring the sums into the roots."""
         if self._sums is not None:
             assert self._roots is not None  # or there were no sums
             self._roots, self._sums = closed(self._sums, self._roots), None
 
     def _take_waiting(self) -> None:
-        """Add the rows that wait, together: small blocks cost as little as large ones."""
+        """Add the rows that wait, together: small blocks cost as little as large ones.
+
+        They wait until they have been added: who asks for axes may interrupt this.
+        """
         if self._waiting:
             assert self._pending is not None  # rows wait for somebody who asks
             rows, lags = np.concatenate(self._waiting), self._pending[0].lags
-            self._waiting = ()
             if not self._grow_sums(rows, lags):
                 self._extend(self._tail, rows, lags)
 
@@ -108,12 +114,12 @@ class Stream:
         """
         assert self._roots is not None  # the exact solver was fitted
         if self._sums is None or (found := added(self._sums, self._tail, rows, lags)) is None:
-            self._absorb()
+            self._close_sums()
             sums = opened(self._roots)
             found = None if sums is None else added(sums, self._tail, rows, lags)
-        self._sums = found
         if found is not None:
-            self._tail = last_rows(rows, max(lags)).copy()
+            tail = last_rows(rows, max(lags)).copy()
+            self._sums, self._tail, self._waiting = found, tail, ()
         return found is not None
 
     def _extend(self, tail: Array, rows: Array, lags: list[int]) -> None:
@@ -121,8 +127,9 @@ class Stream:
         n, k = len(tail) + len(rows), tail.shape[1]
         with scratch(n, k) as Phi, threads_for(n * k**2):
             np.concatenate((tail, rows), out=Phi)
-            self._roots = extended(self._roots, Phi, lags, overlap=len(tail))
-            self._tail = last_rows(Phi, max(lags)).copy()
+            roots = extended(self._roots, Phi, lags, overlap=len(tail))
+            end = last_rows(Phi, max(lags)).copy()
+        self._roots, self._tail, self._waiting = roots, end, ()
 
     def _settle(self) -> None:
         """Find the axes of the sums of a stream."""

@@ -13,6 +13,8 @@ from isthmus.typing import Array
 
 # Penalties offered where none are given, in units of the kernel.
 POWERS = np.arange(-10, 2.01, 0.5)
+# Share of the largest squared length up to which differences of rows are rounding errors alone.
+ALIKE = 32 * float(np.finfo(np.float64).eps)
 
 
 def left_out_errors(
@@ -62,10 +64,20 @@ def penalties_of_features(Z: Array, *, fit_intercept: bool) -> list[float]:
 
 def _in_units(lengths: Array, mean: float) -> list[float]:
     unit = float(np.mean(lengths)) - mean
-    # Rows that are all alike have no length but rounding errors.
-    floor = float(np.finfo(lengths.dtype).eps) * float(np.max(np.abs(lengths), initial=0.0))
-    unit = unit if unit > floor else (floor or 1.0)
-    return [float(unit * 10.0**power) for power in POWERS]
+    largest = float(np.max(np.abs(lengths), initial=0.0))
+    if unit > ALIKE * largest:
+        return [float(unit * 10.0**power) for power in POWERS]
+    # Rows that are all alike have no length but rounding errors, which must not be fitted.
+    return [float((largest or 1.0) * 10.0**power) for power in POWERS if power >= 0]
+
+
+def _centred(K: Array, shares: Array | None = None) -> tuple[Array, Array]:
+    """The matrix about its mean, in its place, and that; zeros where only rounding is left."""
+    largest = float(np.max(np.abs(K.diagonal()), initial=0.0))
+    K, mean = center_gram(K, overwrite=True, shares=shares)
+    if float(np.mean(K.diagonal())) <= ALIKE * largest:
+        K[:] = 0.0
+    return K, mean
 
 
 def _leave_one_out(
@@ -73,7 +85,7 @@ def _leave_one_out(
 ) -> Iterator[tuple[float, float]]:
     """One decomposition for all rows and penalties."""
     if fit_intercept:
-        K, _ = center_gram(K, overwrite=True)
+        K, _ = _centred(K)
     return _errors_of_rows(
         lambda Y: left_out_path(K, Y, intercept=fit_intercept, overwrite=True),
         Y,
@@ -137,7 +149,7 @@ def _leave_one_copy_out(
     once = 1 / np.maximum(counts, 1.0)
     if fit_intercept:
         Y = Y - counts @ Y / total
-        K, _ = center_gram(K, overwrite=True, shares=counts / total)
+        K, _ = _centred(K, counts / total)
     K *= root
     K *= root.T
     path = RidgePath(K, root * Y, intercept=False, overwrite=True)
@@ -170,7 +182,7 @@ def _folds(
         root, left = np.sqrt(counts[train])[:, None], counts[test][:, None]
         y_mean = shares @ Y[train] * fit_intercept
         if fit_intercept:
-            inner, mean = center_gram(inner, overwrite=True, shares=shares)
+            inner, mean = _centred(inner, shares)
         inner *= root
         inner *= root.T
         path = RidgePath(inner, root * (Y[train] - y_mean), intercept=fit_intercept, overwrite=True)

@@ -100,6 +100,9 @@ def _linear_program(
     """Weights, constant, slacks, and the multipliers of the rows and of the means."""
     m, n = X.shape
     Z = y[:, None] * (X * scale)
+    # The solver takes weights below 1e-7 for zero: they are counted in units of the largest entry.
+    unit = 2.0 ** np.round(np.log2(np.abs(Z).max() or 1.0))
+    Z, scale, costs = Z / unit, scale / unit, None if costs is None else costs * unit
     A = np.hstack([Z, y[:, None]]) if fit_intercept else Z
     cost = np.concatenate([np.ones(n), np.zeros(int(fit_intercept))])
     equal = np.zeros((int(formulation == "mean"), len(cost)))
@@ -110,8 +113,9 @@ def _linear_program(
         found = optimum(Program(cost, A, least, equal, np.ones(len(equal)), costs))
     except Infeasible as error:
         raise NotSeparable(str(error)) from None
+    rows, both = found.rows / unit, float(found.equal.sum()) / unit
     b = float(found.x[n]) if fit_intercept else 0.0
-    return found.x[:n] * scale + 0.0, b + 0.0, found.slack, found.rows, float(found.equal.sum())
+    return found.x[:n] * scale + 0.0, b + 0.0, found.slack, rows, both
 
 
 def rescaled_programs(
