@@ -221,6 +221,39 @@ def test_whole_turns_are_taken_off_towards_the_preferred_posture(rng):
     np.testing.assert_allclose(below.q, Q, atol=1e-6)
 
 
+@pytest.mark.parametrize("limits", [(-np.inf, 1.0), (-1.0, np.inf)])
+def test_a_joint_with_one_limit_is_brought_within_it_by_whole_turns(limits, rng):
+    arm = KinematicChain([[0, 1.0, 0], [0, 1.0, 0]], limits=[limits, (-3.0, 3.0)])
+    points = np.column_stack([rng.normal(size=(40, 2)), np.zeros(40)])
+    found = inverse_kinematics(arm, points, n_init=4)
+    away = np.linalg.norm(arm.forward(found.q)[:, :3, 3] - points, axis=1)
+    assert_allclose(away, found.position_error, atol=1e-8)
+    assert ((found.q >= arm.lower) & (found.q <= arm.upper)).all()
+
+
+def test_a_joint_without_limits_is_turned_near_the_preferred_posture():
+    arm = KinematicChain([[0, 1.0, 0]])
+    target = arm.forward(np.zeros(1))
+    found = inverse_kinematics(arm, target, start=[0.0], preferred=[4 * np.pi + 0.3])
+    assert found.reached
+    assert_allclose(found.q, 4 * np.pi)
+
+
+def test_a_wrist_without_lengths_turns_to_its_target(rng):
+    wrist = KinematicChain([[np.pi / 2, 0, 0], [-np.pi / 2, 0, 0], [0, 0, 0]])
+    Q = rng.uniform(-1, 1, (10, 3))
+    found = inverse_kinematics(wrist, wrist.forward(Q))
+    assert found.reached.all()
+    assert_allclose(wrist.forward(found.q), wrist.forward(Q), atol=1e-8)
+
+
+def test_a_target_beyond_all_numbers_is_infinitely_far():
+    points = [[400.0, 200.0, 600.0], [1e200, 0.0, 0.0]]
+    found = inverse_kinematics(ARM, points, n_init=3)
+    assert_array_equal(found.reached, [True, False])
+    assert_array_equal(np.isinf(found.position_error), [False, True])
+
+
 def test_a_joint_with_less_than_a_turn_keeps_its_walls(rng):
     tight = KinematicChain(UR5.dh, "standard", limits=np.full(6, 2.5))
     Q = rng.uniform(tight.lower, tight.upper, (100, 6))

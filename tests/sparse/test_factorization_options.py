@@ -1,5 +1,7 @@
 """Further solvers of the Euclidean loss, beta divergences, and a factor that is held."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -173,6 +175,21 @@ class TestBeta:
             for i in range(len(X))
         ]
         assert_allclose(loss, sum(entries), rtol=1e-10)
+
+
+@pytest.mark.parametrize("beta", [0, 1, 1.5])
+def test_sums_of_a_wide_table_take_less_memory_than_the_table(beta, rng):
+    X, now = (
+        rng.uniform(size=(400, 4000)),
+        Factors(*(rng.uniform(size=(n, 10)) for n in (400, 4000))),
+    )
+    problem = Divergence.of(X, beta, NO_PENALTIES)
+    tracemalloc.start()
+    try:
+        problem.derivative_parts(1, now)
+        assert tracemalloc.get_traced_memory()[1] < X.nbytes
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize(

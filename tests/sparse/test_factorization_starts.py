@@ -183,6 +183,17 @@ def test_strength_with_gaps_is_chosen_in_the_units_of_the_data():
     assert_allclose(scaled.components_, 2.0**10 * plain.components_, rtol=1e-6, atol=1e-3)
 
 
+@pytest.mark.parametrize(("n", "n_init"), [(60, 1), (60, 2), (700, 1)])
+def test_components_that_a_heavy_penalty_puts_out_come_back(n, n_init):
+    rng = np.random.default_rng(0)
+    whole = rng.uniform(size=(n, 3)) @ rng.uniform(size=(3, 40))  # its mean is most of it
+    hidden = rng.uniform(size=whole.shape) < 0.1
+    model = NonnegativeFactorization(3, n_init=n_init, random_state=0)
+    found = model.fit_transform(np.where(hidden, np.nan, whole)) @ model.components_
+    assert model.components_.any(axis=1).all()
+    assert np.sqrt(np.mean((found - whole)[hidden] ** 2)) < 0.01
+
+
 def test_strength_is_zero_for_exact_products_without_gaps_and_where_something_is_given():
     rng = np.random.default_rng(0)
     X = rng.exponential(size=(80, 3)) @ rng.exponential(size=(3, 30))

@@ -41,6 +41,23 @@ def test_patches_without_gaps_do_not_matter(rng, size, shift):
     assert_allclose(fast[wanted], _slow_shrinkage(image, size, 0.7, shift)[wanted], atol=1e-12)
 
 
+def test_picked_patches_are_in_rows_as_all_are(rng, monkeypatch):
+    from isthmus.sparse import shrinkage_loops
+
+    image, wanted = rng.normal(size=(41, 38)), np.zeros((41, 38), dtype=bool)
+    wanted[3, 30] = True
+    strong, orders = shrinkage_loops.keep_strong, []
+
+    def seen(codes, *others):
+        orders.append(codes.flags.c_contiguous)
+        strong(codes, *others)
+
+    monkeypatch.setattr(shrinkage_loops, "keep_strong", seen)
+    shrink_patches(image, 8, 0.7, wanted=wanted)
+    assert orders
+    assert all(orders)  # for another order the loop would be compiled once more
+
+
 def test_long_pictures_are_treated_in_strips(rng):
     image = rng.normal(size=(300, 9))
     fast = shrink_patches(image, 4, 0.7, shift=1)

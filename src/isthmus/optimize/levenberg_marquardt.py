@@ -7,6 +7,7 @@ row is a problem with its own damping, and rows that have converged leave the ba
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -98,7 +99,6 @@ def least_squares_rows(
     (array([1.5708, 0.9273]), array([ True,  True]))
     """
     n, q = start.shape
-    weighted = weights is not None
     w = np.broadcast_to(np.ones(1) if weights is None else weights, targets.shape)
     t = np.where(w > 0, targets, 0.0)
     low = np.broadcast_to(-np.inf if lower is None else lower, (n, q))
@@ -106,69 +106,85 @@ def least_squares_rows(
     x = np.clip(start, low, high)
     rows: IntArray = np.arange(n)
     f, J = model(x, rows)
-    residual, error = _residuals(f, t, w if weighted else None)
+    counted = None if weights is None else w
+    residual, error = _residuals(f, t, counted)
     # Rounding of an exact fit is relative to the target, not to its vanishing error.
     floor = np.finfo(float).eps * np.einsum("nd,nd->n", w * t, t) + np.finfo(float).tiny
-    converged, left = np.zeros(n, dtype=bool), error.copy()
-    # Of the rows that are still under way, as those below.
-    here, lo, hi, mu, n_iter = x, low, high, np.full(n, damping), 0
-    while rows.size and n_iter < max_iter:
-        n_iter += 1
-        gradient, normal = _normal_equations(J, w if weighted else None, residual)
-        held = ((here <= lo) & (gradient > 0)) | ((here >= hi) & (gradient < 0))
-        step, promised = _damped_step(normal, gradient, held, mu)
-        settled = promised <= tol * np.maximum(error, floor)
+    mu = np.full(n, damping)
+    found = LeastSquaresRows(x, error.copy(), 0, np.zeros(n, dtype=bool))
+    now = _UnderWay(rows, x, low, high, mu, counted, t, floor, residual, error, J)
+    while now.rows.size and found.n_iter < max_iter:
+        found.n_iter += 1
+        step, promised = now.step()
+        settled = promised <= tol * np.maximum(now.error, now.floor)
         if np.count_nonzero(settled):  # faster than any() of few rows
-            converged[rows[settled]], keep = True, ~settled
-            x[rows[settled]], left[rows[settled]] = here[settled], error[settled]
-            rows, here, lo, hi, step, promised, mu, w, t, error, floor, residual, J = (
-                part[keep]
-                for part in (
-                    rows,
-                    here,
-                    lo,
-                    hi,
-                    step,
-                    promised,
-                    mu,
-                    w,
-                    t,
-                    error,
-                    floor,
-                    residual,
-                    J,
-                )
-            )
-            if not rows.size:
+            now, step, promised = now.leave(settled, found), step[~settled], promised[~settled]
+            if not now.rows.size:
                 break
-        trial = np.minimum(np.maximum(here + step, lo), hi)
-        f_trial, J_trial = model(trial, rows)
-        r_trial, e_trial = _residuals(f_trial, t, w if weighted else None)
-        accepted = e_trial < error
+        done = now.move(step, promised, model, inside, tol)
+        if np.count_nonzero(done):
+            now = now.leave(done, found)
+    found.x[now.rows], found.error[now.rows] = now.x, now.error
+    return found
+
+
+@dataclass
+class _UnderWay:
+    """The problems that have not converged: each has a line of every array."""
+
+    rows: IntArray
+    x: Array
+    lower: Array
+    upper: Array
+    mu: Array
+    weights: Array | None
+    targets: Array
+    floor: Array
+    residual: Array
+    error: Array
+    J: Array
+
+    def take(self, keep: BoolArray) -> "_UnderWay":
+        """Some of the problems."""
+        parts: Any = (part if part is None else part[keep] for part in vars(self).values())
+        return _UnderWay(*parts)
+
+    def leave(self, done: BoolArray, found: LeastSquaresRows) -> "_UnderWay":
+        """Write down what has converged; return the rest."""
+        rows = self.rows[done]
+        found.x[rows], found.error[rows] = self.x[done], self.error[done]
+        found.converged[rows] = True
+        return self.take(~done)
+
+    def step(self) -> tuple[Array, Array]:
+        """Steps, and the fall of the error each promises."""
+        gradient, normal = _normal_equations(self.J, self.weights, self.residual)
+        held = (self.x <= self.lower) & (gradient > 0)
+        held |= (self.x >= self.upper) & (gradient < 0)
+        return _damped_step(normal, gradient, held, self.mu)
+
+    def move(
+        self, step: Array, promised: Array, model: RowModel, inside: RowDomain | None, tol: float
+    ) -> BoolArray:
+        """Take the steps that lower the error, and set the damping; tell which rows are done."""
+        trial = np.minimum(np.maximum(self.x + step, self.lower), self.upper)
+        f, J = model(trial, self.rows)
+        residual, error = _residuals(f, self.targets, self.weights)
+        accepted = error < self.error
         if inside is not None:
-            accepted &= inside(trial, rows)
-        gain = error - e_trial
+            accepted &= inside(trial, self.rows)
+        gain = self.error - error
         # As far as the linear model was right: an even promise keeps the damping (Nielsen's rule).
         trust = np.minimum(np.maximum(1.0 - (2.0 * gain / promised - 1.0) ** 3, 0.2), 2.0)
-        mu = mu * np.where(accepted, trust, 4.0)
-        done = accepted & (gain <= tol * np.maximum(np.where(accepted, e_trial, error), floor))
-        done |= mu > LARGEST_DAMPING
-        if np.count_nonzero(accepted) == len(rows):
-            here, error, residual, J = trial, e_trial, r_trial, J_trial
+        self.mu = self.mu * np.where(accepted, trust, 4.0)
+        if np.count_nonzero(accepted) == len(accepted):
+            self.x, self.error, self.residual, self.J = trial, error, residual, J
         else:
-            here, error = (
-                np.where(accepted[:, None], trial, here),
-                np.where(accepted, e_trial, error),
-            )
-            residual[accepted], J[accepted] = r_trial[accepted], J_trial[accepted]
-        if np.count_nonzero(done):
-            converged[rows[done]], keep = True, ~done
-            x[rows[done]], left[rows[done]] = here[done], error[done]
-            rows, here, lo, hi, mu, w, t, error, floor, residual, J = (
-                part[keep] for part in (rows, here, lo, hi, mu, w, t, error, floor, residual, J)
-            )
-    x[rows], left[rows] = here, error
-    return LeastSquaresRows(x, left, n_iter, converged)
+            self.x = np.where(accepted[:, None], trial, self.x)
+            self.error = np.where(accepted, error, self.error)
+            self.residual[accepted], self.J[accepted] = residual[accepted], J[accepted]
+        done = accepted & (gain <= tol * np.maximum(self.error, self.floor))
+        return done | (self.mu > LARGEST_DAMPING)
 
 
 def _residuals(f: Array, t: Array, w: Array | None) -> tuple[Array, Array]:

@@ -173,7 +173,7 @@ def _remove_weak_waves(
     from isthmus.sparse.shrinkage_loops import keep_strong
 
     if not isinstance(some, slice):
-        part, weights = patches[:, some], np.zeros(patches.shape[1])
+        part, weights = patches.compress(some, axis=1), np.zeros(patches.shape[1])
         weights[some] = _remove_weak_waves(part, waves, threshold, slice(None), np.empty_like(part))
         patches[:, some] = part
         return weights

@@ -130,7 +130,7 @@ def inverse_kinematics(
     wanted = _postures(chain, "preferred", preferred, n, chain.center)
     starts = _postures(chain, "start", start, n, wanted)
     # Joints that slide count in units of the reach, so that a step has none.
-    reach = chain.reach
+    reach = chain.reach or 1.0  # a wrist, whose lengths are all zero, has none
     units = np.where(chain.slides, reach, 1.0)
     lower, upper = chain.lower / units, chain.upper / units
     wanted, starts = wanted / units, starts / units
@@ -175,7 +175,7 @@ def _walk(chain: KinematicChain, units: Array) -> tuple[Array, Array, Array, Arr
         last = np.array([[1, 0, 0, length], [0, c, -s, 0], [0, s, c, 0], [0, 0, 0, 1]])
         rows[1:, :3], rows[0, :3] = table[:-1, :3], (1.0, 0.0, 0.0)
         tool = last @ tool
-    return rows, motions, base, tool, reach
+    return rows, motions, base, tool, reach or 1.0
 
 
 def _random(random_state: Any, n: int, n_joints: int) -> Array:
@@ -194,7 +194,7 @@ def _seeded(seed: int, n: int, n_joints: int) -> Array:
 
 def _take_off_turns(Q: Array, near: Array, chain: KinematicChain, turns: BoolArray) -> None:
     """Bring joints that may turn around within their limits, by whole turns, close to ``near``."""
-    joints = np.flatnonzero(turns & np.isfinite(chain.lower) & np.isfinite(chain.upper))
+    joints = np.flatnonzero(turns & (np.isfinite(chain.lower) | np.isfinite(chain.upper)))
     if len(joints):
         turn, low, high = 2 * np.pi, chain.lower[joints], chain.upper[joints]
         q = Q[:, joints]

@@ -132,6 +132,8 @@ def _refill(taken, poses, which, found, W, S):
         if taken < len(which):
             for k in range(12):
                 W[TARGET + k, lane] = poses[which[taken], k // 4, k % 4]
+            for r in range(6):  # of a posture whose error cannot be told from infinity
+                W[KEPT_ERROR + r, lane] = np.inf if r < 3 else 0.0
             for j in range(n):
                 at = FIRST_JOINT + PER_JOINT * j
                 W[at + TRIAL, lane] = W[at + HERE, lane] = Q[taken, j]

@@ -126,7 +126,8 @@ class Search:
         tables = self.poses, rows, self.conditions, self.arm.chain, self.walls
         settle(*tables, preferred, most, tuple(there), *self.work)
         end = self._approach(rows, there.Q, patient=True)
-        best.keep(rows, end, end.reached & (((end.Q - wanted) ** 2).sum(axis=1) < far))
+        # Not only where it moved: whole turns may have been taken off before.
+        best.keep(rows, end, end.reached & (((end.Q - wanted) ** 2).sum(axis=1) <= far))
 
     def _refine(self, best: Found, rows: IntArray, preferred: Array) -> None:
         """Go on patiently from the postures that are closest to targets none has reached."""

@@ -17,7 +17,8 @@ from isthmus._progress import ProgressLine
 from isthmus.sparse.dictionary.classifier_formulas import class_codes, competition, descent, n_wrong
 from isthmus.sparse.dictionary.ksvd.estimator import KSVD
 from isthmus.sparse.dictionary.ksvd.formulas import SparseCodes
-from isthmus.sparse.pursuit.matching import count_limit, unit_rows
+from isthmus.sparse.pursuit.checks import count_limit
+from isthmus.sparse.pursuit.matching import unit_rows
 from isthmus.typing import Array, IntArray
 
 # Steps shorter than this (turn of the atom that turns most, in radians) go nowhere.

@@ -16,7 +16,8 @@ from isthmus.sparse.dictionary.ksvd.stream import CodeSums, atoms_from_sums, map
 from isthmus.sparse.dictionary.ksvd.update import AtomUpdate
 from isthmus.sparse.dictionary.lagrange_dual import map_codes
 from isthmus.sparse.l1.feature_sign import sign_search
-from isthmus.sparse.pursuit.matching import count_limit, residual_goals, unit_rows
+from isthmus.sparse.pursuit.checks import count_limit, residual_goals
+from isthmus.sparse.pursuit.matching import unit_rows
 from isthmus.typing import Array
 
 # Signals from which the first atoms are drawn, for each atom and at least.

@@ -1,5 +1,7 @@
 """Kullback-Leibler, Itakura-Saito and other beta divergences of two non-negative factors."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +20,8 @@ MAX_ROW_SWEEPS = 2000
 CHUNK, MAX_CHUNKS = 50, 200
 # Entries of rows that are worked on together: what is made of them stays in the cache.
 BLOCK_VALUES = 2**15
+# Rows of a block at least, since products of a few are slow, and sums over rows that are kept.
+LEAST_ROWS, MAX_SUMS = 16, 8
 # Multiplicative updates alone get no further in reasonable time.
 SLOW_TOL = 1e-3
 
@@ -56,7 +60,7 @@ class Divergence:
 
     def _blocks(self) -> list[slice]:
         n, d = self.X.shape
-        step = max(1, BLOCK_VALUES // d)
+        step = max(LEAST_ROWS, BLOCK_VALUES // d)
         return [slice(start, min(start + step, n)) for start in range(0, n, step)]
 
     def _fit(self, factors: Factors, rows: slice, out: Array) -> Array:
@@ -100,32 +104,51 @@ class Divergence:
             out = np.empty_like(factors[side])
             stored_ratios(factors[side], V, table.indptr, table.indices, table.data, out)
             return out, self._mass(side, V)
-        blocks, shape = self._blocks(), factors[side].shape
-        # Rows of the one factor, or sums over rows for the other, in the order of the blocks.
-        parts = [shape if side == 1 else (rows.stop - rows.start, shape[1]) for rows in blocks]
-        down, up = ([np.empty(part) for part in parts] for _ in range(2))
+        found = self._rows_of_parts(factors) if side == 0 else self._sums_of_parts(factors)
+        return found[0], self._mass(side, V) if self.beta == 1 else found[1]
+
+    def _rows_of_parts(self, factors: Factors) -> Array:
+        """Both parts of the derivative by W."""
+        found = np.empty((2, *factors.W.shape))
+
+        def fill(rows: slice) -> None:
+            with self._tables(factors, rows) as tables:
+                for part, table in zip(found, tables, strict=False):
+                    np.matmul(table, factors.V, out=part[rows])
+
+        rest_in_threads(fill, self._blocks())
+        return found
+
+    def _sums_of_parts(self, factors: Factors) -> Array:
+        """Both parts of the derivative by V: sums over the rows of X."""
+        blocks = self._blocks()
+        # A sum for each run of blocks, and then of these: the same whatever threads there are.
+        ends = np.linspace(0, len(blocks), min(len(blocks), MAX_SUMS) + 1).astype(int)
+        sums = np.zeros((len(ends) - 1, 2, *factors.V.shape))
 
         def add(i: int) -> None:
-            rows = blocks[i]
-            size = (rows.stop - rows.start, self.X.shape[1])
-            others = V if side == 0 else V[rows]
-            with scratch(*size) as fit_room, scratch(*size) as power_room:
-                fit = self._fit(factors, rows, fit_room)
-                power = self._power(fit, power_room) if self.beta != 1 else power_room
-                ratio = self._ratio(rows, fit, power)
-                np.matmul(ratio if side == 0 else ratio.T, others, out=down[i])
-                if self.beta == 1:
-                    return
-                if self.mask is not None:
-                    power *= self.mask[rows]
-                np.matmul(power if side == 0 else power.T, others, out=up[i])
+            for rows in blocks[ends[i] : ends[i + 1]]:
+                with self._tables(factors, rows) as tables, scratch(*factors.V.shape) as room:
+                    for total, table in zip(sums[i], tables, strict=False):
+                        total += np.matmul(table.T, factors.W[rows], out=room)
 
-        rest_in_threads(add, range(len(blocks)))
-        numerator, denominator = (
-            np.concatenate(found) if side == 0 else np.asarray(sum(found[1:], found[0]))
-            for found in (down, up)
-        )
-        return numerator, self._mass(side, V) if self.beta == 1 else denominator
+        rest_in_threads(add, range(len(sums)))
+        return np.asarray(sums.sum(axis=0))
+
+    @contextmanager
+    def _tables(self, factors: Factors, rows: slice) -> Iterator[list[Array]]:
+        """Of some rows X ∘ X̂^(β-2), and X̂^(β-1) unless that is one, where entries count."""
+        size = (rows.stop - rows.start, self.X.shape[1])
+        with scratch(*size) as fit_room, scratch(*size) as power_room:
+            fit = self._fit(factors, rows, fit_room)
+            power = self._power(fit, power_room) if self.beta != 1 else power_room
+            ratio = self._ratio(rows, fit, power)
+            if self.beta == 1:
+                yield [ratio]
+                return
+            if self.mask is not None:
+                power *= self.mask[rows]
+            yield [ratio, power]
 
     def improve(self, side: int, factors: Factors) -> tuple[Array, float | None]:
         """One multiplicative update."""

@@ -79,19 +79,29 @@ def choose_by_gaps(
 @threads_for(0)  # products that are too short for a second thread
 def end_of_stages(problem: Any, start: Factors, solver: str, path: list[Penalties]) -> Factors:
     """Where a descent through a path of penalties ends; the start, if there is none."""
-    return [start, *_follow(problem, start, solver, path)][-1]
+    return _revived([start, *_follow(problem, start, solver, path)][-1], start)
 
 
 def _follow(problem: Any, start: Factors, solver: str, path: list[Penalties]) -> Iterator[Factors]:
     """Factors after each stage of a path of penalties, each from where the last one ended."""
+    first = start
     for penalties in path:
         course = descent_of(solver)(
             replace(problem, penalties=penalties),
-            balance(start, penalties),
+            _revived(balance(start, penalties), first),
             **(BY_OPTIMALITY if isinstance(problem, Divergence) else BY_GAIN),
         )
         start = course.factors
         yield start
+
+
+def _revived(now: Factors, first: Factors) -> Factors:
+    """Components that a heavier penalty has put out, which no step would light again.
+
+    Their rows of V are as at first. Those of W stay zero: the fit is the same.
+    """
+    out = ~(now.W.any(axis=0) & now.V.any(axis=0))
+    return Factors(np.where(out, 0.0, now.W), np.where(out, first.V, now.V))
 
 
 def _stages(

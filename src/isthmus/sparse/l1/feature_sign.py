@@ -8,7 +8,8 @@ from sklearn.exceptions import ConvergenceWarning
 from isthmus._checks import check_choice, check_float
 from isthmus._door import with_door
 from isthmus._warnings import warn
-from isthmus.sparse.pursuit.matching import check_signals, code_in_blocks
+from isthmus.sparse.pursuit.checks import check_signals
+from isthmus.sparse.pursuit.matching import code_in_blocks
 from isthmus.typing import Array, BoolArray, IntArray
 
 # Atoms enter whose slope exceeds alpha by at least this share of the largest excess. One at a time

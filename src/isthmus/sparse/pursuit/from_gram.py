@@ -8,7 +8,8 @@ from sklearn.utils import check_array
 
 from isthmus._checks import check_int
 from isthmus._door import with_door
-from isthmus.sparse.pursuit.matching import as_dense, pursue, residual_goals
+from isthmus.sparse.pursuit.checks import residual_goals
+from isthmus.sparse.pursuit.matching import as_dense, pursue
 from isthmus.typing import Array, IntArray
 
 OWNER = "gram_pursuit"

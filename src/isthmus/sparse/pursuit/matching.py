@@ -7,12 +7,12 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array
 
 from isthmus._checks import check_choice, check_int
 from isthmus._door import with_door
 from isthmus._warnings import warn
 from isthmus.linalg.threads import rest_in_threads
+from isthmus.sparse.pursuit.checks import check_signals, count_limit, residual_goals
 from isthmus.typing import Array, BoolArray, IntArray
 
 # Signals are coded in blocks of this many, whatever the number of threads, so that products of
@@ -248,7 +248,10 @@ def _orthogonal_coder(
 
     def code(rows: slice) -> None:
         some = X[rows]
-        memory = spare.pop() if spare else room()
+        try:  # a single step: threads do not share memory
+            memory = spare.pop()
+        except IndexError:
+            memory = room()
         B = memory[0][: len(some)]
         np.matmul(some, atoms.T, out=B[:, :k])
         B[:, k:] = 0.0
@@ -351,56 +354,3 @@ def unit_rows(D: Array) -> tuple[Array, Array]:
     """Rows scaled to unit length, and their lengths; zero rows stay."""
     lengths = np.linalg.norm(D, axis=1)
     return D / np.where(lengths > 0, lengths, 1.0)[:, None], lengths
-
-
-def count_limit(owner: str, n_nonzero: int | None, tol: Any, n_atoms: int, n_features: int) -> int:
-    """Maximum number of non-zeros of a code."""
-    most = min(n_atoms, n_features)
-    if n_nonzero is None:
-        return most if tol is not None else min(most, max(1, n_features // 10))
-    # More cannot be independent.
-    checked = check_int(
-        n_nonzero, "n_nonzero", owner, low=1, high=n_atoms, why="the number of atoms"
-    )
-    return min(checked, most)
-
-
-def residual_goals(owner: str, tol: Any, n_signals: int) -> Array:
-    """Norms at which the residuals are small enough, shape (n_signals,)."""
-    if tol is None:
-        return np.zeros(n_signals)
-    try:
-        goals = np.asarray(tol, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise TypeError(
-            f"The 'tol' parameter of {owner} must be None, a float in [0, inf) or one for each "
-            f"signal. Got {tol!r:.80} instead."
-        ) from error
-    if goals.ndim > 1 or (goals.ndim == 1 and len(goals) != n_signals):
-        raise ValueError(
-            f"The 'tol' parameter of {owner} must be one number or one for each of the "
-            f"{n_signals} signals. Got shape {goals.shape} instead."
-        )
-    if not np.all(np.isfinite(goals)) or goals.min(initial=0.0) < 0:
-        raise ValueError(
-            f"The 'tol' parameter of {owner} must be in [0, inf). Got {tol!r} instead."
-        )
-    return np.broadcast_to(goals, n_signals).copy()
-
-
-def check_signals(X: Any, D: Any, owner: str, *, gaps: bool = True) -> tuple[Array, Array]:
-    X = check_array(
-        X,
-        dtype=np.float64,
-        order="C",
-        ensure_all_finite="allow-nan" if gaps else True,
-        input_name="X",
-        estimator=owner,
-    )
-    D = check_array(D, dtype=np.float64, order="C", input_name="D", estimator=owner)
-    if X.shape[1] != D.shape[1]:
-        raise ValueError(
-            f"Signals and atoms of {owner} must have the same number of features. Got "
-            f"X.shape={X.shape} and D.shape={D.shape}; atoms are rows."
-        )
-    return X, D

@@ -46,7 +46,8 @@ from isthmus.sparse.dictionary.ksvd.stream import (
     merge,
 )
 from isthmus.sparse.dictionary.ksvd.update import AtomUpdate, as_atom_update
-from isthmus.sparse.pursuit.matching import as_dense, count_limit, pursue, residual_goals, unit_rows
+from isthmus.sparse.pursuit.checks import count_limit, residual_goals
+from isthmus.sparse.pursuit.matching import as_dense, pursue, unit_rows
 from isthmus.typing import Array
 
 
