@@ -3,7 +3,7 @@
 numba turns every loop into machine code as soon as it is compiled. One without a way in from Python
 is run by nobody: its callers hold a copy of it. Without that step a family compiles sooner, and
 what its callers become is the same. Where an inner loop is loaded from disk, numba does the step
-after all.
+after all. Nor is it optimised before it stands in its callers, unless sums may be reordered in it.
 
 This leans on parts of numba that are not public, so it is done for the releases that it was tested
 with, where these parts are found; elsewhere :data:`WAYS` is empty and loops are compiled by
@@ -41,6 +41,11 @@ class InnerLibrary(JITLibrary):
     """Optimised code of a loop, to be linked into its callers."""
 
     way_in = ""  # the name of its way in from Python, see refuse_python
+    late = False  # whether it is optimised in its callers alone
+
+    def _optimize_final_module(self) -> None:
+        if not self.late:
+            super()._optimize_final_module()
 
     def _finalize_final_module(self) -> None:
         names = [variable.name for variable in self._final_module.global_variables]
@@ -130,6 +135,8 @@ class InnerCompiler(LoopCompiler):
         if state.library is None and made_by._library_class is JITLibrary:
             state.library = InnerLibrary(made_by, state.func_id.func_qualname)
             state.library.enable_object_caching()
+            # Where sums may be reordered, rounding would depend on what is optimised when.
+            state.library.late = "reassoc" not in state.flags.fastmath.flags
             state.targetctx.create_cpython_wrapper = refuse_python  # a copy, for this loop alone
         return super().define_pipelines()
 
@@ -160,11 +167,12 @@ def _ways() -> dict[bool, Callable[..., Any]]:
         (
             JITLibrary,
             "_finalize_final_module _finalize_dynamic_globals _verify_declare_only_symbols "
+            "_optimize_final_module "
             "_ensure_finalized _get_module_for_linking get_pointer_to_function "
             "enable_object_caching create_ir_module add_ir_module serialize_using_object_code",
         ),
         (Compiler, "_compile_core define_pipelines"),
-        (NumbaFlags, "no_cfunc_wrapper no_cpython_wrapper"),
+        (NumbaFlags, "no_cfunc_wrapper no_cpython_wrapper fastmath"),
         (getattr(codegen, "JITCPUCodegen", None), "_library_class _add_module"),
         (getattr(codegen, "JitEngine", None), "is_symbol_defined finalize_object"),
         (getattr(codegen, "ll", None), "parse_assembly"),
