@@ -13,7 +13,11 @@ from types import SimpleNamespace
 import pytest
 
 import isthmus
-from isthmus import _compiled
+from isthmus import _compiled, _inner_loops
+
+linked = pytest.mark.skipif(
+    not _inner_loops.WAYS, reason="nobody has tested inner loops with this release of numba"
+)
 
 # Permissions do not stop root, so the folders are made read-only where numba tries to write them.
 READ_ONLY = """
@@ -112,6 +116,7 @@ def second(x):
 """
 
 
+@linked
 def test_inner_loops_are_linked_into_their_callers_alone(tmp_path):
     """Compiled here, loaded with their caller, and loaded for a caller that is new."""
     (tmp_path / "loops.py").write_text(INNER)
@@ -137,6 +142,231 @@ def test_inner_loops_are_linked_into_their_callers_alone(tmp_path):
         )
         value = {"first": "13.0", "second": "14.0"}[names[0]]
         assert ran.stdout.splitlines() == [value, "beyond 6", str(made)], ran.stderr
+
+
+def run_loops(folder, code, **environment):
+    """Run code beside a module of loops; what it prints, by lines."""
+    (folder / "loops.py").write_text(INNER)
+    start = f"import sys\nsys.path.insert(0, {str(folder)!r})\nimport numpy as np\nimport loops\n"
+    ran = run(
+        start + textwrap.dedent(code),
+        allowed=str(folder),
+        NUMBA_CACHE_DIR=str(folder / "kept"),
+        **environment,
+    )
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout.splitlines()
+
+
+CALLS = """
+from numba import njit, objmode
+x = np.arange(4.0)
+
+def told(call):
+    try:
+        print(call())
+    except TypeError as error:
+        print(type(error).__name__, str(error)[:45])
+
+@njit
+def in_python(x):
+    with objmode(y="float64"):
+        y = loops._total(x)
+    return y
+
+through_pointer = njit("float64(FunctionType(float64(float64[::1])), float64[::1])")(
+    lambda function, x: function(x)
+)
+told(lambda: loops._total(x))
+print(loops.first(x))
+told(lambda: loops._total(x))
+told(lambda: in_python(x))
+told(lambda: loops._total.compile("(float64[::1],)")(x))
+told(lambda: next(iter(loops._total.overloads.values())).entry_point(x))
+told(lambda: through_pointer(loops._total, x))
+told(lambda: through_pointer(loops.first, x))
+"""
+
+
+@linked
+@pytest.mark.parametrize("loaded", [False, True])
+def test_no_way_into_an_inner_loop_ends_in_a_crash(tmp_path, loaded):
+    """A pointer to code that was never made would be one to nothing."""
+    if loaded:  # its code is kept, its caller is new
+        run_loops(tmp_path, "loops.second(np.arange(4.0))")
+    refused = "TypeError _total is called by other compiled loops alon"
+    closure = "TypeError '_dynfunc._Closure' object is not callable"
+    lines = run_loops(tmp_path, CALLS)
+    assert lines[1] == "13.0"
+    assert [lines[0], *lines[2:4]] == [refused[: len(lines[0])]] * 3
+    assert lines[4:6] == [closure[: len(lines[4])]] * 2
+    assert all(line.startswith("TypeError ") for line in lines[6:8])  # in words of its release
+
+
+@linked
+def test_loops_chosen_while_running_are_called_through_no_pointer_to_nothing(tmp_path):
+    code = """
+    from numba import njit
+    from numba.core.errors import TypingError
+    from isthmus._compiled import njit as ours
+    @ours
+    def double(x):
+        return 2.0 * x
+    @ours
+    def triple(x):
+        return 3.0 * x
+    @njit
+    def choose(x, k):
+        chosen, total = double if k > x else triple, 0.0
+        for _ in range(k):
+            total += chosen(x)
+        return total
+    try:
+        print(choose(1.0, 3))
+    except TypingError:
+        print("refused")
+    """
+    (line,) = run_loops(tmp_path, code, NUMBA_OPT="0")
+    assert line == "refused"
+
+
+def test_functions_of_plain_numba_may_call_any_loop(tmp_path):
+    """Their errors have values, which are kept beside the code of a loop, not in it."""
+    code = """
+    from numba import njit
+    @njit
+    def plain(x, i):
+        return loops._entry(x, i)
+    print(plain(np.arange(9.0), 4))
+    try:
+        plain(np.arange(9.0), 7)
+    except ValueError as error:
+        print(*error.args)
+    """
+    assert run_loops(tmp_path, code) == ["8.0", "beyond 7"]
+    assert run_loops(tmp_path, code) == ["8.0", "beyond 7"]  # loaded
+
+
+def test_inner_loops_may_call_each_other(tmp_path):
+    code = """
+    from isthmus._compiled import njit
+    @njit
+    def _even(n):
+        if n == 0:
+            return True
+        return _odd(n - 1)
+    @njit
+    def _odd(n):
+        if n == 0:
+            return False
+        return _even(n - 1)
+    @njit
+    def even(n):
+        return _even(n)
+    print(even(10), even(7))
+    """
+    assert run_loops(tmp_path, code) == ["True False"]
+
+
+SETTINGS = {
+    "NUMBA_DISABLE_JIT": "1",
+    "NUMBA_ENABLE_CUDASIM": "1",
+    "NUMBA_DEBUGINFO": "1",
+    "NUMBA_OPT": "0",
+    "NUMBA_BOUNDSCHECK": "1",
+    "NUMBA_ENABLE_PROFILING": "1",
+    "NUMBA_CPU_NAME": "generic",
+}
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_loops_run_under_any_setting_of_numba_and_share_their_folder(tmp_path, setting):
+    code = """
+    print(loops.first(np.arange(4.0)), loops.second(np.arange(4.0)))
+    try:
+        loops.first(np.arange(7.0))
+    except ValueError as error:
+        print(*error.args)
+    """
+    for environment in ({setting: SETTINGS[setting]}, {}):
+        assert run_loops(tmp_path, code, **environment) == ["13.0 14.0", "beyond 6"]
+
+
+@pytest.mark.parametrize("other", ["99.0.0", "not a number"])
+def test_releases_of_numba_that_nobody_tested_compile_the_plain_way(tmp_path, other):
+    code = """
+    x = np.arange(4.0)
+    print(loops.first(x), loops._total(x), loops.second(x))
+    """
+    start = f"import numba\nnumba.__version__ = {other!r}\n"
+    (tmp_path / "sitecustomize.py").write_text(start)
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    assert run_loops(tmp_path, code, PYTHONPATH=path) == ["13.0 12.0 14.0"]
+
+
+@linked
+@pytest.mark.parametrize(
+    ("part", "name"),
+    [
+        ("JITLibrary", "_finalize_dynamic_globals"),
+        ("Compiler", "_compile_core"),
+        ("NumbaFlags", "no_cfunc_wrapper"),
+    ],
+)
+def test_without_the_private_parts_of_numba_nothing_is_done(monkeypatch, part, name):
+    whole = getattr(_inner_loops, part)
+    assert set(_inner_loops._ways()) == {False, True}
+
+    class Lesser:
+        """numba's part without one of its names."""
+
+    for each in dir(whole):
+        if each != name and not each.startswith("__"):
+            setattr(Lesser, each, None)
+    monkeypatch.setattr(_inner_loops, part, Lesser)
+    assert _inner_loops._ways() == {}
+
+
+def test_threads_and_processes_compile_and_call_at_the_same_time(tmp_path):
+    code = """
+    import multiprocessing
+    import pickle
+    from concurrent.futures import ThreadPoolExecutor
+    from joblib import Parallel, delayed
+
+    x = np.arange(4.0)
+    if __name__ == "__main__":
+        with ThreadPoolExecutor(4) as pool:
+            calls = [pool.submit(f, x.astype(t)) for t in "fd" for f in (loops.first, loops.second)]
+            print(*[call.result() for call in calls])
+        if "fork" in multiprocessing.get_all_start_methods():
+            with multiprocessing.get_context("fork").Pool(2) as pool:
+                print(*pool.map(loops.first, [x, x.astype("f")], chunksize=1))
+        else:
+            print("13.0 13.0")
+        print(*Parallel(2, backend="loky")(delayed(f)(x) for f in (loops.first, loops.second)))
+        print(pickle.loads(pickle.dumps(loops.first)) is loops.first)
+    """
+    assert run_loops(tmp_path, code) == ["13.0 14.0 13.0 14.0", "13.0 13.0", "13.0 14.0", "True"]
+
+
+def test_a_pickled_loop_runs_in_another_process(tmp_path):
+    run_loops(
+        tmp_path,
+        f"""
+        import pickle
+        loops.first(np.arange(4.0))
+        with open({str(tmp_path / "pickled")!r}, "wb") as file:
+            pickle.dump((loops.first, loops._total), file)
+        """,
+    )
+    code = f"""
+    import pickle
+    with open({str(tmp_path / "pickled")!r}, "rb") as file:
+        first, total = pickle.load(file)
+    print(first(np.arange(4.0)), total(np.arange(4.0)))
+    """
+    assert run_loops(tmp_path, code) == ["13.0 12.0"]
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="folders have no owner here")

@@ -22,7 +22,7 @@ from typing import Any
 import numba
 from numba.core import event
 
-from isthmus._inner_loops import InnerCompiler, OuterCompiler
+from isthmus._inner_loops import WAYS, guard
 
 LOG = logging.getLogger("isthmus")
 PATIENCE = 1.0  # seconds of compiling before it is worth a line
@@ -44,17 +44,17 @@ def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """
     if function is None:
         return lambda function: njit(function, **options)
-    # No loop here is called through a C pointer: the wrapper for it would only cost compile time.
-    options = {"no_cfunc_wrapper": True, **options}
-    if options.pop("inner", function.__name__.startswith("_")):
-        # The way in from Python would take a good part of its compiling.
-        options |= {"no_cpython_wrapper": True, "pipeline_class": InnerCompiler}
-    else:
-        options |= {"pipeline_class": OuterCompiler}
+    inner = options.pop("inner", function.__name__.startswith("_"))
+    if WAYS:
+        options |= {"pipeline_class": WAYS[inner]}
     try:
         loop = numba.njit(cache=True, **options)(function)
     except RuntimeError:  # no folder beside the source, none of the user
         loop = _njit_elsewhere(function, options)
+    if loop is function:  # NUMBA_DISABLE_JIT
+        return loop
+    if WAYS:
+        guard(loop, inner=inner)
     return _without_literals(loop)
 
 
