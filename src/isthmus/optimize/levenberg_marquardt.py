@@ -75,6 +75,7 @@ def least_squares_rows(
     tol : float
         A row has converged when a step promises or brings less than ``tol`` times its error
         (or times the squared size of its target, whichever is larger: an exact fit ends too).
+        A row whose error is never finite stays at its start and has not converged.
     damping : float
         First :math:`\mu`, relative to the trace.
 
@@ -168,7 +169,7 @@ def least_squares_rows(
                 part[keep] for part in (rows, here, lo, hi, mu, w, t, error, floor, residual, J)
             )
     x[rows], left[rows] = here, error
-    return LeastSquaresRows(x, left, n_iter, converged)
+    return LeastSquaresRows(x, left, n_iter, converged & np.isfinite(left))
 
 
 def _residuals(f: Array, t: Array, w: Array | None) -> tuple[Array, Array]:
