@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from isthmus.linalg import nearest
+from isthmus.linalg import nearest, nearest_loops
 from isthmus.linalg.nearest import nearest_points
+from isthmus.linalg.nearest_loops import unlike_points
 
 
 @pytest.mark.parametrize("n_neighbors", [1, 3, 20])
@@ -46,7 +47,14 @@ def grid(rng):
     return rng.integers(4, size=(40, 2)), rng.integers(4, size=(90, 2))  # ties, and whole numbers
 
 
-@pytest.mark.parametrize("drawn", [far_clusters, one_far_away, grid])
+def nearly_all_equal(rng):
+    points = np.full((300, 3), 0.7)
+    points[::60] = rng.normal(size=(5, 3))
+    points[::7, 1] = np.where(np.arange(43) % 2, 0.0, -0.0)
+    return rng.normal(size=(40, 3)), points
+
+
+@pytest.mark.parametrize("drawn", [far_clusters, one_far_away, grid, nearly_all_equal])
 @pytest.mark.parametrize("scale", [1, 1e140])
 def test_rounding_of_products_decides_nothing(monkeypatch, rng, drawn, scale):
     queries, points = drawn(rng)
@@ -57,3 +65,24 @@ def test_rounding_of_products_decides_nothing(monkeypatch, rng, drawn, scale):
     searched = nearest_points(np.asfortranarray(queries), points, 3)
     assert_array_equal(plain[1], searched[1])
     assert_allclose(plain[0], searched[0], rtol=1e-12)
+
+
+@pytest.mark.parametrize("k", [1, 3, 400])
+def test_of_equal_points_as_many_are_kept_as_can_be_nearest(rng, k):
+    points = rng.integers(2, size=(300, 3)).astype(float)
+    kept = [i for i in range(300) if np.all(points[:i] == points[i], axis=1).sum() < k]
+    assert_array_equal(unlike_points(points.view(np.uint64), k), kept)
+
+
+def test_points_that_are_nearly_all_equal_are_not_all_looked_at(monkeypatch, rng):
+    queries, points = nearly_all_equal(rng)
+    plain, looked, searched = nearest_points(queries, points, 3), [], nearest_loops.nearest_of_close
+
+    def search(rough, slack, farthest, queries, points, unlike, *found):
+        looked.append(len(unlike))
+        searched(rough, slack, farthest, queries, points, unlike, *found)
+
+    monkeypatch.setattr(nearest, "FEW_OPERATIONS", 0)
+    monkeypatch.setattr(nearest_loops, "nearest_of_close", search)
+    assert_array_equal(nearest_points(queries, points, 3)[1], plain[1])
+    assert looked == [5 + 3 + 2 * 3]  # all different; equal; with a zero of either sign

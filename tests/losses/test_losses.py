@@ -60,6 +60,55 @@ def test_only_a_loss_that_says_so_looks_at_the_spread(loss):
         assert looked(0.5) != looked(2.0)
 
 
+class SharperStages:
+    def stages(self, spread):
+        return tuple(RootAbsolute(a / spread) for a in (1.0, 10.0))
+
+
+class Sharper(Squared):
+    stages = SharperStages.stages
+
+
+class Sharpest(Sharper):
+    pass
+
+
+class Mixed(SharperStages, Huber):
+    pass
+
+
+class AutoWidth(Huber):
+    def resolve(self, spread):
+        return Huber(spread)
+
+
+class Published(Squared):
+    def as_published(self):
+        return Absolute()
+
+
+class Renamed(Huber):
+    def profile(self, E):
+        return super().profile(E)
+
+
+class Declared(Huber):
+    needs_spread = False
+
+    def stages(self, spread):
+        return (self, self)
+
+
+@pytest.mark.parametrize(
+    ("loss", "needed"),
+    [(cls(), True) for cls in (Sharper, Sharpest, Published)]
+    + [(cls(0.5), True) for cls in (Mixed, AutoWidth)]
+    + [(Renamed(0.5), False), (Renamed(), True), (Declared(), False)],
+)
+def test_a_subclass_with_stages_of_its_own_is_given_the_spread(loss, needed):
+    assert loss.needs_spread is needed
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_working_outputs_are_clipped_at_three_spreads(weighted, rng):
     Y = rng.standard_cauchy(size=(101, 3))

@@ -4,12 +4,12 @@ import pickle
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 from isthmus.linalg.lane_memory import address, zero_rows
 from isthmus.manifold import PSOM, grid_points
-from isthmus.manifold.projection import Search
+from isthmus.manifold.projection import Search, search_from
 from isthmus.manifold.psom.grid import BASES, make_grid, node_axis
 from isthmus.manifold.psom.map import GridMap, map_jets, map_values
 from isthmus.manifold.psom.map_loops import axis_tables, fill_jets, map_rows, take_windows
@@ -167,6 +167,27 @@ def test_compiled_search_ends_where_the_batch_does(shape, local, monkeypatch):
         assert found.converged.mean() >= expected.converged.mean() - 0.01
         alike = np.abs(found.latent - expected.latent).max(axis=1) < 1e-4
         assert alike.mean() > 0.97  # places of equal errors aside
+
+
+@pytest.mark.parametrize("small", [0, 2**14])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, 1e200])
+def test_a_row_without_a_finite_error_ends_at_its_start(small, bad, monkeypatch):
+    monkeypatch.setattr("isthmus.manifold.psom.map.SMALL_MAP", small)
+    rng = np.random.default_rng(0)
+    grid = make_grid("test", (4, 5), bounds=None, basis="lagrange")
+    found = GridMap(grid, rng.normal(size=(4, 5, 3)))
+    targets, start = rng.normal(size=(60, 3)), rng.uniform(-0.9, 0.9, size=(60, 2))
+    lost = np.arange(60) % 4 == 1  # after other rows and before them
+    spoilt = targets.copy()
+    spoilt[lost, 1] = bad
+    with np.errstate(all="ignore"):
+        ends = search_from(found, spoilt, None, start, Search())
+    assert_array_equal(ends.x[lost], start[lost])
+    assert not ends.converged[lost].any()
+    assert not np.isfinite(ends.error[lost]).any()
+    others = search_from(found, targets, None, start, Search())
+    assert_allclose(ends.x[~lost], others.x[~lost], atol=1e-8)
+    assert_array_equal(ends.converged[~lost], others.converged[~lost])
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int64])

@@ -335,6 +335,19 @@ def test_compiled_search_knows_every_power(kernel, rng):
     )
 
 
+@pytest.mark.parametrize("degree", [0, 1])
+def test_a_row_without_a_finite_error_ends_at_its_start(degree, rng):
+    X = 2 * rng.uniform(size=(FEW_CENTRES, 2))
+    Y = np.c_[X, X[:, :1] ** 2]
+    found = map_of_rows(X, X, Y, LocalSmoother(density_kernel("quartic"), degree, True, 1e-3))
+    targets, start = found.images[:9].copy(), X[:9] + 0.05
+    targets[4, 1] = np.nan
+    ends = found.search_rows(targets, None, start, WHOLE_ROWS)
+    assert_allclose(ends.x[4], start[4], rtol=0)
+    assert not ends.converged[4]
+    assert ends.converged[[3, 5]].all()
+
+
 def test_batch_searches_where_there_is_little_to_do_or_everything_is_near(rng):
     X, Y = rng.normal(size=(FEW_CENTRES, 2)), rng.normal(size=(FEW_CENTRES, 3))
     few = map_of_rows(X[1:], X[1:], Y[1:], LocalSmoother(density_kernel("quartic")))

@@ -1,5 +1,7 @@
 """The nearest of some points, by products that leave no threads of BLAS spinning."""
 
+from functools import cache
+
 import numpy as np
 from scipy.spatial.distance import cdist
 
@@ -12,6 +14,8 @@ from isthmus.typing import Array, IntArray
 FEW_OPERATIONS = 2**17
 # Distances of a block of queries, which stay in the cache while the least of them are looked for.
 BLOCK = 2**17
+# Many queries that leave open more than this share of the points are worth a look for equal points.
+CROWD, MANY_QUERIES = 1 / 32, 16
 
 
 def nearest_points(queries: Array, points: Array, n_neighbors: int = 1) -> tuple[Array, IntArray]:
@@ -24,7 +28,7 @@ def nearest_points(queries: Array, points: Array, n_neighbors: int = 1) -> tuple
         distances = cdist(queries, points)
         order = np.argsort(distances, axis=1, kind="stable")[:, :n_neighbors]
         return np.take_along_axis(distances, order, axis=1), order
-    from isthmus.linalg.nearest_loops import nearest_by_rough
+    from isthmus.linalg.nearest_loops import nearest_by_rough, nearest_of_close, unlike_points
 
     k = min(n_neighbors, len(points))
     # Writeable too: for others the loop would be compiled once more.
@@ -38,14 +42,21 @@ def nearest_points(queries: Array, points: Array, n_neighbors: int = 1) -> tuple
     widest = float(slack.max())
     distances, places = np.empty((len(Q), k)), np.empty((len(Q), k), dtype=np.intp)
     size = max(1, BLOCK // len(P))
+    crowd = max(2 * k, int(CROWD * len(P))) if len(Q) >= MANY_QUERIES else len(P)
+
+    @cache
+    def unlike() -> IntArray:
+        return unlike_points(P.view(np.uint64), k)
 
     def search(start: int) -> None:
         rows = slice(start, start + size)
         # ½‖q - p‖² but for ½‖q‖², which says nothing of which is nearest.
         rough = product(around[rows], centred.T)
         np.subtract(half, rough, out=rough)
-        found = distances[rows], places[rows]
-        nearest_by_rough(rough, slack, widest, slack_of[rows], Q[rows], P, *found)
+        given, found = (Q[rows], P), (distances[rows], places[rows])
+        farthest = np.empty(len(rough))
+        if nearest_by_rough(rough, slack, widest, slack_of[rows], *given, crowd, *found, farthest):
+            nearest_of_close(rough, slack, farthest, *given, unlike(), *found)
 
     rest_in_threads(search, range(0, len(Q), size))
     dtype = np.result_type(queries, points, np.float32)

@@ -1,12 +1,17 @@
-"""A compiled search for the nearest of some points, when rough distances to all are known."""
+"""Compiled searches for the nearest of some points, when rough distances to all are known."""
 
 import numpy as np
 
 from isthmus._compiled import njit
 
+# Of the numbers of a hash: Fowler, Noll and Vo's.
+SEED, PRIME, HALF = np.uint64(14695981039346656037), np.uint64(1099511628211), np.uint64(32)
+
 
 @njit(nogil=True)
-def nearest_by_rough(rough, slack, widest, slack_of, queries, points, distances, places):
+def nearest_by_rough(
+    rough, slack, widest, slack_of, queries, points, crowd, distances, places, farthest
+):
     """Fill distances and places of the k points nearest to each query, nearest first.
 
     ``rough`` (n, m) tells which points are near but for rounding errors: they are at most the
@@ -14,10 +19,15 @@ def nearest_by_rough(rough, slack, widest, slack_of, queries, points, distances,
     numbers are compared with the greatest of those that are kept, and that is all. Where others
     are so close to these that rounding may have chosen, they are looked at too. Of equal ones the
     first is taken.
+
+    Rows for which more than ``crowd`` points would be looked at are left to
+    :func:`nearest_of_close`, and their number is returned: for these ``farthest`` (n,) tells what
+    rough numbers less slacks of the k nearest are at most; for the others it is NaN.
     """
     n, m = rough.shape
     k = places.shape[1]
-    kept, chosen = np.empty(k), np.empty(k, np.int64)
+    kept, chosen, left = np.empty(k), np.empty(k, np.int64), 0
+    farthest[:] = np.nan
     for i in range(n):
         row, place, distance = rough[i], places[i], distances[i]
         for c in range(k):
@@ -41,8 +51,33 @@ def nearest_by_rough(rough, slack, widest, slack_of, queries, points, distances,
         for c in range(k):
             bound = kept[c] + slack[chosen[c]] + 2.0 * slack_of[i]
             most = max(most, bound) if bound < np.inf else np.inf
-        filled = 0
+        looked, filled = 0, 0
         for j in range(m):
+            if row[j] - slack[j] > most:
+                continue
+            looked += 1
+            if looked > crowd:
+                farthest[i] = most
+                left += 1
+                break
+            value = _distance(queries, points, i, j)
+            if filled < k:
+                _insert(distance, place, filled, value, j)
+                filled += 1
+            elif value < distance[k - 1]:
+                _insert(distance, place, k - 1, value, j)
+    return left
+
+
+@njit(nogil=True)
+def nearest_of_close(rough, slack, farthest, queries, points, unlike, distances, places):
+    """Fill in the rows that :func:`nearest_by_rough` has left, from the ``unlike`` points."""
+    k = places.shape[1]
+    for i in range(len(rough)):
+        row, place, distance, most, filled = rough[i], places[i], distances[i], farthest[i], 0
+        if np.isnan(most):
+            continue
+        for j in unlike:
             if row[j] - slack[j] > most:
                 continue
             value = _distance(queries, points, i, j)
@@ -51,6 +86,49 @@ def nearest_by_rough(rough, slack, widest, slack_of, queries, points, distances,
                 filled += 1
             elif value < distance[k - 1]:
                 _insert(distance, place, k - 1, value, j)
+
+
+@njit(nogil=True)
+def unlike_points(words, k):
+    """Numbers of the points without those that have k equal ones before them, in order.
+
+    These are never among the k nearest. ``words`` (m, d) are the bits of the points' numbers.
+    """
+    m, d = words.shape
+    size = 2
+    while size < 2 * m:
+        size *= 2
+    # At a hash, or in the first free place after it, the first of equal points.
+    table, count, unlike, filled = (
+        np.full(size, -1),
+        np.zeros(m, np.int64),
+        np.empty(m, np.int64),
+        0,
+    )
+    for i in range(m):
+        value = SEED
+        for a in range(d):
+            value = (value ^ words[i, a]) * PRIME
+            value ^= value >> HALF
+        at = np.int64(value & np.uint64(size - 1))
+        while table[at] >= 0 and not _same(words, table[at], i):
+            at = (at + 1) % size
+        if table[at] < 0:
+            table[at] = i
+        first = table[at]
+        count[first] += 1
+        if count[first] <= k:
+            unlike[filled] = i
+            filled += 1
+    return unlike[:filled]
+
+
+@njit(nogil=True, inner=True)
+def _same(words, i, j):
+    a = 0
+    while a < words.shape[1] and words[i, a] == words[j, a]:
+        a += 1
+    return a == words.shape[1]
 
 
 @njit(nogil=True, inner=True)

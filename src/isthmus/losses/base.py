@@ -22,6 +22,8 @@ SHAPES = ("cube", "ball")
 # In units of the spread of the residuals; Huber's loss then keeps 95 % of the efficiency of least
 # squares where the noise is Gaussian.
 AUTOMATIC_SPREADS = 1.345
+# Methods that are given the spread of the residuals, or return a loss that will be.
+TAKE_SPREAD = ("resolve", "stages", "as_published")
 
 
 def clip_far(Y: Array, middle: Array, deviation: Array) -> Array:
@@ -48,6 +50,16 @@ class Loss(Piece, ABC):
     takes_residuals: ClassVar[bool] = False
     least_squares: ClassVar[bool] = False
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        # A class answers for its own methods, not for those by which a subclass replaces them.
+        for owner in cls.__mro__:
+            if "needs_spread" in vars(owner):
+                break
+            if not vars(owner).keys().isdisjoint(TAKE_SPREAD):
+                setattr(cls, "needs_spread", Loss.needs_spread)  # noqa: B010
+                break
+
     @property
     def shape(self) -> str:
         """``"cube"``: element by element; ``"ball"``: of the length of each row."""
@@ -55,7 +67,10 @@ class Loss(Piece, ABC):
 
     @property
     def needs_spread(self) -> bool:
-        """Whether ``resolve`` or ``stages`` look at the spread of the residuals."""
+        """Whether ``resolve`` or ``stages`` look at the spread of the residuals.
+
+        True again for a subclass that has a method of these of its own and says nothing.
+        """
         return True
 
     @abstractmethod

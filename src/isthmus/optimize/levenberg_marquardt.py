@@ -76,6 +76,7 @@ def least_squares_rows(
     tol : float
         A row has converged when a step promises or brings less than ``tol`` times its error
         (or times the squared size of its target, whichever is larger: an exact fit ends too).
+        A row whose error is never finite stays at its start and has not converged.
     damping : float
         First :math:`\mu`, relative to the trace.
 
@@ -125,6 +126,7 @@ def least_squares_rows(
         if np.count_nonzero(done):
             now = now.leave(done, found)
     found.x[now.rows], found.error[now.rows] = now.x, now.error
+    found.converged &= np.isfinite(found.error)
     return found
 
 

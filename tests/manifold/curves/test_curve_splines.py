@@ -1,5 +1,7 @@
 """Smoothing splines on an interval and a circle, and the mixture along them."""
 
+from decimal import Decimal, localcontext
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -8,14 +10,14 @@ from scipy.stats import norm
 
 from isthmus.manifold.curves.banded import BandedPath
 from isthmus.manifold.curves.choice import log_tube
-from isthmus.manifold.curves.dense import DensePath
+from isthmus.manifold.curves.dense import RIDGE, SHIFT, DensePath
 from isthmus.manifold.curves.generative import (
     em_step,
     first_density,
     joint_log_density,
     penalized_log_likelihood,
 )
-from isthmus.manifold.curves.smoothing import best_penalty, spline_path
+from isthmus.manifold.curves.smoothing import PENALTIES, best_penalty, spline_path
 from isthmus.manifold.curves.splines import roughness, spline_basis
 
 
@@ -64,6 +66,44 @@ def test_path_is_penalised_least_squares_and_left_out_rows_are_left_out(closed):
         C = np.linalg.solve(B[rest].T @ B[rest] + penalty * R, B[rest].T @ Y[rest])
         slow += np.sum((Y[i] - B[i] @ C) ** 2) / 30
     assert_allclose(path.left_out_error(penalty), slow, rtol=1e-5)
+
+
+def exact_leverages(x, n_pieces, penalty, *, closed):
+    """The formula with forty digits, with the least penalty and the ridge of the path."""
+    with localcontext(prec=40):
+        B = np.vectorize(Decimal)(spline_basis(x, n_pieces, closed=closed))
+        R = roughness(n_pieces, closed=closed)
+        S, m = B.T @ B, len(R)
+        size = np.trace(S)
+        least = Decimal(SHIFT) * size / Decimal(np.trace(R))
+        # Entries are whole multiples of a sixth of the third power of the number of pieces.
+        unit = Decimal(n_pieces) ** 3 / 6
+        R = unit * np.vectorize(Decimal)(np.round(R / float(unit)))
+        A = S + max(Decimal(penalty), least) * R
+        A[np.diag_indices(m)] += Decimal(RIDGE) * size / m
+        system = np.hstack([A, B.T])
+        for k in range(m):
+            system[k] = system[k] / system[k, k]
+            others = np.arange(m) != k
+            system[others] -= np.outer(system[others, k], system[k])
+        return np.sum(B * system[:, m:].T, axis=1).astype(float)
+
+
+@pytest.mark.parametrize("closed", [False, True])
+@pytest.mark.parametrize("spans", [(1.0, 1.0), (0.02, 0.05)])
+def test_leverages_are_exact_at_all_penalties_of_the_search(closed, spans):
+    rng = np.random.default_rng(0)
+    # All over, or in two narrow places, between which no row sees a function.
+    x = np.concatenate(
+        [
+            start + span * rng.uniform(size=36) / 2
+            for start, span in zip((0.1, 0.5), spans, strict=True)
+        ]
+    )
+    path = DensePath(x, rng.normal(size=(72, 2)), 24, closed=closed)
+    for penalty in 72 * PENALTIES[::5]:
+        exact = exact_leverages(x, 24, penalty, closed=closed)
+        assert_allclose(path.leverages(penalty), exact, rtol=1e-9)
 
 
 def test_freedom_is_the_sum_of_leverages():

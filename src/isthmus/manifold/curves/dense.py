@@ -1,6 +1,7 @@
 """Smoothing splines of all penalties from one decomposition, on an interval or a circle."""
 
 from abc import ABC, abstractmethod
+from functools import cache
 
 import numpy as np
 from scipy import linalg
@@ -39,7 +40,11 @@ class Splines(ABC):
 
 
 class DensePath(Splines):
-    """All penalties in coordinates in which they are diagonal and the scatter is the identity."""
+    """All penalties in coordinates in which they and the scatter are diagonal.
+
+    Functions without roughness have coordinates of their own, so that no penalty, however large,
+    reaches them by rounding errors. The others are scaled to roughness one.
+    """
 
     def __init__(
         self, x: Array, Y: Array, n_pieces: int, *, closed: bool, weights: Array | None = None
@@ -48,13 +53,21 @@ class DensePath(Splines):
         root = np.ones((len(x), 1)) if weights is None else np.sqrt(weights)[:, None]
         weighted = root * B
         S = product(weighted.T, weighted)
-        R = roughness(n_pieces, closed=closed)
-        self._shift = SHIFT * np.trace(S) / np.trace(R)
-        A = S + self._shift * R
-        A[np.diag_indices_from(A)] += RIDGE * np.trace(S) / len(S)
-        values, self._turn = linalg.eigh(R, A)
+        size = float(np.trace(S))
+        smooth, rough, trace = _unit_roughness(n_pieces, closed)
+        self._least = SHIFT * size / trace
+        S[np.diag_indices_from(S)] += RIDGE * size / len(S)
+        k = smooth.shape[1]
+        # The ridge is far above what rounding leaves of the scatter: there is a factor.
+        L = linalg.cholesky(S, lower=True)
+        R = linalg.qr(product(L.T, np.hstack([smooth, rough])), mode="r")[0]
+        rest = R[k:, k:]
+        squares, V = linalg.eigh(product(rest.T, rest), driver="evd")
+        straight = linalg.solve_triangular(R[:k, :k], smooth.T, trans=1).T
+        self._turn = np.hstack([straight, product(rough - straight @ R[:k, k:], V)])
+        self._scatter = np.append(np.ones(k), np.maximum(squares, 0.0))
+        self._roughness = np.append(np.zeros(k), np.ones(len(squares)))
         self._basis, self._rows = product(weighted, self._turn), root * Y
-        self._roughness = np.maximum(values, 0.0)
         self._targets = product(self._basis.T, self._rows)
 
     def coefficients(self, penalty: float) -> Array:
@@ -77,5 +90,17 @@ class DensePath(Splines):
         return self._mean_left_out(self._rows - fitted, penalty)
 
     def _shrinkage(self, penalty: float) -> Array:
-        # S + penalty R = A + (penalty - shift) R, and A is the identity here.
-        return np.asarray(1.0 / (1.0 + max(penalty - self._shift, 0.0) * self._roughness))
+        return np.asarray(1.0 / (self._scatter + max(penalty, self._least) * self._roughness))
+
+
+@cache
+def _unit_roughness(n_pieces: int, closed: bool) -> tuple[Array, Array, float]:
+    """Functions without roughness (m, k), others T with T'RT = I (m, m - k), and the trace of R."""
+    R = roughness(n_pieces, closed=closed)
+    # Constants, and on an interval straight lines: coefficients rise by equal steps.
+    smooth = np.vander(np.linspace(-1.0, 1.0, len(R)), 1 if closed else 2, increasing=True)
+    rest = linalg.qr(smooth)[0][:, smooth.shape[1] :]
+    values, turn = linalg.eigh(rest.T @ R @ rest)
+    rough = rest @ turn / np.sqrt(values)
+    smooth.flags.writeable = rough.flags.writeable = False
+    return smooth, rough, float(np.trace(R))

@@ -193,14 +193,20 @@ def _move(at, at_map, rows, low, high, max_iter, tol):
 
 @njit(nogil=True)
 def _enter(i, lane, x, targets, w, memory, at_map, rows, damping):
-    """Give a lane to row i."""
+    """Give a lane to row i.
+
+    Until an error of the row is finite, its lane holds the start and a system without a slope, so
+    that a row without one ends there.
+    """
     q, d, square = at_map.q, at_map.d, 0.0
     for c in range(d):
         target, weight = targets[i, c], w[min(i, len(w) - 1), c]
         memory[rows.goal + c, lane], memory[rows.goal + d + c, lane] = target, weight
         square += weight * target * target
     for a in range(q):
-        memory[at_map.x + a, lane] = x[i, a]
+        memory[at_map.x + a, lane] = memory[rows.place + a, lane] = x[i, a]
+    for r in range(q * (q + 1)):
+        memory[rows.kept + r, lane] = 0.0
     memory[rows.kept + q * (q + 1), lane] = np.inf
     memory[rows.book + MU, lane], memory[rows.book + N_STEPS, lane] = damping, 0.0
     memory[rows.book + PROMISED, lane] = 1.0
@@ -236,7 +242,7 @@ def search_rows(
                 for a in range(q):
                     x[i, a] = memory[rows.place + a, lane]
                 error[i] = memory[rows.kept + q * (q + 1), lane]
-                converged[i] = memory[book + DONE, lane] > 0.0
+                converged[i] = memory[book + DONE, lane] > 0.0 and error[i] < np.inf
                 row[lane] = i = -1
                 active -= 1
             if i < 0 and begun < n:

@@ -52,7 +52,7 @@ def near_ends(
     if len(alone):  # the map has no slope where no centre reaches: they stay at their start
         residual = _padded(latent_map.evaluate(x[alone]).values) - known[alone]
         error[alone] = np.sum(np.broadcast_to(w, known.shape)[alone] * residual**2, axis=1)
-    return LeastSquaresRows(x, error, int(n_iter), state != ENDED)
+    return LeastSquaresRows(x, error, int(n_iter), (state != ENDED) & np.isfinite(error))
 
 
 def _room(n: int, q: int, d: int) -> tuple[Any, ...]:
