@@ -131,3 +131,27 @@ def test_points_where_the_functions_vanish_stay():
     moved = moving.move_points(Gaussian(0.5), X, A, far)
     assert np.array_equal(moved.points, far)
     assert moved.error == 1.0
+
+
+def test_functions_that_alternate_ask_for_no_more_kernel_blocks_than_one_function():
+    class Counting:
+        calls = 0
+
+        def gram(self, X, Y):
+            self.calls += 1
+            return Gaussian(0.3)(X, Y)
+
+    X, A = np.random.default_rng(0).normal(size=(150_000, 2)), np.zeros((150_000, 10))
+    A[np.arange(50), np.arange(50) % 10] = 1.0
+    together, alone = Counting(), Counting()
+    found = gram.KernelGram(together, X).dot(A)
+    total = gram.KernelGram(alone, X).dot(A.sum(axis=1, keepdims=True))
+    assert together.calls == alone.calls
+    np.testing.assert_allclose(found.sum(axis=1), total.ravel(), rtol=1e-10)
+
+
+def test_coefficients_that_are_all_zero_have_products_of_zero():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    np.testing.assert_array_equal(
+        gram.KernelGram(Gaussian(0.3), X).dot(np.zeros((30, 2))), np.zeros((30, 2))
+    )
