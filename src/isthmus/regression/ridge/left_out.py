@@ -63,17 +63,28 @@ def penalties_of_features(Z: Array, *, fit_intercept: bool) -> list[float]:
 
 
 def _in_units(lengths: Array, mean: float) -> list[float]:
-    unit = float(np.mean(lengths)) - mean
-    largest = float(np.max(np.abs(lengths), initial=0.0))
+    return penalties_in_units(float(np.mean(lengths)) - mean, _largest(lengths), POWERS)
+
+
+def penalties_in_units(unit: float, largest: float, powers: Array) -> list[float]:
+    """Penalties in units of a mean squared length; ``largest`` is that before anything was centred.
+
+    >>> penalties_in_units(2.0, 4.0, np.array([-1.0, 0.0]))
+    [0.2, 2.0]
+    """
     if unit > ALIKE * largest:
-        return [float(unit * 10.0**power) for power in POWERS]
+        return [float(unit * 10.0**power) for power in powers]
     # Rows that are all alike have no length but rounding errors, which must not be fitted.
-    return [float((largest or 1.0) * 10.0**power) for power in POWERS if power >= 0]
+    return [float((largest or 1.0) * 10.0**power) for power in powers if power >= 0]
 
 
-def _centred(K: Array, shares: Array | None = None) -> tuple[Array, Array]:
+def _largest(lengths: Array) -> float:
+    return float(np.max(np.abs(lengths), initial=0.0))
+
+
+def centred(K: Array, shares: Array | None = None) -> tuple[Array, Array]:
     """The matrix about its mean, in its place, and that; zeros where only rounding is left."""
-    largest = float(np.max(np.abs(K.diagonal()), initial=0.0))
+    largest = _largest(K.diagonal())
     K, mean = center_gram(K, overwrite=True, shares=shares)
     if float(np.mean(K.diagonal())) <= ALIKE * largest:
         K[:] = 0.0
@@ -85,7 +96,7 @@ def _leave_one_out(
 ) -> Iterator[tuple[float, float]]:
     """One decomposition for all rows and penalties."""
     if fit_intercept:
-        K, _ = _centred(K)
+        K, _ = centred(K)
     return _errors_of_rows(
         lambda Y: left_out_path(K, Y, intercept=fit_intercept, overwrite=True),
         Y,
@@ -149,7 +160,7 @@ def _leave_one_copy_out(
     once = 1 / np.maximum(counts, 1.0)
     if fit_intercept:
         Y = Y - counts @ Y / total
-        K, _ = _centred(K, counts / total)
+        K, _ = centred(K, counts / total)
     K *= root
     K *= root.T
     path = RidgePath(K, root * Y, intercept=False, overwrite=True)
@@ -182,7 +193,7 @@ def _folds(
         root, left = np.sqrt(counts[train])[:, None], counts[test][:, None]
         y_mean = shares @ Y[train] * fit_intercept
         if fit_intercept:
-            inner, mean = _centred(inner, shares)
+            inner, mean = centred(inner, shares)
         inner *= root
         inner *= root.T
         path = RidgePath(inner, root * (Y[train] - y_mean), intercept=fit_intercept, overwrite=True)
