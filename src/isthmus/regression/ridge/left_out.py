@@ -29,6 +29,7 @@ def left_out_errors(
 ) -> Iterator[tuple[float, float]]:
     r"""Yield the mean squared error and the penalty, for penalties that rounding allows.
 
+    Rounding in ``K`` counts as part of an error, so that no penalty is chosen for what it hides.
     ``K`` may be overwritten. Without ``alphas``, they are in units of the mean squared length of
     the feature vectors. Predictions will be made with kernel values that carry independent errors
     of relative size ``rounding``: with coefficients :math:`c` they add
@@ -103,6 +104,7 @@ def _leave_one_out(
         alphas,
         fit_intercept,
         noise,
+        of_gram=True,
     )
 
 
@@ -112,6 +114,8 @@ def _errors_of_rows(
     alphas: Sequence[float],
     fit_intercept: bool,
     noise: float,
+    *,
+    of_gram: bool,
 ) -> Iterator[tuple[float, float]]:
     """Errors along the path of the outputs, for the penalties that it allows."""
     Y = Y - Y.mean(axis=0) * fit_intercept
@@ -125,7 +129,19 @@ def _errors_of_rows(
         error = float(np.sum(residuals**2)) / n_values
         # Each output has coefficients of its own, and n_values / n of them there are.
         extra = noise * squared_norm * len(Y) / n_values if noise else 0.0
+        if of_gram:
+            error *= 1.0 + _rounded(path, alpha)
         yield error + extra, alpha
+
+
+def _rounded(path: Any, alpha: float) -> float:
+    r"""Share of a left-out error that may be rounding in the Gram matrix.
+
+    Errors of :math:`\epsilon\lambda_1` in K change :math:`(K+\alpha I)^{-1}`, and with it a
+    residual, by :math:`\epsilon\lambda_1/\alpha` of itself.
+    """
+    least = float(path.smallest_penalty)
+    return least / alpha if alpha > least else 1.0
 
 
 def is_short(Z: Array, Y: Array) -> bool:
@@ -143,7 +159,12 @@ def left_out_of_features(
     if fit_intercept:
         Z = Z - Z.mean(axis=0)
     return _errors_of_rows(
-        lambda Y: FeaturePath(Z, Y, intercept=fit_intercept), Y, alphas, fit_intercept, 0.0
+        lambda Y: FeaturePath(Z, Y, intercept=fit_intercept),
+        Y,
+        alphas,
+        fit_intercept,
+        0.0,
+        of_gram=False,  # nothing is divided by the penalty
     )
 
 
@@ -171,6 +192,7 @@ def _leave_one_copy_out(
             kept = np.maximum(1 - h * once, np.finfo(np.float64).eps)
             coefficients = path.coefficients(alpha)
             error = float(np.sum((alpha * coefficients / kept[:, None]) ** 2))
+            error *= 1.0 + _rounded(path, alpha)
             extra = noise * float(np.sum((root * coefficients) ** 2)) / Y.shape[1]
             yield error / (total * Y.shape[1]) + extra, alpha
 
@@ -204,7 +226,8 @@ def _folds(
                 continue
             C = root * path.coefficients(alpha)
             C -= shares[:, None] * C.sum(axis=0) * fit_intercept
-            totals[i] += np.sum(left * (Y[test] - y_mean - product(across, C)) ** 2)
+            error = float(np.sum(left * (Y[test] - y_mean - product(across, C)) ** 2))
+            totals[i] += error * (1.0 + _rounded(path, alpha))
             totals[i] += noise * np.sum(C**2) * left.sum()
         n_values += float(left.sum()) * Y.shape[1]
     yield from zip((totals / max(n_values, 1e-300)).tolist(), alphas, strict=True)
