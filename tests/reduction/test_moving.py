@@ -7,6 +7,7 @@ from sklearn.datasets import load_digits
 from sklearn.svm import SVC
 
 from isthmus.kernels import Gaussian, Laplacian, Polynomial
+from isthmus.optimize.metric_lbfgs import minimize_in_metric
 from isthmus.reduction import compress, gram, moving, reduce_expansion
 
 
@@ -75,6 +76,38 @@ def test_in_the_metric_of_the_functions_the_search_ends_as_low_as_without(
     assert own < 1.02 * plain.fun + 1e-6
 
 
+def test_a_search_ends_where_going_on_gains_little(monkeypatch):
+    gains = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X, A = rng.normal(size=(100, 2)), rng.normal(size=(100, 2))
+        start = X[reduce_expansion((Gaussian(0.3), X), A, n_points=8).indices]
+        fun, _ = objective(monkeypatch, Gaussian(0.3), X, A, start)
+        x = moving.move_points(Gaussian(0.3), X, A, start).points.ravel()
+        gains.append(1 - minimize_in_metric(fun, x, tol=1e-9).value / fun(x)[0])
+    assert np.sum(np.array(gains) > 0.02) <= 2
+
+
+@pytest.mark.parametrize(
+    ("gamma", "d", "n_points", "seed"), [(0.3, 10, 2, 3), (3.0, 10, 4, 51), (3.0, 3, 8, 78)]
+)
+def test_points_that_start_together_part(gamma, d, n_points, seed):
+    rng = np.random.default_rng(seed)
+    X, A = rng.normal(size=(80, d)), rng.normal(size=(80, 1))
+    moved = moving.move_points(Gaussian(gamma), X, A, np.repeat(X[:1], n_points, axis=0))
+    one = moving.move_points(Gaussian(gamma), X, A, X[:1])
+    assert moved.error < 0.99 * one.error
+    assert np.abs(moved.coefficients).max() < 100 * np.abs(A).max()
+
+
+def test_functions_that_are_zero_are_met_without_a_step():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    moved = moving.move_points(Gaussian(0.3), X, np.zeros((30, 2)), X[:3])
+    assert moved.error == 0.0
+    np.testing.assert_array_equal(moved.points, X[:3])
+    np.testing.assert_array_equal(moved.coefficients, np.zeros((3, 2)))
+
+
 def test_functions_of_few_objects_each_move_points_as_if_all_had_all(expansion, monkeypatch):
     X, _ = expansion
     A = np.kron(np.eye(4), np.random.default_rng(1).normal(size=(15, 1)))
@@ -131,3 +164,27 @@ def test_points_where_the_functions_vanish_stay():
     moved = moving.move_points(Gaussian(0.5), X, A, far)
     assert np.array_equal(moved.points, far)
     assert moved.error == 1.0
+
+
+def test_functions_that_alternate_ask_for_no_more_kernel_blocks_than_one_function():
+    class Counting:
+        calls = 0
+
+        def gram(self, X, Y):
+            self.calls += 1
+            return Gaussian(0.3)(X, Y)
+
+    X, A = np.random.default_rng(0).normal(size=(150_000, 2)), np.zeros((150_000, 10))
+    A[np.arange(50), np.arange(50) % 10] = 1.0
+    together, alone = Counting(), Counting()
+    found = gram.KernelGram(together, X).dot(A)
+    total = gram.KernelGram(alone, X).dot(A.sum(axis=1, keepdims=True))
+    assert together.calls == alone.calls
+    np.testing.assert_allclose(found.sum(axis=1), total.ravel(), rtol=1e-10)
+
+
+def test_coefficients_that_are_all_zero_have_products_of_zero():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    np.testing.assert_array_equal(
+        gram.KernelGram(Gaussian(0.3), X).dot(np.zeros((30, 2))), np.zeros((30, 2))
+    )

@@ -321,3 +321,22 @@ def test_rows_that_are_all_alike_predict_the_mean(value, kernel, cv):
     model = KernelRidgeCV(kernel=kernel, cv=cv).fit(X, y)
     assert_allclose(model.predict(X), np.full(50, y.mean()), atol=1e-5)
     assert np.all(np.abs(model.predict(X + 1.0)) < 2.0)
+
+
+@pytest.mark.parametrize("cv", ["loo", 5])
+@pytest.mark.parametrize("weights", [None, np.ones(300)], ids=["alike", "weighted"])
+@pytest.mark.parametrize("seed", [0, 2])
+def test_no_tiny_penalty_is_chosen_for_what_rounding_takes_off_its_error(
+    cv, weights, seed, monkeypatch
+):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(300, 3)) + 1.0
+    y = X @ rng.normal(size=(3, 2)) + rng.normal(size=(300, 2))
+    monkeypatch.setattr(exact, "is_short", lambda Z, Y: False)
+    model = KernelRidgeCV(Linear(), fit_intercept=False, cv=cv).fit(X, y, weights)
+    offered = penalties_of_features(X, fit_intercept=False)
+    # Beside the features' own variance of about 1 a penalty below a thousandth changes nothing.
+    assert model.alpha_ > 1e-6 * float(np.mean(np.sum(X**2, axis=1)))
+    found = {a: e for e, a in left_out_of_features(X, y, offered, fit_intercept=False)}
+    if cv == "loo":
+        assert_allclose(found[model.alpha_], min(found.values()), rtol=1e-6)

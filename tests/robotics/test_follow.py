@@ -18,6 +18,7 @@ from isthmus.robotics import (
 ARM = pa10()
 SHOULDER, BOARD = np.array([0.0, 300.0, 0.0]), np.array([600.0, 0.0, 300.0])
 ELBOW = PlaneNormal(ARM, joint=2, point=SHOULDER, reference=BOARD)
+WRIST = KinematicChain([[np.pi / 2, 0, 0], [-np.pi / 2, 0, 0], [0, 0, 0]])
 
 
 @pytest.fixture(scope="module")
@@ -212,3 +213,21 @@ def test_wrong_pieces_are_refused():
         PlaneNormal(ARM, joint=7, point=SHOULDER, reference=BOARD)
     with pytest.raises(ValueError, match="'dt' parameter"):
         dexterity(ARM, np.zeros((2, 7)), dt=0.0)
+
+
+@pytest.mark.parametrize("solver", ["steps", "whole"])
+def test_a_wrist_without_lengths_follows_what_stays_in_its_place(solver):
+    path = np.array([[0.0, 0, 0], [0, 0, 0], [0, 3, 4]])
+    moved = follow(WRIST, path, solver=solver)
+    np.testing.assert_array_equal(moved.reached, [True, True, False])
+    assert_allclose(moved.position_error, [0, 0, 5])
+
+
+def test_a_wrist_without_lengths_has_no_manipulability():
+    q = np.full((2, 3), 0.3)
+    value, slope = Manipulability(WRIST)(q)
+    assert not value.any()
+    assert not slope.any()
+    np.testing.assert_array_equal(dexterity(WRIST, q).condition, np.inf)
+    whole = dexterity(WRIST, q, orientation=True)
+    assert_allclose(whole.singularity, 0.0, atol=1e-15)

@@ -1,12 +1,14 @@
 """Gaps filled by thresholds on waves: the fast rounds against plain ones, and limiting cases."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.fft import dctn, idctn
 
 from isthmus.sparse import inpaint_image
-from isthmus.sparse.shrinkage import fill_from_coarser, roughness, shrink_patches
+from isthmus.sparse.shrinkage import fill_by_shrinkage, fill_from_coarser, roughness, shrink_patches
 
 
 def _slow_shrinkage(image, size, threshold, shift):
@@ -107,3 +109,15 @@ def test_observed_pixels_stay_and_input_is_untouched(rng):
     given.flags.writeable = False
     filled = inpaint_image(given, max_iter=3)
     assert_array_equal(filled[~np.isnan(image)], image[~np.isnan(image)])
+
+
+def test_nothing_of_the_size_of_the_waves_is_kept_after_a_picture_is_filled():
+    image = np.random.default_rng(0).normal(size=(70, 70))
+    image[::3, ::3] = np.nan
+    fill_by_shrinkage(image, patch_size=8, n_rounds=1)  # compiled, and scratch memory made
+    tracemalloc.start()
+    fill_by_shrinkage(image, patch_size=40, n_rounds=1)
+    kept, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    waves = 8 * 40**4 // 4
+    assert most > waves > 4 * kept

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from isthmus.kernels import Gaussian, NGrams, Normalized
+from isthmus.kernels import Gaussian, Linear, NGrams, Normalized, Polynomial
 from isthmus.losses import EditDistance, FunctionLoss
 from isthmus.preimage import MinimumRiskPreimage
 from isthmus.regression import KernelRidgeCV
@@ -126,3 +126,16 @@ def test_negative_weights_are_used_as_they_are_or_clipped(loss):
     clipped = MinimumRiskPreimage(loss, weights="clipped").fit(Y)
     V = np.maximum(W, 0) / np.maximum(W, 0).sum(axis=1, keepdims=True)
     np.testing.assert_allclose(clipped.decode(W).risk, signed.decode(V).risk)
+
+
+@pytest.mark.parametrize("value", [0.1, 3.3, 1e5 / 3])
+@pytest.mark.parametrize("kernel", [None, Linear(), Polynomial(2, coef0=1.0)], ids=str)
+@pytest.mark.parametrize("cv", ["loo", 5])
+@pytest.mark.parametrize("weights", [None, np.repeat([1.0, 2.0], 25)], ids=["alike", "weighted"])
+def test_rows_that_are_all_alike_are_answered_by_the_mean(value, kernel, cv, weights):
+    rows, numbers = np.full((50, 5), value), np.random.default_rng(0).normal(size=50)
+    model = DependencyEstimator(loss="squared", x_features=kernel, cv=cv)
+    model.fit(rows, numbers, sample_weight=weights)
+    mean = np.full(50, np.average(numbers, weights=weights))
+    np.testing.assert_allclose(model.predict(rows), mean, atol=1e-5)
+    assert np.all(np.abs(model.predict(rows + 1.0)) < 2.0)

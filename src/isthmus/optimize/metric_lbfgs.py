@@ -8,10 +8,11 @@ import numpy as np
 
 from isthmus.typing import Array
 
-MEMORY = 8  # pairs of steps and changes that are remembered
+MEMORY = 20  # pairs of steps and changes that are remembered
 _SUFFICIENT = 1e-4  # share of the decrease by the slope that a step must bring
 _SHORTEST = 1e-10  # shares of a step that are not tried any more
 _ROUNDING = 1e-15  # share of the first value below which nothing is gained
+_LAST = 5  # steps that are looked at together: single ones are short where a search turns
 _CURVED = 1e-10  # cosine between a step and its change from which the pair is kept
 
 #: Value and gradient at a point, and the inverse of an approximate Hessian there, up to a factor,
@@ -45,8 +46,8 @@ def minimize_in_metric(
     function : of a vector; returns value, gradient and metric.
     start : where to begin.
     max_iter : maximum number of steps.
-    tol : stop after a step whose gain, and that of the step before, are below this share of what
-        is left, and of what has been gained so far.
+    tol : stop where the last few steps together gained less than this share of what is left, and
+        of what has been gained so far.
 
     Examples
     --------
@@ -60,7 +61,7 @@ def minimize_in_metric(
     """
     x, (value, gradient, metric) = start, function(start)
     pairs: deque[tuple[Array, Array, float]] = deque(maxlen=MEMORY)
-    highest, before = value, np.inf
+    highest, before = value, deque([value], maxlen=_LAST)
     for iteration in range(max_iter):
         if not gradient.any():  # the metric may be singular there
             return Descent(x, value, iteration)
@@ -78,12 +79,12 @@ def minimize_in_metric(
         product = float(moved @ change)
         if product > _CURVED * np.sqrt(float(moved @ moved) * float(change @ change)):
             pairs.append((moved, change, 1.0 / product))
-        gain = value - value_new
         x, value, gradient = x_new, value_new, gradient_new
         wanted = tol * min(highest - value, value)
-        if max(gain, before) <= max(wanted, _ROUNDING * highest):
+        at_the_end = len(before) == _LAST and before[0] - value <= wanted
+        if at_the_end or before[-1] - value <= _ROUNDING * highest:
             return Descent(x, value, iteration + 1)
-        before = gain
+        before.append(value)
     return Descent(x, value, max_iter)
 
 

@@ -80,11 +80,16 @@ class KernelGram:
         used = np.flatnonzero(np.any(A != 0, axis=1))
         some = self.objects if len(used) == len(A) else take(self.objects, used)
         weights, found = A[used], np.zeros((len(self), A.shape[1]))
-        for rows, columns in coefficient_blocks(weights, len(found)):
-            whole = rows.stop - rows.start == len(weights)
-            own, others = weights[rows, columns], some if whole else take(some, rows)
-            for part in block_slices(len(found), len(own)):
-                found[part, columns] += self.kernel.gram(take(self.objects, part), others) @ own
+        if not len(used):
+            return found
+        parts = list(block_slices(len(self), len(used)))
+        # Kernel values are asked for in as few calls as there can be, products in those that are
+        # worth it for one part of the rows.
+        blocks = coefficient_blocks(weights, parts[0].stop)
+        for part in parts:
+            C = self.kernel.gram(take(self.objects, part), some)
+            for rows, columns in blocks:
+                found[part, columns] += C[:, rows] @ weights[rows, columns]
         return found
 
 

@@ -23,8 +23,8 @@ from isthmus.typing import Array
 _NUGGET = 1e-8  # share of the mean diagonal, since two points may meet
 _OWN_SHARE = 1e-3  # weight of the functions themselves beside their values at the original points
 _CUT = 1e-12  # singular values below this share of the largest are left out
-_OWN_CURVATURE = 0.05  # what is added to the diagonal of the approximate Hessian, as a share
-_PROGRESS = 1e-3  # share of what was gained so far below which a step is one of the last
+_OWN_CURVATURE = 1.0  # what is added to the diagonal of the approximate Hessian, as a share
+_PROGRESS = 1e-3  # share of what is left, or was gained, below which steps are the last
 _HELD = 2**25  # kernel values kept between the two passes of an iteration; more are computed twice
 
 
@@ -37,7 +37,7 @@ class MovedPoints(NamedTuple):
 
 
 def move_points(
-    kernel: Kernel, X: Array, A: Array, Z: Array, *, max_iter: int = 100
+    kernel: Kernel, X: Array, A: Array, Z: Array, *, max_iter: int = 200
 ) -> MovedPoints:
     r"""Move the points of a short expansion so that it comes closest to the long one.
 
@@ -72,6 +72,8 @@ def move_points(
     ]
     values = KernelGram(kernel, X).dot(A)
     length = float(np.sum(A * values))
+    if not length > 0.0:  # functions that are zero are met anywhere
+        return MovedPoints(Z, np.zeros((len(Z), A.shape[1])), 0.0)
 
     def objective(flat: Array) -> Evaluation:
         Z = flat.reshape(shape)
@@ -91,10 +93,29 @@ def move_points(
         error = 1.0 - float(np.sum(G * B)) / length
         return error, 2.0 * slope.ravel() / length, lambda: _metric(W * K, shape)
 
+    Z = _apart(Z, X, A)
     with threads_for(2.0 * min(len(X), blocks[0].stop) * Z.size):
         found = minimize_in_metric(objective, Z.ravel(), max_iter=max_iter, tol=_PROGRESS)
     Z = found.x.reshape(shape)
     return MovedPoints(Z, *_fit_to_values(kernel, X, A, Z, values, length, blocks))
+
+
+def _apart(Z: Array, X: Array, A: Array) -> Array:
+    """Points no two of which are the same: the later of two starts where an object weighs most.
+
+    Two points that start together can only part by rounding, with huge coefficients.
+    """
+    first = np.unique(Z, axis=0, return_index=True)[1]
+    again = np.setdiff1d(np.arange(len(Z)), first)
+    if not len(again):
+        return Z
+    heaviest = X[np.argsort(-np.einsum("ij,ij->i", A, A), kind="stable")]
+    own = len(first)
+    found = np.unique(np.vstack([Z[first], heaviest]), axis=0, return_index=True)[1]
+    others = np.sort(found[found >= own])[: len(again)] - own
+    Z = Z.copy()
+    Z[again[: len(others)]] = heaviest[others]
+    return Z
 
 
 def _metric(H: Array, shape: tuple[int, ...]) -> Callable[[Array], Array]:

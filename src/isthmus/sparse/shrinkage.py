@@ -1,8 +1,7 @@
 """Gaps of a picture filled by cosine waves, small coefficients removed again and again."""
 
-from functools import cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.fft import dct
@@ -22,6 +21,8 @@ STRIP = 16
 # Patches are picked out where fewer than this share has a gap: to pick one takes longer than to
 # transform it.
 FEW_TOUCHED = 0.2
+# Where each block of a folded patch is, and its waves as rows.
+Waves: TypeAlias = tuple[tuple[slice, Array], ...]
 
 
 def fill_by_shrinkage(image: Array, *, patch_size: int, n_rounds: int) -> Array:
@@ -36,10 +37,13 @@ def fill_by_shrinkage(image: Array, *, patch_size: int, n_rounds: int) -> Array:
     rough = roughness(image)
     if not rough > 0:
         return filled
+    waves = folded_waves(patch_size)  # O(p⁴) numbers, so that they are not kept after this
     products = 0.25 * STRIP * image.shape[1] * patch_size**3  # operations of one
     with threads_for(products):
         for i, threshold in enumerate(rough * np.geomspace(COARSE, FINE, n_rounds)):
-            shrunk = shrink_patches(filled, patch_size, threshold, shift=i, wanted=gaps)
+            shrunk = shrink_patches(
+                filled, patch_size, threshold, shift=i, wanted=gaps, waves=waves
+            )
             filled = np.where(gaps, shrunk, image)
     return filled
 
@@ -83,13 +87,20 @@ def _sums_around(image: Array, known: Array) -> tuple[Array, Array]:
 
 
 def shrink_patches(
-    image: Array, size: int, threshold: float, *, shift: int = 0, wanted: BoolArray | None = None
+    image: Array,
+    size: int,
+    threshold: float,
+    *,
+    shift: int = 0,
+    wanted: BoolArray | None = None,
+    waves: Waves | None = None,
 ) -> Array:
     """Average of overlapping patches without the waves whose coefficients are below ``threshold``.
 
     Patches begin at every half of their size; ``shift`` moves where they begin. A patch weighs the
     less the more waves it keeps. The mean of a patch is always kept. With pixels ``wanted``,
-    patches without any may be left out, and other pixels come back as they are.
+    patches without any may be left out, and other pixels come back as they are. ``waves`` are those
+    of :func:`folded_waves`, for many calls.
     """
     from isthmus.sparse.shrinkage_loops import add_folded, add_patches, fold_patches
 
@@ -106,7 +117,7 @@ def shrink_patches(
     weight = np.zeros_like(planes if size % stride else planes[:1, :1])
     n_rows = (len(wide) - offset[0] - size) // stride + 1
     n_columns = (wide.shape[1] - offset[1] - size) // stride + 1
-    waves = _folded_waves(size)
+    waves = folded_waves(size) if waves is None else waves
     step = 1 if size % stride else stride
     with scratch(2, size * size * min(STRIP, n_rows) * n_columns) as memory:
         for top in range(0, n_rows, STRIP):
@@ -149,8 +160,7 @@ def _touched(gaps: BoolArray, across: int, shape: tuple[int, int]) -> Any:
     return some.ravel() if some.mean() < FEW_TOUCHED else slice(None)
 
 
-@cache
-def _folded_waves(size: int) -> tuple[tuple[slice, Array], ...]:
+def folded_waves(size: int) -> Waves:
     """For each block of a folded patch where it is, and its waves as rows, the mean first."""
     cosines = dct(np.eye(size), axis=0, norm="ortho")
     halves = cosines[0::2, : (size + 1) // 2], cosines[1::2, : size // 2]
@@ -161,7 +171,7 @@ def _folded_waves(size: int) -> tuple[tuple[slice, Array], ...]:
 
 def _remove_weak_waves(
     patches: Array,
-    waves: tuple[tuple[slice, Array], ...],
+    waves: Waves,
     threshold: float,
     some: Any,
     room: Array,

@@ -8,10 +8,10 @@ from scipy import sparse
 
 from isthmus.blocks.sampling import sample_rows
 from isthmus.kernels.objects import n_objects, take
-from isthmus.linalg.centering import center_gram
 from isthmus.linalg.ridge import RidgePath
 from isthmus.losses.tasks.base import TaskLoss
 from isthmus.losses.tasks.collections import n_outputs, take_outputs
+from isthmus.regression.ridge import left_out
 from isthmus.regression.ridge.search import KERNELS, explore_widths
 from isthmus.regression.selection import Choice, Selection, every
 from isthmus.smoothers.left_out import left_out_weights
@@ -95,15 +95,17 @@ def left_out_losses(
 
 def centred(K: Array, counts: Array | None) -> tuple[Array, list[float]]:
     """The Gram matrix about its mean, rows scaled by the root of their counts, and penalties."""
+    largest = float(np.max(np.abs(K.diagonal()), initial=0.0))
     if counts is None:
-        K, _ = center_gram(K, overwrite=True)
-        return K, penalties(K)
-    shares, root = counts / counts.sum(), np.sqrt(counts)
-    K, _ = center_gram(K, overwrite=True, shares=shares)
-    unit = float(shares @ K.diagonal())
-    K *= root[:, None]
-    K *= root
-    return K, penalties(np.array([[unit]]))
+        K, _ = left_out.centred(K)
+        unit = float(np.mean(K.diagonal()))
+    else:
+        shares, root = counts / counts.sum(), np.sqrt(counts)
+        K, _ = left_out.centred(K, shares)
+        unit = float(shares @ K.diagonal())
+        K *= root[:, None]
+        K *= root
+    return K, left_out.penalties_in_units(unit, largest, POWERS)
 
 
 def left_out_values(K: Array, G: Array, counts: Array | None) -> Callable[[float], Array]:
@@ -149,7 +151,7 @@ def _folds(
     totals, count = np.zeros(len(unit)), 0.0
     for train, test in fold_pairs(selection, rows, judge.given.groups):
         shares, root = c[train] / c[train].sum(), np.sqrt(c[train])
-        inner, mean = center_gram(K[np.ix_(train, train)], overwrite=True, shares=shares)
+        inner, mean = left_out.centred(K[np.ix_(train, train)], shares)
         inner = root[:, None] * inner * root
         path = RidgePath(inner, np.zeros((len(train), 1)), intercept=True)
         across = ((K[np.ix_(test, train)] - mean) * root) @ path.U
@@ -161,12 +163,6 @@ def _folds(
             totals[i] += judge.error(answers, rows[test]) * c[test].sum()
         count += float(c[test].sum())
     yield from zip((totals / max(count, 1)).tolist(), unit, strict=True)
-
-
-def penalties(K: Array) -> list[float]:
-    """Penalties offered, in units of the mean diagonal of a centred Gram matrix."""
-    unit = float(np.mean(K.diagonal()))
-    return [float((unit if unit > 0 else 1.0) * 10.0**power) for power in POWERS]
 
 
 def rows_to_choose_on(loss: TaskLoss, outputs: Any, selection: Selection) -> Selection:

@@ -29,6 +29,7 @@ def left_out_errors(
 ) -> Iterator[tuple[float, float]]:
     r"""Yield the mean squared error and the penalty, for penalties that rounding allows.
 
+    Rounding in ``K`` counts as part of an error, so that no penalty is chosen for what it hides.
     ``K`` may be overwritten. Without ``alphas``, they are in units of the mean squared length of
     the feature vectors. Predictions will be made with kernel values that carry independent errors
     of relative size ``rounding``: with coefficients :math:`c` they add
@@ -63,17 +64,28 @@ def penalties_of_features(Z: Array, *, fit_intercept: bool) -> list[float]:
 
 
 def _in_units(lengths: Array, mean: float) -> list[float]:
-    unit = float(np.mean(lengths)) - mean
-    largest = float(np.max(np.abs(lengths), initial=0.0))
+    return penalties_in_units(float(np.mean(lengths)) - mean, _largest(lengths), POWERS)
+
+
+def penalties_in_units(unit: float, largest: float, powers: Array) -> list[float]:
+    """Penalties in units of a mean squared length; ``largest`` is that before anything was centred.
+
+    >>> penalties_in_units(2.0, 4.0, np.array([-1.0, 0.0]))
+    [0.2, 2.0]
+    """
     if unit > ALIKE * largest:
-        return [float(unit * 10.0**power) for power in POWERS]
+        return [float(unit * 10.0**power) for power in powers]
     # Rows that are all alike have no length but rounding errors, which must not be fitted.
-    return [float((largest or 1.0) * 10.0**power) for power in POWERS if power >= 0]
+    return [float((largest or 1.0) * 10.0**power) for power in powers if power >= 0]
 
 
-def _centred(K: Array, shares: Array | None = None) -> tuple[Array, Array]:
+def _largest(lengths: Array) -> float:
+    return float(np.max(np.abs(lengths), initial=0.0))
+
+
+def centred(K: Array, shares: Array | None = None) -> tuple[Array, Array]:
     """The matrix about its mean, in its place, and that; zeros where only rounding is left."""
-    largest = float(np.max(np.abs(K.diagonal()), initial=0.0))
+    largest = _largest(K.diagonal())
     K, mean = center_gram(K, overwrite=True, shares=shares)
     if float(np.mean(K.diagonal())) <= ALIKE * largest:
         K[:] = 0.0
@@ -85,13 +97,14 @@ def _leave_one_out(
 ) -> Iterator[tuple[float, float]]:
     """One decomposition for all rows and penalties."""
     if fit_intercept:
-        K, _ = _centred(K)
+        K, _ = centred(K)
     return _errors_of_rows(
         lambda Y: left_out_path(K, Y, intercept=fit_intercept, overwrite=True),
         Y,
         alphas,
         fit_intercept,
         noise,
+        of_gram=True,
     )
 
 
@@ -101,6 +114,8 @@ def _errors_of_rows(
     alphas: Sequence[float],
     fit_intercept: bool,
     noise: float,
+    *,
+    of_gram: bool,
 ) -> Iterator[tuple[float, float]]:
     """Errors along the path of the outputs, for the penalties that it allows."""
     Y = Y - Y.mean(axis=0) * fit_intercept
@@ -114,7 +129,19 @@ def _errors_of_rows(
         error = float(np.sum(residuals**2)) / n_values
         # Each output has coefficients of its own, and n_values / n of them there are.
         extra = noise * squared_norm * len(Y) / n_values if noise else 0.0
+        if of_gram:
+            error *= 1.0 + _rounded(path, alpha)
         yield error + extra, alpha
+
+
+def _rounded(path: Any, alpha: float) -> float:
+    r"""Share of a left-out error that may be rounding in the Gram matrix.
+
+    Errors of :math:`\epsilon\lambda_1` in K change :math:`(K+\alpha I)^{-1}`, and with it a
+    residual, by :math:`\epsilon\lambda_1/\alpha` of itself.
+    """
+    least = float(path.smallest_penalty)
+    return least / alpha if alpha > least else 1.0
 
 
 def is_short(Z: Array, Y: Array) -> bool:
@@ -132,7 +159,12 @@ def left_out_of_features(
     if fit_intercept:
         Z = Z - Z.mean(axis=0)
     return _errors_of_rows(
-        lambda Y: FeaturePath(Z, Y, intercept=fit_intercept), Y, alphas, fit_intercept, 0.0
+        lambda Y: FeaturePath(Z, Y, intercept=fit_intercept),
+        Y,
+        alphas,
+        fit_intercept,
+        0.0,
+        of_gram=False,  # nothing is divided by the penalty
     )
 
 
@@ -149,7 +181,7 @@ def _leave_one_copy_out(
     once = 1 / np.maximum(counts, 1.0)
     if fit_intercept:
         Y = Y - counts @ Y / total
-        K, _ = _centred(K, counts / total)
+        K, _ = centred(K, counts / total)
     K *= root
     K *= root.T
     path = RidgePath(K, root * Y, intercept=False, overwrite=True)
@@ -160,6 +192,7 @@ def _leave_one_copy_out(
             kept = np.maximum(1 - h * once, np.finfo(np.float64).eps)
             coefficients = path.coefficients(alpha)
             error = float(np.sum((alpha * coefficients / kept[:, None]) ** 2))
+            error *= 1.0 + _rounded(path, alpha)
             extra = noise * float(np.sum((root * coefficients) ** 2)) / Y.shape[1]
             yield error / (total * Y.shape[1]) + extra, alpha
 
@@ -182,7 +215,7 @@ def _folds(
         root, left = np.sqrt(counts[train])[:, None], counts[test][:, None]
         y_mean = shares @ Y[train] * fit_intercept
         if fit_intercept:
-            inner, mean = _centred(inner, shares)
+            inner, mean = centred(inner, shares)
         inner *= root
         inner *= root.T
         path = RidgePath(inner, root * (Y[train] - y_mean), intercept=fit_intercept, overwrite=True)
@@ -193,7 +226,8 @@ def _folds(
                 continue
             C = root * path.coefficients(alpha)
             C -= shares[:, None] * C.sum(axis=0) * fit_intercept
-            totals[i] += np.sum(left * (Y[test] - y_mean - product(across, C)) ** 2)
+            error = float(np.sum(left * (Y[test] - y_mean - product(across, C)) ** 2))
+            totals[i] += error * (1.0 + _rounded(path, alpha))
             totals[i] += noise * np.sum(C**2) * left.sum()
         n_values += float(left.sum()) * Y.shape[1]
     yield from zip((totals / max(n_values, 1e-300)).tolist(), alphas, strict=True)

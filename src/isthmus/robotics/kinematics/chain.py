@@ -166,6 +166,11 @@ class KinematicChain:
         links = float(np.hypot(self.dh[:, 1], offsets).sum())
         return links + float(np.linalg.norm(self.tool[:3, 3]))
 
+    @property
+    def length_unit(self) -> float:
+        """The reach as a unit of lengths: 1 for a wrist, whose lengths are all zero."""
+        return self.reach or 1.0
+
     def tables(self, units: Any = 1.0) -> tuple[Array, Array, bool, Array, float, Array, Array]:
         """What compiled loops need, for joint values in ``units``.
 

@@ -57,8 +57,8 @@ class _PathProblem:
     def look(self, Q: Array, path: Array, wanted: Array) -> tuple[Array, Array, Array, Array]:
         """Errors (T, 3) and their Jacobians, residuals of the posture (T, k) and theirs."""
         chain = self.chain
-        e = (path - chain.forward(Q)[:, :3, 3]) / chain.reach
-        J = chain.jacobian(Q)[:, :3] / chain.reach
+        e = (path - chain.forward(Q)[:, :3, 3]) / chain.length_unit
+        J = chain.jacobian(Q)[:, :3] / chain.length_unit
         if self.posture is None:
             return e, J, np.zeros((len(Q), 0)), np.zeros((len(Q), 0, chain.n_joints))
         values, slopes = self.posture(Q)
@@ -101,7 +101,7 @@ class _PathProblem:
         """Bring the hand back to its path by a few steps of least length."""
         for _ in range(4):
             e = path - self.chain.forward(Q)[:, :3, 3]
-            if np.abs(e).max() < 1e-14 * self.chain.reach:
+            if np.abs(e).max() < 1e-14 * self.chain.length_unit:
                 break
             step = np.linalg.pinv(self.chain.jacobian(Q)[:, :3]) @ e[:, :, None]
             Q = np.clip(Q + step[:, :, 0], self.chain.lower, self.chain.upper)
@@ -237,16 +237,16 @@ def follow(
     for t in range(T):
         at = slice(t, t + 1)
         here = problem.solve(here[None], previous, points[at], wishes[at], max_iter)[0]
-        if np.linalg.norm(chain.forward(here)[:3, 3] - points[t]) > tol * chain.reach:
+        if np.linalg.norm(chain.forward(here)[:3, 3] - points[t]) > tol * chain.length_unit:
             here = inverse_kinematics(chain, points[t], start=here, tol=tol).q
         Q[t] = previous = here
     if solver == "whole":
         Q = problem.solve(Q, before, points, wishes, max_iter)
     e, _, residual, _ = problem.look(Q, points, wishes)
-    away = np.linalg.norm(e, axis=1) * chain.reach
+    away = np.linalg.norm(e, axis=1) * chain.length_unit
     return JointPath(
         Q,
-        np.asarray(away <= tol * chain.reach),
+        np.asarray(away <= tol * chain.length_unit),
         away,
         np.linalg.norm(residual, axis=1),
         problem.objective(Q, before, residual),

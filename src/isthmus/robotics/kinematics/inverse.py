@@ -130,7 +130,7 @@ def inverse_kinematics(
     wanted = _postures(chain, "preferred", preferred, n, chain.center)
     starts = _postures(chain, "start", start, n, wanted)
     # Joints that slide count in units of the reach, so that a step has none.
-    reach = chain.reach or 1.0  # a wrist, whose lengths are all zero, has none
+    reach = chain.length_unit
     units = np.where(chain.slides, reach, 1.0)
     lower, upper = chain.lower / units, chain.upper / units
     wanted, starts = wanted / units, starts / units

@@ -128,7 +128,7 @@ class Manipulability:
     def __call__(self, q: Array) -> tuple[Array, Array]:
         """Measure (n, 1) and derivative (n, 1, n_joints) of postures (n, n_joints)."""
         G = self.chain.jacobian(q)
-        J, Z = G[:, :3] / self.chain.reach, G[:, 3:]
+        J, Z = G[:, :3] / self.chain.length_unit, G[:, 3:]
         # Turning joint k rotates the effect of joint j if k comes first, and else the reverse:
         # dJ_j / dq_k = z_min(j,k) x J_max(j,k)
         n = self.chain.n_joints
@@ -137,7 +137,8 @@ class Manipulability:
         H = np.cross(Z[:, :, early], J[:, :, late], axis=1)  # (n, 3, joint j, joint k)
         M = J @ J.transpose(0, 2, 1)
         w = np.sqrt(np.maximum(np.linalg.det(M), 0.0))
-        ridge = 1e-12 * np.trace(M, axis1=1, axis2=2)[:, None, None] * np.eye(3)
+        ridge = 1e-12 * np.trace(M, axis1=1, axis2=2)[:, None, None]
+        ridge = np.where(ridge > 0, ridge, 1.0) * np.eye(3)  # of a hand that nothing moves
         slope = w[:, None] * np.einsum("nrj,nrjk->nk", np.linalg.solve(M + ridge, J), H)
         return w[:, None], slope[:, None, :]
 

@@ -73,10 +73,12 @@ def dexterity(
     check_float(dt, "dt", "dexterity", include_low=False)
     J = chain.jacobian(Q)
     if orientation:
-        J[:, :3] /= chain.reach
+        J[:, :3] /= chain.length_unit
     sigma = np.linalg.svd(J if orientation else J[:, :3], compute_uv=False)
-    with np.errstate(divide="ignore"):
-        condition = sigma[:, 0] / sigma[:, -1]
+    # Where no joint moves the hand, 0 / 0 is as far from isotropic as can be.
+    moves = sigma[:, -1] > 0
+    condition = np.full(len(Q), np.inf)
+    np.divide(sigma[:, 0], sigma[:, -1], out=condition, where=moves)
     width = chain.upper - chain.lower
     off = np.where(np.isfinite(width), (Q - chain.center) / width, 0.0)
     speed = np.gradient(Q, dt, axis=0) if len(Q) > 1 else np.zeros_like(Q)
