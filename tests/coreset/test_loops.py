@@ -29,7 +29,8 @@ def _slow_descent(M, alpha, G, tol, max_iter, tie):
         if gap <= tol or gains[j] <= 0:
             return max(gap, 0.0), step
         curvature = max(M[i, i] + M[j, j] - 2 * M[i, j], 1e-300)
-        length = min(alpha[j], 0.5 * (G[j] - G[i]) / curvature)
+        reach = 0.9 if tie == 0 and step % 2 else 0.5
+        length = min(alpha[j], reach * (G[j] - G[i]) / curvature)
         alpha[i] += length
         alpha[j] = 0.0 if alpha[j] - length < 1e-16 else alpha[j] - length
         G += 2 * length * (M[i, :n] - M[j, :n])
