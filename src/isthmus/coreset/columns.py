@@ -75,6 +75,10 @@ class KernelColumns:
         """The sums at all objects, computed block by block and not kept."""
         return self._computed(self.objects, used, weights)
 
+    def sums_at(self, rows: IntArray, used: IntArray, weights: Array) -> Array:
+        """The sums at some objects, not kept either."""
+        return self._computed(take(self.objects, rows), used, weights)
+
     def at_watched(self, objects: IntArray) -> Array:
         """Kernels of some objects with those that are watched, (n, n_watched), not kept."""
         return self._columns(objects)

@@ -39,7 +39,7 @@ class KernelProblem:
         used, where = np.unique(points % self.columns.n, return_inverse=True)
         return used, _sum_by_object(where, weights * self.signs[points])
 
-    def values(self, points: IntArray, sums: Array, coefficients: Array) -> Array:
+    def values(self, points: IntArray | slice, sums: Array, coefficients: Array) -> Array:
         """Inner products of points with the expansion, given its sums at their objects."""
         return self.signs[points] * (sums[0] + self.bias * coefficients.sum())
 
@@ -99,7 +99,7 @@ class PairProblem:
         used, where = np.unique(ends, return_inverse=True)
         return used, _sum_by_object(where.ravel(), np.concatenate([weights, -weights]))
 
-    def values(self, points: IntArray, sums: Array, coefficients: Array) -> Array:
+    def values(self, points: IntArray | slice, sums: Array, coefficients: Array) -> Array:
         """Inner products of points with the expansion, given its sums at their objects."""
         return np.asarray(sums[0] - sums[1])
 
