@@ -191,6 +191,19 @@ def test_the_tube_lies_within_its_bounds(rng):
     assert spans[-1] < 1e-2 * spans[0]
 
 
+@pytest.mark.parametrize("search", ["exact", "sample"])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_values_at_the_training_objects_are_those_of_the_function(rng, search, fit_intercept):
+    X = rng.normal(size=(1200, 2))
+    solver = CoreSetSolver(search=search, cache_size=0.1)
+    model = CoreVectorRegressor(fit_intercept=fit_intercept, solver=solver, random_state=0)
+    values = model._fitted_values(X, np.sin(X[:, 0]) + 2)
+    np.testing.assert_allclose(values, model.predict(X), atol=1e-10)
+    np.testing.assert_array_equal(
+        model.predict(X), clone(model).fit(X, np.sin(X[:, 0]) + 2).predict(X)
+    )
+
+
 def test_where_no_weight_has_the_tube_the_last_program_is_solved_to_the_end():
     asked = []
 

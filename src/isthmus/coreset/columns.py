@@ -41,6 +41,11 @@ class KernelColumns:
         """Number of objects that can be watched if ``n_columns`` columns are to be kept."""
         return self._numbers // max(1, n_columns)
 
+    @property
+    def watches_all(self) -> bool:
+        """Whether the sums at watched objects are those at all objects."""
+        return len(self._rows) == self.n
+
     def watch(self, rows: IntArray) -> None:
         """Keep columns at these objects from now on; nothing is lost if they are the same."""
         if np.array_equal(rows, self._rows):

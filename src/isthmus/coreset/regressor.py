@@ -16,6 +16,7 @@ from isthmus.blocks.fitting import plain_arrays, require_outputs
 from isthmus.blocks.moments import Moments, map_block, merge
 from isthmus.blocks.rows import Rows
 from isthmus.coreset.base import COST, CoreMachine, kernel_columns, single_expansion
+from isthmus.coreset.columns import KernelColumns
 from isthmus.coreset.in_blocks import CoreSets, accuracy, fit_core_sets, take_over
 from isthmus.coreset.problems import KernelProblem
 from isthmus.coreset.program import CoreSolution
@@ -112,6 +113,11 @@ class CoreVectorRegressor(RegressorMixin, CoreMachine):
 
     def fit(self, X: Any, y: Any) -> "CoreVectorRegressor":
         """Learn the function from objects ``X`` to numbers ``y``; return self."""
+        self._learn_columns(X, y)
+        return self
+
+    def _learn_columns(self, X: Any, y: Any) -> KernelColumns:
+        """What :meth:`fit` does; the kernel columns that it has left."""
         if y is None:
             raise ValueError(
                 "CoreVectorRegressor requires y to be passed, but the target y is None."
@@ -158,7 +164,14 @@ class CoreVectorRegressor(RegressorMixin, CoreMachine):
         self.tube_, self.weight_ = max(tube, 0.0) * scale, weight
         self._tube = tube
         self.gap_, self.objective_, self.n_core_ = found.gap, found.objective, found.n_core
-        return self
+        return columns
+
+    def _fitted_values(self, X: Any, y: Any) -> Array:
+        """Learn, and return the numbers for the same objects, from kernels that are known."""
+        columns = self._learn_columns(X, y)
+        if not columns.watches_all:
+            return self.predict(X)
+        return columns.sums(self.support_, self.dual_coef_) + self.intercept_
 
     def _units(self, y: Array) -> tuple[float, float]:
         """Where targets are counted from, and in what unit."""
