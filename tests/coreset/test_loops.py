@@ -78,9 +78,9 @@ def test_sums_are_right_however_columns_come_and_go(rng, megabytes):
 
 
 def test_the_matrix_of_pairs_has_four_kernels_for_each_two(rng):
-    X, above, below = rng.normal(size=(30, 2)), *rng.integers(0, 30, size=(2, 50))
+    X, above, below = rng.normal(size=(30, 2)), *rng.integers(0, 30, size=(2, 300))
     problem = PairProblem(KernelColumns(Gaussian(0.5), X, 1.0), above, below, 10.0)
-    rows, columns = np.arange(0, 50, 2), np.arange(5, 20)
+    rows, columns = np.arange(0, 300, 2), np.arange(5, 20)
     K = Gaussian(0.5)(X)
     formula = (
         K[np.ix_(above[rows], above[columns])] - K[np.ix_(above[rows], below[columns])]
