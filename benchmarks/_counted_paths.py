@@ -27,8 +27,8 @@ def core_set():
         f"kernel columns of the {core} points that joined, 2nd flop and n exp each",
         {PRODUCT: 2.0 * n * core * d, EXP: float(n * core)},
         lambda: model.fit(X, y),
-        "kernels are a third, sums over all rows, 19 times, a fifth, the descent and the matrix of "
-        "the core set an eighth each; the rest are calls, each on few points",
+        "kernels are two fifths, sums over all rows, 17 times, and the matrix of the core set a "
+        "seventh each, the descent a twelfth; the rest are calls, each on few points",
     )
 
 

@@ -226,7 +226,7 @@ def test_a_descent_in_parts_ends_where_one_does(rng, monkeypatch):
     A = rng.normal(size=(40, 60))
     v = rng.normal(size=40)
     whole = solve_simplex(A @ A.T, v)
-    monkeypatch.setattr("isthmus.coreset.simplex.NUMBERS", 200)  # five steps at a time
+    monkeypatch.setattr("isthmus.coreset.simplex.NUMBERS", 200)  # four steps at a time
     parts = solve_simplex(A @ A.T, v)
     np.testing.assert_array_equal(parts[0], whole[0])
     assert parts[1] == whole[1]

@@ -9,7 +9,7 @@ from isthmus.coreset.columns import KernelColumns
 from isthmus.coreset.problems import KernelProblem, PairProblem
 from isthmus.coreset.simplex import minimize_from
 from isthmus.coreset.simplex_loops import descend
-from isthmus.kernels import Gaussian
+from isthmus.kernels import Gaussian, Linear
 
 
 def _slow_descent(M, alpha, G, tol, max_iter, tie):
@@ -29,7 +29,8 @@ def _slow_descent(M, alpha, G, tol, max_iter, tie):
         if gap <= tol or gains[j] <= 0:
             return max(gap, 0.0), step
         curvature = max(M[i, i] + M[j, j] - 2 * M[i, j], 1e-300)
-        length = min(alpha[j], 0.5 * (G[j] - G[i]) / curvature)
+        reach = 0.9 if tie == 0 and step % 2 else 0.5
+        length = min(alpha[j], reach * (G[j] - G[i]) / curvature)
         alpha[i] += length
         alpha[j] = 0.0 if alpha[j] - length < 1e-16 else alpha[j] - length
         G += 2 * length * (M[i, :n] - M[j, :n])
@@ -77,9 +78,9 @@ def test_sums_are_right_however_columns_come_and_go(rng, megabytes):
 
 
 def test_the_matrix_of_pairs_has_four_kernels_for_each_two(rng):
-    X, above, below = rng.normal(size=(30, 2)), *rng.integers(0, 30, size=(2, 50))
+    X, above, below = rng.normal(size=(30, 2)), *rng.integers(0, 30, size=(2, 300))
     problem = PairProblem(KernelColumns(Gaussian(0.5), X, 1.0), above, below, 10.0)
-    rows, columns = np.arange(0, 50, 2), np.arange(5, 20)
+    rows, columns = np.arange(0, 300, 2), np.arange(5, 20)
     K = Gaussian(0.5)(X)
     formula = (
         K[np.ix_(above[rows], above[columns])] - K[np.ix_(above[rows], below[columns])]
@@ -102,3 +103,54 @@ def test_points_that_join_continue_the_gradient_of_the_others(rng):
     slow, _ = minimize_from(core.M, problem.v[core.points], start, tol=0.1 * core.tolerance)
     objective = slow @ core.M @ slow + problem.v[core.points] @ slow
     assert core.objective == pytest.approx(objective, abs=core.tolerance)
+
+
+@pytest.mark.parametrize("pairs", [False, True])
+def test_points_that_cannot_matter_are_not_judged_and_the_rest_as_before(rng, pairs, monkeypatch):
+    X = rng.normal(size=(400, 3))
+    columns = KernelColumns(Gaussian(0.5), X, 10.0)
+    if pairs:
+        above, below = rng.integers(0, 400, size=(2, 600))
+        problem = PairProblem(columns, above, below, 10.0)
+    else:
+        signs, v = np.repeat([1.0, -1.0], 400), rng.normal(size=800)
+        problem = KernelProblem(columns, signs, 1.0, np.full(800, 0.1), v)
+    m = len(problem)
+    core = engine._Core(problem, np.arange(0, m, 2), 0.05, "relative", tie=0.0)
+    everything = engine._Pool(problem, np.arange(m))
+    core.solve(exactly=True)
+    core.violations(everything)
+    core.add(np.arange(1, 40, 2))
+    core.alpha[[int(core.alpha.argmax()), -1]] += [-1e-4, 1e-4]  # the centre moves, and not far
+    core._evaluate()
+    monkeypatch.setattr(engine, "FEW", 1)
+    some = core._that_matter()
+    assert some is not None
+    assert len(some) < m // 2
+    found = core.violations(everything)
+    core._judged = None
+    slow = core.violations(everything)
+    judged = np.isfinite(found)
+    assert_allclose(found[judged], slow[judged], atol=1e-12)
+    assert not np.any(slow[~judged] > 0)
+    assert judged.sum() < np.isfinite(slow).sum()
+
+
+@pytest.mark.parametrize("scale", [1e-120, 1.0, 1e120])
+def test_the_bound_holds_in_any_units_and_for_points_that_repeat(rng, scale):
+    X = np.repeat(rng.normal(size=(150, 2)), 2, axis=0) * scale
+    X[:40] = 0.0
+    problem = KernelProblem(
+        KernelColumns(Linear(), X, 10.0), np.ones(300), 0.0, np.zeros(300), np.zeros(300)
+    )
+    core = engine._Core(problem, np.arange(100, 220), 0.05, "relative", tie=0.0)
+    everything = engine._Pool(problem, np.arange(300))
+    for new in (np.arange(220, 230), np.arange(230, 231)):
+        core.solve(exactly=True)
+        core.violations(everything)
+        core.add(new)
+    core.solve(exactly=True)
+    some = core._that_matter()
+    core._judged = None
+    slow = core.violations(everything)
+    assert some is None or set(np.flatnonzero(slow > 0)) <= set(some)

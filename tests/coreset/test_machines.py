@@ -20,7 +20,9 @@ from isthmus.coreset import (
     CoreVectorRegressor,
     ImplicitSurface,
     MinimumEnclosingBall,
+    solve_simplex,
 )
+from isthmus.coreset.regressor import _find_weight, _tube_bounds
 from isthmus.kernels import Delta, DTWKernel, Gaussian, Spectrum, SpectrumRepair
 from isthmus.reduction import compress
 
@@ -148,6 +150,71 @@ def test_a_linear_regressor_is_the_machine_with_its_tube(rng):
         max_iter=1_000_000,
     ).fit(X, t)
     np.testing.assert_allclose(ours.predict(X), theirs.predict(X) * y.std() + y.mean(), atol=2e-3)
+
+
+@pytest.mark.parametrize("tube", [0.02, 0.3, 1.0])
+def test_weights_that_are_surely_wrong_are_left_early_and_the_same_one_is_taken(
+    rng, tube, monkeypatch
+):
+    X = rng.normal(size=(400, 2))
+    y = np.sin(X[:, 0]) + 0.3 * rng.normal(size=400)
+    model = CoreVectorRegressor(tube=tube, solver=CoreSetSolver(epsilon=1e-4), random_state=0)
+    early = clone(model).fit(X, y)
+    monkeypatch.setattr("isthmus.coreset.regressor._is_decided", lambda *_: False)
+    full = clone(model).fit(X, y)
+    assert early.weight_ == full.weight_
+    assert early.tube_ == pytest.approx(full.tube_, rel=0.02)
+    assert early.objective_ == pytest.approx(full.objective_, abs=early.gap_ + full.gap_)
+    np.testing.assert_allclose(early.predict(X), full.predict(X), atol=0.02 * y.std())
+
+
+def test_the_tube_lies_within_its_bounds(rng):
+    A = rng.normal(size=(30, 30))
+    M, v, weight = A @ A.T / 30, rng.normal(size=30), 3.0
+
+    def parts(alpha):
+        quadratic, linear = alpha @ M @ alpha, v @ alpha
+        slopes = 2 * M @ alpha + v
+        return quadratic, quadratic + linear, float(slopes @ alpha - slopes.min())
+
+    def width(quadratic, objective):
+        return -0.5 * weight * (objective + quadratic)
+
+    best = width(*parts(solve_simplex(M, v, tol=1e-13)[0])[:2])
+    spans = []
+    for tol in (1e6, 1.0, 0.1, 1e-3, 1e-8):
+        found = parts(solve_simplex(M, v, tol=tol)[0])
+        least, most = _tube_bounds(weight, *found)
+        assert least - 1e-9 <= best <= most + 1e-9
+        assert least <= width(*found[:2]) <= most
+        spans.append(most - least)
+    assert spans[-1] < 1e-2 * spans[0]
+
+
+@pytest.mark.parametrize("search", ["exact", "sample"])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_values_at_the_training_objects_are_those_of_the_function(rng, search, fit_intercept):
+    X = rng.normal(size=(1200, 2))
+    solver = CoreSetSolver(search=search, cache_size=0.1)
+    model = CoreVectorRegressor(fit_intercept=fit_intercept, solver=solver, random_state=0)
+    values = model._fitted_values(X, np.sin(X[:, 0]) + 2)
+    np.testing.assert_allclose(values, model.predict(X), atol=1e-10)
+    np.testing.assert_array_equal(
+        model.predict(X), clone(model).fit(X, np.sin(X[:, 0]) + 2).predict(X)
+    )
+
+
+def test_where_no_weight_has_the_tube_the_last_program_is_solved_to_the_end():
+    asked = []
+
+    def solve(weight, wanted=None):
+        asked.append((weight, wanted))
+        return weight, 5.0 if weight < 10 else -1.0  # it jumps
+
+    weight, found, _ = _find_weight(solve, 0.1, 1.0)
+    assert found == weight
+    assert asked[-1] == (weight, None)
+    assert all(wanted == 0.1 for _, wanted in asked[:-1])
 
 
 def test_without_a_tube_it_is_kernel_ridge_regression(rng):

@@ -8,6 +8,7 @@ from isthmus._compiled import njit
 from isthmus.linalg.lanes import (
     LANES,
     aligned,
+    fetch_row,
     larger_modulus,
     largest,
     less,
@@ -31,6 +32,8 @@ from isthmus.linalg.lanes import (
 @njit
 def all_of_them(a, B, x, out):
     first, second = load(a, 1), load_row(B, 1, 2)
+    fetch_row(B, 1, 2)
+    fetch_row(B, 1, 10**6)  # beyond the end: it is asked for, and nothing comes
     store_row(out, 0, 0, more(first, x, second))
     store_row(out, 1, 0, less(first, x, second))
     store_row(out, 2, 0, more_products(scaled(x, first), first, second))

@@ -112,10 +112,11 @@ class CoreMachine(Estimator):
         problem: CoreProblem,
         start: IntArray,
         rng: np.random.RandomState,
+        **options: Any,
     ) -> CoreSolution:
         # Products take turns with other steps, through which a second thread would spin.
         with threads_for(0), ProgressLine(type(self).__name__, verbose=self.verbose) as line:
-            return solver.solve(problem, start, rng, line)
+            return solver.solve(problem, start, rng, line, **options)
 
     def _judge(self, solutions: list[CoreSolution]) -> None:
         """Refuse an indefinite kernel; warn once of what some program did not reach."""

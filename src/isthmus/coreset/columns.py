@@ -41,6 +41,11 @@ class KernelColumns:
         """Number of objects that can be watched if ``n_columns`` columns are to be kept."""
         return self._numbers // max(1, n_columns)
 
+    @property
+    def watches_all(self) -> bool:
+        """Whether the sums at watched objects are those at all objects."""
+        return len(self._rows) == self.n
+
     def watch(self, rows: IntArray) -> None:
         """Keep columns at these objects from now on; nothing is lost if they are the same."""
         if np.array_equal(rows, self._rows):
@@ -74,6 +79,10 @@ class KernelColumns:
     def sums_at_all(self, used: IntArray, weights: Array) -> Array:
         """The sums at all objects, computed block by block and not kept."""
         return self._computed(self.objects, used, weights)
+
+    def sums_at(self, rows: IntArray, used: IntArray, weights: Array) -> Array:
+        """The sums at some objects, not kept either."""
+        return self._computed(take(self.objects, rows), used, weights)
 
     def at_watched(self, objects: IntArray) -> Array:
         """Kernels of some objects with those that are watched, (n, n_watched), not kept."""

@@ -1,5 +1,7 @@
 """One engine: a quadratic program over the simplex, solved on a core set that grows."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from isthmus._progress import ProgressLine
@@ -7,13 +9,16 @@ from isthmus.blocks.sampling import sample_rows
 from isthmus.blocks.slices import block_slices
 from isthmus.coreset.growth import Grown, grow_singly
 from isthmus.coreset.problems import KernelProblem
-from isthmus.coreset.program import CoreProblem, CoreSolution, negative_share
+from isthmus.coreset.program import CoreProblem, CoreSolution, is_proven, negative_share
 from isthmus.coreset.simplex import TIE, minimize_from
 from isthmus.typing import Array, IntArray
 
 SAMPLE = 1000  # points in a pool, at least
 GROWTH, LARGEST_BATCH = 0.5, 256  # points that join at a time: a share of the core set, at most
 SMALL = 100  # points of a core set that is always solved exactly
+FEW = 8  # a point in so many that matters is judged alone, without those that do not
+STRIDE = 4  # of the points that are looked at first to tell whether many matter
+ROUNDING = 1e-11  # share of the largest kernel by which two that are computed apart may differ
 EXPECTED = 2000  # size of a core set for which columns should fit in memory, where none is given
 
 
@@ -28,6 +33,7 @@ def solve_core(
     max_core: int | None = None,
     rng: np.random.RandomState,
     progress: ProgressLine | None = None,
+    decided: Callable[[float, float, float], bool] | None = None,
 ) -> CoreSolution:
     r"""Solve on a core set, adding the points that violate the solution most.
 
@@ -50,6 +56,8 @@ def solve_core(
     batch_size : number of violating points that are added at a time; None adds one at first and
         then a share of the core set, so that there are few rounds.
     max_core : maximum size of the core set; where it is reached the solution names the gap.
+    decided : called with the quadratic part, the objective and its gap over all points, where they
+        are all in the pool; stops as soon as it is true, however large the gap.
     """
     core = _Core(problem, np.unique(start), epsilon, stop, tie=TIE if batch_size == 1 else 0.0)
     pool = _Pool(problem, _first_pool(problem, search, max_core, rng))
@@ -61,7 +69,8 @@ def solve_core(
         full = max_core is not None and len(core.points) >= max_core
         core.solve(exactly=full)
         violations = core.violations(pool)
-        if not core.exact and not np.any(violations > core.wanted):
+        enough = decided is not None and everything and decided(*core.certificate(violations))
+        if not (enough or core.exact or core.worst > core.wanted):
             core.solve(exactly=True)
             violations = core.violations(pool)
         radii.append(float(np.sqrt(core.squared_radius)))
@@ -69,12 +78,15 @@ def solve_core(
             progress.update(
                 core=len(core.points),
                 objective=core.objective,
-                gap=float(violations.max(initial=0.0)),
+                gap=core.worst,
             )
-        if full or not np.any(violations > core.wanted):
+        if enough:
+            everywhere, satisfied = violations, True
+            break
+        if full or not core.worst > core.wanted:
             # The pool is satisfied: see whether all points are.
             everywhere = violations if everything else core.violations(None)
-            satisfied = not np.any(everywhere > core.wanted)
+            satisfied = not core.worst > core.wanted
             if full or satisfied:
                 break
             pool = _Pool(problem, _next_pool(everywhere, len(pool.points), core.wanted, rng))
@@ -84,7 +96,7 @@ def solve_core(
             size = min(size, max_core - len(core.points))
         outside = np.flatnonzero(violations > core.wanted)
         core.add(_choose_joining(pool.points, outside, violations, size, rng))
-    gap = max(float(everywhere.max(initial=0.0)), core.own_gap())
+    gap = core.certificate(everywhere)[2]
     shortfall = None
     if not satisfied:
         shortfall = (
@@ -132,14 +144,23 @@ def _batch(size: int) -> int:
     return max(1, min(int(GROWTH * size), LARGEST_BATCH))
 
 
+def _can_be_bounded(problem: CoreProblem) -> bool:
+    """Whether lengths bound inner products, and rounding does not matter."""
+    columns = problem.columns
+    double = getattr(columns.objects, "dtype", None) == np.float64
+    return double and is_proven(columns.kernel)
+
+
 class _Pool:
     """Points among which violations are searched for, and where their objects are watched."""
 
     def __init__(self, problem: CoreProblem, points: IntArray):
         self.points = points
         objects = problem.objects_of(points)
-        watched, at = np.unique(objects, return_inverse=True)
-        self.at = at.reshape(objects.shape)
+        named = np.zeros(problem.columns.n, dtype=bool)
+        named[objects] = True
+        watched = np.flatnonzero(named)
+        self.at = objects if len(watched) == len(named) else (np.cumsum(named) - 1)[objects]
         problem.columns.watch(watched)
 
 
@@ -151,7 +172,11 @@ class _Core:
     ):
         self.problem, self.points = problem, points[:0]
         self._epsilon, self._stop, self._tie = epsilon, stop, tie
-        self._eta = float(np.max(problem.diag() + problem.v))
+        diagonal, v = problem.diag(), problem.v
+        self._eta = float(np.max(diagonal + v))
+        squares = np.maximum(diagonal - problem.shift(np.arange(len(problem))), 0.0)
+        self._lengths = np.sqrt(squares) if _can_be_bounded(problem) else None
+        self._judged: tuple[Array, Array] | None = None  # all values, with which weights
         self._inside = np.zeros(len(problem), dtype=bool)
         self.alpha: Array = np.zeros(0)
         self.gradient: Array = np.zeros(0)  # of the objective, once it was computed
@@ -161,7 +186,8 @@ class _Core:
         self.quadratic = float(self.alpha @ self.M @ self.alpha)
         self.linear = 0.0
         self.tolerance = np.inf  # gap at which the whole program counts as solved
-        self.exact, self._worst = False, 0.0
+        self.exact, self.worst = False, 0.0
+        self._products: Array = np.zeros(0)  # of the matrix with the weights
         self._grown: Grown | None = None  # what a compiled loop has left
 
     @property
@@ -185,7 +211,10 @@ class _Core:
         """Let points join, with weight zero; the matrix has room for more than there are."""
         old, size = len(self.points), len(self.points) + len(new)
         if size > len(self._M):
-            wider = np.zeros((max(size, 3 * len(self._M) // 2),) * 2)
+            from isthmus.linalg.lanes import LANES, aligned  # compiled on first use
+
+            room = max(size, 3 * len(self._M) // 2)
+            wider = aligned(room, -(-room // LANES) * LANES)  # what is not filled is not read
             wider[:old, :old] = self.M
             self._M = wider
         corner = self.problem.gram(new, new)
@@ -211,8 +240,8 @@ class _Core:
         """
         v = self.problem.v[self.points]
         inner = 1e-3 * self.quadratic if np.isinf(self.tolerance) else 0.1 * self.tolerance
-        self.exact = exactly or len(v) < SMALL or inner >= 0.1 * self._worst
-        inner = inner if self.exact else 0.1 * self._worst
+        self.exact = exactly or len(v) < SMALL or inner >= 0.1 * self.worst
+        inner = inner if self.exact else 0.1 * self.worst
         # Of few points it is computed afresh: their path is then the same in all units.
         known = self.gradient if len(v) >= SMALL and len(self.gradient) else None
         self.alpha, _ = minimize_from(
@@ -223,7 +252,7 @@ class _Core:
     def _evaluate(self) -> None:
         """Both parts of the objective, its gradient, and the gap that may be left."""
         v = self.problem.v[self.points]
-        values = self.M @ self.alpha
+        values = self._products = self.M @ self.alpha
         self.quadratic, self.linear = float(self.alpha @ values), float(v @ self.alpha)
         self.gradient = 2 * values + v
         epsilon = self._epsilon
@@ -265,16 +294,67 @@ class _Core:
         """What the points of the core set themselves leave to gain."""
         return max(float(2 * self.quadratic + self.linear - self.gradient.min()), 0.0)
 
+    def certificate(self, everywhere: Array) -> tuple[float, float, float]:
+        """The quadratic part, the objective, and how far that is above the optimum at most."""
+        gap = max(float(everywhere.max(initial=0.0)), self.own_gap())
+        return self.quadratic, self.objective, gap
+
     def violations(self, pool: _Pool | None) -> Array:
         """How far points of the pool, or all, are outside the ball; core points never are."""
-        points = np.arange(len(self.problem)) if pool is None else pool.points
-        values = self._values(pool, points)
-        found = 2 * self.quadratic + self.linear - 2 * values - self.problem.v[points]
+        everything = pool is not None and len(pool.points) == len(self.problem)
+        points = slice(None) if pool is None or everything else pool.points
+        some = self._that_matter() if everything else None
+        if some is None:
+            values = self._values(pool, points)
+            if everything:
+                self._judged = values, self.alpha.copy()
+            found = self._outside(points, values)
+        else:
+            found = np.full(len(self.problem), -np.inf)
+            found[some] = self._outside(some, self._values_at(some))
         found[self._inside[points]] = -np.inf
-        self._worst = float(found.max(initial=0.0))
+        self.worst = float(found.max(initial=0.0))
         return found
 
-    def _values(self, pool: _Pool | None, points: IntArray) -> Array:
+    def _outside(self, points: IntArray | slice, values: Array) -> Array:
+        found = values * -2.0
+        found -= self.problem.v[points]
+        found += 2 * self.quadratic + self.linear
+        return found
+
+    def _that_matter(self) -> IntArray | None:
+        r"""The points that may be outside the ball, if few; None if all are to be judged.
+
+        Since all were judged the centre has moved by :math:`\delta`, and no inner product of it
+        with a point by more than :math:`\|\delta\|` times its length.
+        """
+        if self._judged is None or self._lengths is None or len(self.points) < SMALL:
+            return None
+        problem, (values, alpha) = self.problem, self._judged
+        moved = self.alpha.copy()
+        moved[: len(alpha)] -= alpha
+        now = self._products - problem.shift(self.points) * self.alpha
+        square = float(moved @ (now - values[self.points]))
+        square += ROUNDING * float(np.abs(moved).sum()) * float(self._lengths.max()) ** 2
+        apart = 2 * np.sqrt(max(square, 0.0))
+        most = problem.columns.n // FEW
+        for part in (slice(None, None, STRIDE), slice(None)):  # a part is most often too many
+            bound = self._outside(part, values[part]) + apart * self._lengths[part]
+            some = np.flatnonzero((bound > -1e-12 * abs(self._eta)) & ~self._inside[part])
+            if len(some) > most:
+                return None
+        return some
+
+    def _values_at(self, points: IntArray) -> Array:
+        """Inner products of some points with the centre, from kernels that are not kept."""
+        problem, used = self.problem, self.alpha > 0
+        objects, coefficients = problem.expansion(self.points[used], self.alpha[used])
+        parts = problem.objects_of(points)
+        compared, at = np.unique(parts, return_inverse=True)
+        sums = problem.columns.sums_at(compared, objects, coefficients)
+        return problem.values(points, sums[at.reshape(parts.shape)], coefficients)
+
+    def _values(self, pool: _Pool | None, points: IntArray | slice) -> Array:
         """Inner products of points with the centre."""
         if self._grown is not None and np.array_equal(self._grown.alpha, self.alpha):
             return self._grown.values
@@ -282,7 +362,8 @@ class _Core:
         used = self.alpha > 0
         objects, coefficients = problem.expansion(self.points[used], self.alpha[used])
         if pool is None:
-            sums = columns.sums_at_all(objects, coefficients)[problem.objects_of(points)]
+            parts = problem.objects_of(np.arange(len(problem)))
+            sums = columns.sums_at_all(objects, coefficients)[parts]
         else:
             sums = columns.sums(objects, coefficients)[pool.at]
         return problem.values(points, sums, coefficients)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from isthmus.blocks.slices import block_slices
 from isthmus.coreset.columns import KernelColumns
 from isthmus.typing import Array, IntArray
 
@@ -39,7 +40,7 @@ class KernelProblem:
         used, where = np.unique(points % self.columns.n, return_inverse=True)
         return used, _sum_by_object(where, weights * self.signs[points])
 
-    def values(self, points: IntArray, sums: Array, coefficients: Array) -> Array:
+    def values(self, points: IntArray | slice, sums: Array, coefficients: Array) -> Array:
         """Inner products of points with the expansion, given its sums at their objects."""
         return self.signs[points] * (sums[0] + self.bias * coefficients.sum())
 
@@ -99,7 +100,7 @@ class PairProblem:
         used, where = np.unique(ends, return_inverse=True)
         return used, _sum_by_object(where.ravel(), np.concatenate([weights, -weights]))
 
-    def values(self, points: IntArray, sums: Array, coefficients: Array) -> Array:
+    def values(self, points: IntArray | slice, sums: Array, coefficients: Array) -> Array:
         """Inner products of points with the expansion, given its sums at their objects."""
         return np.asarray(sums[0] - sums[1])
 
@@ -110,9 +111,12 @@ class PairProblem:
         K = self.columns.block(used_r, used_c)
         at_r, at_c = at_r.reshape(2, -1), at_c.reshape(2, -1)
         # Differences along rows first, while there are as few of them as objects.
-        half = K[:, at_c[0]] - K[:, at_c[1]]
-        found = np.asarray(half[at_r[0]], dtype=float)
-        found -= half[at_r[1]]
+        half = np.take(K, at_c[0], axis=1)
+        half -= np.take(K, at_c[1], axis=1)
+        found = np.empty((at_r.shape[1], at_c.shape[1]))
+        for part in block_slices(len(found), 1, block_size=128):  # what is gathered stays cached
+            above, below = at_r[:, part]
+            np.subtract(np.take(half, above, axis=0), np.take(half, below, axis=0), out=found[part])
         return found
 
     def shift(self, rows: IntArray) -> Array:

@@ -32,7 +32,7 @@ class CoreProblem(Protocol):
     def expansion(self, points: IntArray, weights: Array) -> tuple[IntArray, Array]:
         """A weighted sum of points as a sum over objects, each named once."""
 
-    def values(self, points: IntArray, sums: Array, coefficients: Array) -> Array:
+    def values(self, points: IntArray | slice, sums: Array, coefficients: Array) -> Array:
         """Inner products of points with the expansion, given its sums at their objects."""
 
     def gram(self, rows: IntArray, columns: IntArray) -> Array:

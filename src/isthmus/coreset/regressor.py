@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +16,7 @@ from isthmus.blocks.fitting import plain_arrays, require_outputs
 from isthmus.blocks.moments import Moments, map_block, merge
 from isthmus.blocks.rows import Rows
 from isthmus.coreset.base import COST, CoreMachine, kernel_columns, single_expansion
+from isthmus.coreset.columns import KernelColumns
 from isthmus.coreset.in_blocks import CoreSets, accuracy, fit_core_sets, take_over
 from isthmus.coreset.problems import KernelProblem
 from isthmus.coreset.program import CoreSolution
@@ -111,6 +113,11 @@ class CoreVectorRegressor(RegressorMixin, CoreMachine):
 
     def fit(self, X: Any, y: Any) -> "CoreVectorRegressor":
         """Learn the function from objects ``X`` to numbers ``y``; return self."""
+        self._learn_columns(X, y)
+        return self
+
+    def _learn_columns(self, X: Any, y: Any) -> KernelColumns:
+        """What :meth:`fit` does; the kernel columns that it has left."""
         if y is None:
             raise ValueError(
                 "CoreVectorRegressor requires y to be passed, but the target y is None."
@@ -132,11 +139,12 @@ class CoreVectorRegressor(RegressorMixin, CoreMachine):
 
         columns = kernel_columns(kernel, X, solver, self)
 
-        def solve(weight: float) -> tuple[CoreSolution, float]:
+        def solve(weight: float, wanted: float | None = None) -> tuple[CoreSolution, float]:
             nonlocal start
             v = -2 / weight * np.concatenate([t, -t])
             problem = KernelProblem(columns, signs, bias, shifts, v)
-            found = self._solve(solver, problem, start, rng)
+            decided = None if wanted is None else partial(_is_decided, weight, wanted)
+            found = self._solve(solver, problem, start, rng, decided=decided)
             start = found.indices  # the next weight needs nearly the same points
             return found, _tube(found, v, weight)
 
@@ -156,7 +164,14 @@ class CoreVectorRegressor(RegressorMixin, CoreMachine):
         self.tube_, self.weight_ = max(tube, 0.0) * scale, weight
         self._tube = tube
         self.gap_, self.objective_, self.n_core_ = found.gap, found.objective, found.n_core
-        return self
+        return columns
+
+    def _fitted_values(self, X: Any, y: Any) -> Array:
+        """Learn, and return the numbers for the same objects, from kernels that are known."""
+        columns = self._learn_columns(X, y)
+        if not columns.watches_all:
+            return self.predict(X)
+        return columns.sums(self.support_, self.dual_coef_) + self.intercept_
 
     def _units(self, y: Array) -> tuple[float, float]:
         """Where targets are counted from, and in what unit."""
@@ -254,26 +269,63 @@ def _target_moments(X: Any, y: Any) -> Moments:
 
 
 def _find_weight(
-    solve: Callable[[float], tuple[CoreSolution, float]], wanted: float, weight: float
+    solve: Callable[[float, float | None], tuple[CoreSolution, float]],
+    wanted: float,
+    weight: float,
 ) -> tuple[float, CoreSolution, float]:
-    """The weight whose tube has nearly the wanted width; a larger weight has a narrower tube."""
+    """The weight whose tube has nearly the wanted width; a larger weight has a narrower tube.
+
+    ``solve(weight, wanted)`` need solve no further than to where the tube is surely too wide or too
+    narrow; ``solve(weight, None)`` solves to the end.
+    """
     low, high = 0.0, np.inf  # weights that were too small and too large
-    found, tube = solve(weight)
+    found, tube = solve(weight, wanted)
     for _ in range(40):
-        if tube > max(wanted, 0.01):
+        if _is_wide(tube, wanted):
             low = weight
-        elif tube < 0.5 * wanted - 1e-9 or tube < 0:
+        elif _is_narrow(tube, wanted):
             high = weight
         else:
-            break
+            return weight, found, tube
         if np.isinf(high):
             weight *= 4
         else:
             weight = np.sqrt(low * high) if low else weight / 4
         if low and high / low < 1.001:
             break
-        found, tube = solve(weight)
+        found, tube = solve(weight, wanted)
+    found, tube = solve(weight, None)  # none has that width: the tube jumps
     return weight, found, tube
+
+
+def _is_wide(tube: float, wanted: float) -> bool:
+    return tube > max(wanted, 0.01)
+
+
+def _is_narrow(tube: float, wanted: float) -> bool:
+    return tube < 0.5 * wanted - 1e-9 or tube < 0
+
+
+def _is_decided(
+    weight: float, wanted: float, quadratic: float, objective: float, gap: float
+) -> bool:
+    narrowest, widest = _tube_bounds(weight, quadratic, objective, gap)
+    return _is_wide(narrowest, wanted) or _is_narrow(widest, wanted)
+
+
+def _tube_bounds(
+    weight: float, quadratic: float, objective: float, gap: float
+) -> tuple[float, float]:
+    r"""What half the width of the tube is at the optimum, at least and at most.
+
+    It is :math:`-\frac W2(D+q)` of the objective D and its quadratic part q. D is above the optimum
+    by at most the gap, and so is the squared distance of the two centres, of lengths
+    :math:`\sqrt q`.
+    """
+    length, apart = np.sqrt(max(quadratic, 0.0)), np.sqrt(gap)
+    least = -0.5 * weight * (objective + (length + apart) ** 2)
+    most = -0.5 * weight * (objective - gap + max(length - apart, 0.0) ** 2)
+    return least, most
 
 
 def _tube(found: CoreSolution, v: Array, weight: float) -> float:

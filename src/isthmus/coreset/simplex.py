@@ -105,8 +105,9 @@ def minimize_from(
     n = len(alpha)
     if gradient is None:
         gradient = 2.0 * (M[:n, :n] @ alpha) + v
-    # In parts of about half a second, so that an interrupt is answered between two.
-    part, gap = max(1, NUMBERS // n), np.inf
+    # In parts of about half a second, so that an interrupt is answered between two; an even number
+    # of steps, because every other one is longer.
+    part, gap = 2 * max(1, NUMBERS // n // 2), np.inf
     while max_iter > 0:
         gap, done = descend(M, alpha, gradient, tol, min(part, max_iter), tie)
         if done < min(part, max_iter):

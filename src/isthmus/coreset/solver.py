@@ -1,5 +1,6 @@
 """How the quadratic program of a machine is solved: two solvers, as pieces."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -95,11 +96,15 @@ class CoreSetSolver(Piece):
         start: IntArray,
         rng: np.random.RandomState,
         progress: ProgressLine | None = None,
+        decided: Callable[[float, float, float], bool] | None = None,
     ) -> CoreSolution:
-        """Solve the program from the points ``start`` on; nothing may be "auto"."""
+        """Solve the program from the points ``start`` on; nothing may be "auto".
+
+        It stops early where ``decided(quadratic, objective, gap)`` is true of all points.
+        """
         options: dict[str, Any] = self.get_params()
         del options["cache_size"]  # whoever made the columns has used it
-        return solve_core(problem, start, **options, rng=rng, progress=progress)
+        return solve_core(problem, start, **options, rng=rng, progress=progress, decided=decided)
 
 
 @dataclass(kw_only=True)

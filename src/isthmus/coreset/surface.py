@@ -95,10 +95,12 @@ class ImplicitSurface(Estimator):
                 fit_intercept=False,
                 solver=self.solver,
                 random_state=self.random_state,
-            ).fit(Z, left)
+            )
             layers.append(layer)
             if len(layers) < len(widths):
-                left = left - layer.predict(Z)
+                left = left - layer._fitted_values(Z, left)
+            else:
+                layer.fit(Z, left)
         self.layers_, self.center_, self.extent_ = layers, center, extent
         return self
 

@@ -113,6 +113,22 @@ def _store(context: Any, builder: Any, signature: Any, args: Any) -> Any:
 
 
 @intrinsic
+def fetch_row(typing_context: Any, array: Any, row: Any, start: Any) -> Any:
+    """Ask for the line of the cache with ``array[row, start]``, which need not be there."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        fetch = tools.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        place = builder.bitcast(_place(context, builder, signature.args[0], *args), byte)
+        # To be read, to stay in the nearest cache, as data.
+        builder.call(fetch, [place, *(ir.Constant(number, kind) for kind in (0, 3, 1))])
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, types.intp), code
+
+
+@intrinsic
 def spread(typing_context: Any, number: Any) -> Any:
     """A number in all lanes."""
 
