@@ -8,6 +8,7 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import LeaveOneOut, cross_val_predict, cross_val_score
 
 from isthmus.kernels import Delta, Gaussian, Linear, Polynomial, Precomputed
+from isthmus.kernels.vectors import width
 from isthmus.regression import KernelRidgeCV, Selection
 from isthmus.regression.ridge import exact
 from isthmus.regression.ridge.left_out import (
@@ -321,3 +322,28 @@ def test_rows_that_are_all_alike_predict_the_mean(value, kernel, cv):
     model = KernelRidgeCV(kernel=kernel, cv=cv).fit(X, y)
     assert_allclose(model.predict(X), np.full(50, y.mean()), atol=1e-5)
     assert np.all(np.abs(model.predict(X + 1.0)) < 2.0)
+
+
+def test_widths_that_are_compared_come_from_one_median(rng, monkeypatch):
+    X, other = rng.normal(size=(2, 90, 3))
+    asked, plain = [], width._median_distance
+
+    def counted(X, metric):
+        asked.append(X)
+        return plain(X, metric)
+
+    slow = KernelRidgeCV().fit(X, X[:, :2] ** 2)
+    monkeypatch.setattr(width, "_median_distance", counted)
+    fast = KernelRidgeCV().fit(X, X[:, :2] ** 2)
+    assert len(asked) == 1
+    assert fast.kernel_ == slow.kernel_
+    assert_allclose(fast.dual_coef_, slow.dual_coef_)
+    with width.same_rows():
+        for rows in (X, other, X):
+            assert width.median_distance(rows) == plain(rows, "euclidean")
+            assert width.median_distance(rows, "cityblock") == plain(rows, "cityblock")
+        assert len(asked) == 5
+    # Outside, rows may change from one call to the next.
+    before = width.median_distance(other)
+    other *= 2
+    assert width.median_distance(other) == pytest.approx(2 * before)

@@ -11,6 +11,7 @@ from isthmus.kernels.base import Kernel
 from isthmus.kernels.definiteness import checked_gram, spread
 from isthmus.kernels.landmarks import free_origin, is_single
 from isthmus.kernels.objects import n_objects, take
+from isthmus.kernels.vectors.width import same_rows
 from isthmus.regression.kernel_weights import RidgeSystem, ridge_system
 from isthmus.regression.ridge.left_out import is_short, left_out_errors, left_out_of_features
 from isthmus.regression.ridge.matrix_free import matrix_free_system
@@ -77,11 +78,12 @@ class ExactFit(NamedTuple):
 def fit_exactly(search: RidgeSearch, X: Objects, Y: Array, counts: Array | None = None) -> ExactFit:
     """The function over all objects, row i counting ``counts[i]`` times."""
     without_matrix(search.kernels[0], len(Y), search.solver, search.owner)  # refused at once
-    kernel, error = search.kernels[0].resolve(X), None
+    error = None
     if search.settled and search.alphas is not None:
-        alpha = search.alphas[0]
+        kernel, alpha = search.kernels[0].resolve(X), search.alphas[0]
     else:
-        error, (kernel, alpha) = _choose(search, X, Y, counts)
+        with same_rows():
+            error, (kernel, alpha) = _choose(search, X, Y, counts)
     origin = free_origin(kernel, X) if search.center else None
     system = training_system(
         kernel,
