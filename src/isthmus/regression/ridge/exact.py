@@ -66,17 +66,28 @@ class RidgeSearch:
 
 
 class ExactFit(NamedTuple):
-    """The function that was found, its penalty, and its error on rows left out."""
+    """The function that was found, its penalty, its error on rows left out, and its system."""
 
     kernel: Kernel
     dual: Array
     offset: Array
     alpha: float
     error: float | None
+    system: RidgeSystem
 
 
-def fit_exactly(search: RidgeSearch, X: Objects, Y: Array, counts: Array | None = None) -> ExactFit:
-    """The function over all objects, row i counting ``counts[i]`` times."""
+def fit_exactly(
+    search: RidgeSearch,
+    X: Objects,
+    Y: Array,
+    counts: Array | None = None,
+    *,
+    inverse: bool = False,
+) -> ExactFit:
+    """The function over all objects, row i counting ``counts[i]`` times.
+
+    With ``inverse`` its system can be asked for blocks of that, too.
+    """
     without_matrix(search.kernels[0], len(Y), search.solver, search.owner)  # refused at once
     error = None
     if search.settled and search.alphas is not None:
@@ -94,12 +105,13 @@ def fit_exactly(search: RidgeSearch, X: Objects, Y: Array, counts: Array | None 
         solver=search.solver,
         owner=search.owner,
         origin=origin,
+        inverse=inverse,
     )
     C, offset = system.dual(Y)
     if origin is not None:
         # Σ c = 0, so that only the constant has seen the shift.
         offset = offset - (C.T @ (X - origin)) @ origin
-    return ExactFit(kernel, C, offset, alpha, error)
+    return ExactFit(kernel, C, offset, alpha, error, system)
 
 
 def training_system(
@@ -112,6 +124,7 @@ def training_system(
     solver: str,
     owner: Any,
     origin: Array | None = None,
+    inverse: bool = False,
 ) -> RidgeSystem:
     """The system of all rows with one penalty, ready to be solved for any outputs.
 
@@ -120,7 +133,8 @@ def training_system(
     if without_matrix(kernel, n_objects(X), solver, owner):
         own = X if origin is None else X - origin
         return matrix_free_system(kernel, own, alpha, center=center, counts=counts, owner=owner)
-    return ridge_system(own_gram(kernel, X, owner, origin), alpha, center=center, counts=counts)
+    K = own_gram(kernel, X, owner, origin)
+    return ridge_system(K, alpha, center=center, counts=counts, inverse=inverse)
 
 
 def without_matrix(kernel: Kernel, n: int, solver: str, owner: Any) -> bool:
