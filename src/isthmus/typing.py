@@ -50,6 +50,7 @@ CAPABILITIES = {
     "predict": "predictions (a method predict)",
     "several_outputs": "several outputs at once",
     "settled": "an unfitted copy with its choices fixed (a method settled)",
+    "left_out": "predictions of rows left out in folds, with the fit (a method fit_left_out)",
     "weights": "weights over the training outputs (methods smooth and weights)",
     # pre-images
     "solve": "objects for coordinates (a method solve)",

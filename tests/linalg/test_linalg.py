@@ -21,7 +21,12 @@ from isthmus.linalg import (
     solve_positive,
 )
 from isthmus.linalg import cholesky_loops as loops
-from isthmus.linalg.spectrum import _block_krylov, _dense_pairs
+from isthmus.linalg.spectrum import (
+    _block_krylov,
+    _dense_pairs,
+    _least_pairs,
+    _pairs_for,
+)
 from isthmus.linalg.tridiagonal import TridiagonalPath
 
 
@@ -106,6 +111,43 @@ def test_share_of_variance_is_held_and_not_exceeded(rng, n, share):
     held = np.cumsum(values) / np.trace(K)
     assert held[-1] >= share - 1e-9
     assert len(held) == 1 or held[-2] < share
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("gamma", "share"), [(0.1, 0.95), (0.1, 0.5), (0.02, 0.99), (2.0, 0.3)])
+def test_pairs_that_hold_a_share_are_those_of_the_dense_solver(rng, gamma, share, dtype):
+    K = center_gram(gram(rng, 700, gamma=gamma))[0].astype(dtype)
+    values, U = leading_eigenpairs(K, share=share)
+    expected, V = _dense_pairs(K, len(values))
+    assert len(values) == _pairs_for(_dense_pairs(K, None)[0], share * float(np.trace(K)))
+    eps = np.finfo(dtype).eps
+    assert_allclose(values, expected, rtol=1e3 * eps)
+    overlap = np.linalg.svd(U.T @ V, compute_uv=False)
+    assert_allclose(overlap, 1, atol=1e-3 if dtype == np.float32 else 1e-7)
+
+
+def test_a_share_is_found_in_one_run_of_products_and_given_up_where_it_takes_too_many(rng):
+    K = gram(rng, 700, gamma=0.1)
+    held = 0.95 * np.trace(K)
+    found = _block_krylov(K, 80, 1e-8, held=held)
+    assert found is not None
+    r = len(found[0])
+    assert found[0].sum() >= held > found[0][:-1].sum()
+    assert _block_krylov(K, r - 1, 1e-8, held=held) is None
+    # A flat spectrum is known from its squares before there are many products.
+    assert _least_pairs(np.ones(4), 600.0, 700.0) > 500
+    assert len(leading_eigenpairs(np.eye(700), share=0.5)[0]) == 350
+
+
+@pytest.mark.parametrize("share", [0.2, 0.9])
+def test_a_share_of_a_matrix_of_few_ranks(rng, share):
+    A = rng.normal(size=(800, 5))
+    K = A @ A.T
+    values, U = leading_eigenpairs(K, share=share)
+    expected, _ = _dense_pairs(K, None)
+    assert len(values) == _pairs_for(expected, share * float(np.trace(K)))
+    assert_allclose(K @ U, U * values, atol=1e-6)
+    assert len(leading_eigenpairs(np.zeros((600, 600)), share=share)[0]) == 0
 
 
 def test_indefinite_matrices_are_refused():

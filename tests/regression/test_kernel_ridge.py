@@ -3,13 +3,17 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.base import clone
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import LeaveOneOut, cross_val_predict, cross_val_score
 
-from isthmus.kernels import Delta, Gaussian, Linear, Polynomial, Precomputed
+from isthmus.kernels import Delta, Gaussian, Linear, Polynomial, Precomputed, Spectrum
+from isthmus.kernels.vectors import width
+from isthmus.linalg.ridge import PositiveFactor
 from isthmus.regression import KernelRidgeCV, Selection
-from isthmus.regression.ridge import exact
+from isthmus.regression.left_out import left_out_predictions
+from isthmus.regression.ridge import estimator, exact
 from isthmus.regression.ridge.left_out import (
     left_out_errors,
     left_out_of_features,
@@ -340,3 +344,113 @@ def test_no_tiny_penalty_is_chosen_for_what_rounding_takes_off_its_error(
     found = {a: e for e, a in left_out_of_features(X, y, offered, fit_intercept=False)}
     if cv == "loo":
         assert_allclose(found[model.alpha_], min(found.values()), rtol=1e-6)
+
+
+def test_widths_that_are_compared_come_from_one_median(rng, monkeypatch):
+    X, other = rng.normal(size=(2, 90, 3))
+    asked, plain = [], width._median_distance
+
+    def counted(X, metric):
+        asked.append(X)
+        return plain(X, metric)
+
+    slow = KernelRidgeCV().fit(X, X[:, :2] ** 2)
+    monkeypatch.setattr(width, "_median_distance", counted)
+    fast = KernelRidgeCV().fit(X, X[:, :2] ** 2)
+    assert len(asked) == 1
+    assert fast.kernel_ == slow.kernel_
+    assert_allclose(fast.dual_coef_, slow.dual_coef_)
+    with width.same_rows():
+        for rows in (X, other, X):
+            assert width.median_distance(rows) == plain(rows, "euclidean")
+            assert width.median_distance(rows, "cityblock") == plain(rows, "cityblock")
+        assert len(asked) == 5
+    # Outside, rows may change from one call to the next.
+    before = width.median_distance(other)
+    other *= 2
+    assert width.median_distance(other) == pytest.approx(2 * before)
+
+
+# Folds that are left out ----------------------------------------------------------------------
+
+WORDS = [f"{a}{b}{a * k}" for a in "abcd" for b in "xyz" for k in range(4)]
+
+
+@pytest.mark.parametrize("fit_intercept", [False, True])
+@pytest.mark.parametrize("alpha", [1e-6, 1e-2, 10.0, [1e-3, 1e-1]])
+@pytest.mark.parametrize(
+    "kind", ["gaussian", "linear", "far", "doubled", "single", "words", "gram"]
+)
+def test_folds_left_out_are_those_of_as_many_fits(rng, kind, alpha, fit_intercept):
+    X, kernel = rng.normal(size=(48, 3)), Gaussian(0.3)
+    if kind == "linear":
+        kernel = Linear()
+    elif kind == "far":
+        X, kernel = X + 1e4, Linear()
+    elif kind == "doubled":
+        X = np.repeat(X[:24], 2, axis=0)
+    elif kind == "single":
+        X = X.astype(np.float32)
+    elif kind == "words":
+        X, kernel = WORDS, Spectrum(2)
+    elif kind == "gram":
+        X, kernel = kernel(X), "precomputed"
+    Y = rng.normal(size=(48, 2)) + np.arange(48)[:, None]
+    model = KernelRidgeCV(kernel, alpha=alpha, fit_intercept=fit_intercept)
+    for y in (Y, Y[:, 0]):
+        same, fast = model.fit_left_out(X, y, 5)
+        assert same is model
+        assert model._system is None
+        plain = clone(model).fit(X, y)
+        size = np.abs(plain.dual_coef_).max()
+        assert_allclose(model.dual_coef_, plain.dual_coef_, atol=1e-7 * size)
+        # Far from the origin the fits lose the digits that the one factor keeps.
+        near = X - 1e4 if kind == "far" and fit_intercept else X
+        slow = left_out_predictions(plain, near, y, 5)
+        assert fast.shape == y.shape
+        tolerance = 1e-4 if kind == "single" else 1e-6
+        assert_allclose(fast, slow, atol=tolerance * np.abs(slow).max())
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        KernelRidgeCV(Gaussian(0.3), alpha=0.0),
+        KernelRidgeCV(Gaussian(1e-9), alpha=1e-14),
+        KernelRidgeCV(Gaussian(0.3), alpha=0.1, n_landmarks=20),
+        KernelRidgeCV(Gaussian(0.3), alpha=0.1, solver="matrix-free"),
+    ],
+)
+def test_folds_are_fitted_where_no_inverse_serves(rng, model):
+    X = rng.normal(size=(60, 3))
+    Y = X[:, :1] ** 2
+    fitted, found = model.fit_left_out(X, Y, 4)
+    assert_allclose(found, left_out_predictions(fitted, X, Y, 4))
+
+
+def test_one_factor_takes_the_place_of_a_fit_for_each_fold(rng, monkeypatch):
+    X, noise = rng.normal(size=(60, 3)), rng.normal(size=60)
+    monkeypatch.setattr(estimator, "left_out_predictions", None)
+    for kernel in (Linear(), Gaussian(0.3), lambda A, B: A @ B.T):
+        found = KernelRidgeCV(kernel).fit_left_out(X, X[:, 0] ** 2 + noise, 5)[1]
+        assert np.isfinite(found).all()
+
+
+def test_a_fit_with_folds_that_does_not_end_leaves_the_former_one(pairs):
+    X, Y = pairs
+    model = KernelRidgeCV("gaussian").fit(X, Y)
+    before = dict(vars(model))
+    for bad in (np.where(Y > 0, np.nan, Y), Y[:-1]):
+        with pytest.raises(ValueError):
+            model.fit_left_out(X, bad, 5)
+        assert vars(model) == before
+
+
+def test_blocks_of_an_inverse(rng):
+    A = rng.normal(size=(9, 9))
+    A = A @ A.T + np.eye(9)
+    parts = [np.array([7, 2, 4]), np.array([8]), np.arange(9), np.array([], dtype=int)]
+    for part, block in zip(parts, PositiveFactor(A).inverse_blocks(parts), strict=True):
+        assert_allclose(block, np.linalg.inv(A)[np.ix_(part, part)], atol=1e-12)
+    with pytest.raises(np.linalg.LinAlgError, match="singular"):
+        next(PositiveFactor(np.ones((3, 3))).inverse_blocks(parts))

@@ -127,7 +127,7 @@ def test_more_rows_are_more_weights(task):
 
 
 def test_capabilities_are_declared_before_the_fit():
-    words = {"predict", "several_outputs", "settled", "weights", "vectors"}
+    words = {"predict", "several_outputs", "settled", "left_out", "weights", "vectors"}
     assert provides(KernelRidgeCV()) == words
     assert provides(GaussianProcess()) == {"predict", "several_outputs", "weights", "vectors"}
     assert provides(KernelRidgeCV(["gaussian", Linear()])) >= {"weights", "vectors"}

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import issparse
 from sklearn.model_selection import KFold
 
+from isthmus.linalg.scratch import scratch
 from isthmus.regression import LocalPolynomialRegression, Selection
 from isthmus.regression.local import bandwidth
 from isthmus.regression.local import left_out as left_out_module
@@ -89,6 +90,20 @@ def test_lines_by_products_are_those_of_the_loops(rng, monkeypatch, q, d, width,
     assert_allclose(fast[0], slow[0], rtol=1e-8)
     assert_allclose(values, slow[0], rtol=1e-8)
     assert_allclose(fast[1], slow[1], rtol=1e-6, atol=1e-6 * np.abs(slow[1]).max())
+
+
+@pytest.mark.parametrize("n", [40, 700])
+def test_lines_do_not_depend_on_what_is_in_lent_memory(rng, n):
+    X, Y = rng.uniform(-1, 1, size=(n, 4)), rng.normal(size=(n, 2))
+    fit, parts = fit_of("gaussian", 1, True, ridge=1e-8), [LeftOut(np.arange(n))]
+    found = []
+    for content in (np.nan, 1e300):
+        with scratch(2, 2**19) as first, scratch(2, 2**19) as second:
+            first[:], second[:] = content, content
+        error, slope = left_out_error(fit, X / 0.6, Y, parts, gradient=True)
+        found.append([error, *slope, left_out_error(fit, X / 0.6, Y, parts)[0]])
+    assert np.isfinite(found[0]).all()
+    assert_array_equal(*found)
 
 
 def test_products_serve_wide_gaussian_lines_alone():

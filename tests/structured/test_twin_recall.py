@@ -60,7 +60,7 @@ def test_trials_that_learn_nothing_change_no_choice(monkeypatch, criterion):
     learner = TwinKernelLearner(x_degree=(1, 3), y_degree=(1, 3))
     found = TwinGaussianProcess(criterion=criterion, learner=learner).fit(X, Y)
     fast = found.alpha_x_, found.alpha_y_, found.learner_.x_kernel_, found.learner_.y_kernel_
-    monkeypatch.setattr(sides, "leaves_kernels", lambda learner: False)
+    monkeypatch.setattr(sides, "leaves_kernels", lambda *_: False)
     monkeypatch.setattr(sides, "untransformed", lambda kernel: kernel)
     slow = TwinGaussianProcess(criterion=criterion, learner=learner).fit(X, Y)
     assert fast == (slow.alpha_x_, slow.alpha_y_, slow.x_kernel_, slow.y_kernel_)

@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 from scipy import linalg
+from scipy.linalg import lapack
 
 from isthmus.linalg.products import inner_products, product
 from isthmus.linalg.spectrum import refuse_negative
 from isthmus.linalg.tridiagonal import LEAST_ROWS, TridiagonalPath
-from isthmus.typing import Array
+from isthmus.typing import Array, IntArray
 
 
 def solve_positive(A: Array, B: Array, *, overwrite: bool = False) -> Array:
@@ -40,6 +41,7 @@ class PositiveFactor:
         A = np.ascontiguousarray(A) if overwrite else np.array(A, order="C")
         rounding = len(A) * float(np.finfo(A.dtype).eps)
         diagonal = A.diagonal().copy()
+        self.trace = float(diagonal.sum())
         try:
             # The transpose is column-major, so LAPACK factors it in place, in one triangle.
             self._factor = linalg.cho_factor(A.T, lower=True, overwrite_a=True, check_finite=False)
@@ -66,6 +68,33 @@ class PositiveFactor:
             return linalg.cho_solve(self._factor, B, check_finite=False)
         eigenvalues, U = self._spectrum
         return product(U / eigenvalues, product(U.T, B))
+
+    @property
+    def singular(self) -> bool:
+        """Whether the matrix has no inverse to working precision."""
+        return self._spectrum is not None
+
+    def inverse_blocks(self, parts: Sequence[IntArray]) -> Iterator[Array]:
+        r"""Blocks of the inverse, for rows and columns of each part; the factor is used up.
+
+        With :math:`A=LL^\top` a block is :math:`(L^{-1})_{:F}^\top(L^{-1})_{:F}`: as much work as
+        the factor took, and :math:`n|F|^2` for each part.
+
+        >>> import numpy as np
+        >>> next(PositiveFactor(np.diag([2.0, 4.0])).inverse_blocks([np.array([1])]))
+        array([[0.25]])
+        """
+        if self.singular:
+            raise linalg.LinAlgError("A singular matrix has no inverse.")
+        trtri = lapack.get_lapack_funcs("trtri", (self._factor[0],))
+        inverse, _ = trtri(self._factor[0], lower=1, overwrite_c=1)
+        del self._factor
+        for rows in parts:
+            # Above the diagonal is what the matrix was.
+            first = int(np.min(rows, initial=len(inverse)))
+            columns = inverse[first:, rows]
+            columns[np.arange(first, len(inverse))[:, None] < rows] = 0.0
+            yield inner_products(columns)
 
 
 class RidgePath:

@@ -31,13 +31,17 @@ class RidgeSystem(NamedTuple):
 
     ``solve`` applies the inverse of :math:`A`; ``gram_mean`` is :math:`m`, or None where the Gram
     matrix was not centred; ``center`` says whether the mean of the outputs is predicted apart;
-    ``counts`` says how often each row counts, if not once.
+    ``counts`` says how often each row counts, if not once. ``factor`` is that of :math:`A`, where
+    there is one, and ``constant`` the eigenvalue that it has for the constant where that is no
+    matter, because only columns that sum to zero are solved for.
     """
 
     solve: Callable[[Array], Array]
     gram_mean: Array | None
     center: bool
     counts: Array | None = None
+    factor: PositiveFactor | None = None
+    constant: float | None = None
 
     def dual(self, G: Array) -> tuple[Array, Array]:
         """Coefficients (n_train, p) and constants (p,) of the functions with outputs ``G``."""
@@ -73,11 +77,13 @@ class RidgeSystem(NamedTuple):
 
 
 def ridge_system(
-    K: Array, alpha: float, *, center: bool, counts: Array | None = None
+    K: Array, alpha: float, *, center: bool, counts: Array | None = None, inverse: bool = False
 ) -> RidgeSystem:
     """Kernel ridge regression, its constant fitted where ``center``; ``K`` is overwritten.
 
-    ``counts`` says how often each row counts, if not once.
+    ``counts`` says how often each row counts, if not once. Where the ``inverse`` will be asked for,
+    the constant, which has no length in a centred matrix, gets the mean one: its share 1/(nα)
+    would hide all others.
     """
     mean = None
     if center:
@@ -86,8 +92,14 @@ def ridge_system(
     if counts is not None:
         K *= np.sqrt(counts)
         K *= np.sqrt(counts)[:, None]
+    constant = None
+    if center and inverse and counts is None:
+        length = float(np.mean(K.diagonal()))
+        K += length / len(K)
+        constant = length + alpha
     K.flat[:: len(K) + 1] += alpha
-    return RidgeSystem(PositiveFactor(K, overwrite=True).solve, mean, center, counts)
+    factor = PositiveFactor(K, overwrite=True)
+    return RidgeSystem(factor.solve, mean, center, counts, factor, constant)
 
 
 class KernelSmoother(ABC):

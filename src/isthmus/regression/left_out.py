@@ -15,8 +15,13 @@ def left_out_predictions(regressor: Any, X: Objects, Y: Array, n_folds: int) -> 
     What a fitted regressor has chosen on all rows, such as a kernel or a penalty, is kept in the
     folds where it can say what that was: choosing again in each fold gains nothing.
     """
-    folds = KFold(n_folds, shuffle=True, random_state=0)
+    folds = drawn_folds(n_folds)
     return np.asarray(cross_val_predict(settle(regressor), X, flat(Y), cv=folds)).reshape(Y.shape)
+
+
+def drawn_folds(n_folds: int) -> KFold:
+    """The folds that rows are left out in."""
+    return KFold(n_folds, shuffle=True, random_state=0)
 
 
 def settle(regressor: Any) -> Any:

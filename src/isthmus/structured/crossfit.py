@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import clone
 
 from isthmus.kernels.objects import concatenate, n_objects, take
-from isthmus.regression.left_out import flat, left_out_predictions, settle
+from isthmus.regression.left_out import flat, left_out_predictions, settle, targets_for
 from isthmus.structured.given import Given
 from isthmus.typing import Array, Objects, provides
 
@@ -111,21 +111,31 @@ def output_coordinates(y_features: Any, Y: Any, more_Y: Any, given: Given) -> Ar
     return np.asarray(y_features.fit(more_Y).transform(Y))
 
 
+def fit_map(
+    regressor: Any, inputs: Any, targets: Array, n_folds: int | None, given: Given
+) -> tuple[Any, Array | None]:
+    """T, fitted, and what it predicts for every row without its fold; None without folds."""
+    told = given.arguments("regressor", regressor, required=True)
+    wanted = targets_for(regressor, targets)
+    alike = not told and given.groups is None  # every row counts once, and by itself
+    if n_folds is not None and alike and "left_out" in provides(regressor):
+        fitted, left_out = regressor.fit_left_out(inputs, wanted, n_folds)
+        return fitted, np.asarray(left_out).reshape(targets.shape)
+    fitted = regressor.fit(inputs, wanted, **told)
+    if n_folds is None:
+        return fitted, None
+    return fitted, left_out_coordinates(fitted, inputs, targets, n_folds, given)
+
+
 def coordinates_to_invert(
-    preimage: Any,
-    regressor: Any,
-    inputs: Any,
-    targets: Array,
-    y_features: Any,
-    more_Y: Any,
-    n_folds: int | None,
-    given: Given,
-) -> Array | None:
-    """Coordinates that stand for the training outputs when Γ is fitted."""
-    own = targets
-    if n_objects(more_Y) > len(targets):
-        own = np.asarray(y_features.transform(more_Y))
-    if n_folds is None or "learned" not in provides(preimage):
-        return own
-    left_out = left_out_coordinates(regressor, inputs, targets, n_folds, given)
-    return np.concatenate([left_out, own[len(targets) :]])
+    targets: Array, left_out: Array | None, y_features: Any, more_Y: Any
+) -> Array:
+    """Coordinates that stand for the training outputs when Γ is fitted.
+
+    They are the predicted ones of rows left out, where there are any.
+    """
+    known = targets if left_out is None else left_out
+    if n_objects(more_Y) == len(targets):
+        return known
+    own = np.asarray(y_features.transform(more_Y))
+    return own if left_out is None else np.concatenate([left_out, own[len(targets) :]])

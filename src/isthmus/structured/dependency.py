@@ -17,13 +17,13 @@ from isthmus.kernels.resolve import as_kernel
 from isthmus.losses.tasks.base import Decoded
 from isthmus.losses.tasks.resolve import as_task_loss
 from isthmus.preimage.minimum_risk import MinimumRiskPreimage
-from isthmus.regression.left_out import targets_for
 from isthmus.regression.selection import CRITERIA, as_selection
 from isthmus.structured.by_loss import fit_loss_map, mean_costs, refuse_slots
 from isthmus.structured.crossfit import (
     coordinates_to_invert,
     enough_rows,
     fit_inputs,
+    fit_map,
     output_coordinates,
 )
 from isthmus.structured.expansion import SquareExpansion
@@ -231,19 +231,11 @@ class DependencyEstimator(
             inputs, rows = fit_inputs(x_features, X, more_X, targets, self._n_folds(X), given)
         regressor = for_outputs(regressor, targets.shape[1])
         given = given.take(rows)
-        asked = given.arguments("regressor", regressor, required=True)
-        regressor = regressor.fit(inputs, targets_for(regressor, targets[rows]), **asked)
+        learned = preimage is not None and "learned" in provides(preimage)
+        n_folds = self._n_folds(inputs) if learned else None
+        regressor, left_out = fit_map(regressor, inputs, targets[rows], n_folds, given)
         if preimage is not None:
-            known = coordinates_to_invert(
-                preimage,
-                regressor,
-                inputs,
-                targets[rows],
-                y_features,
-                more_Y,
-                self._n_folds(inputs),
-                given,
-            )
+            known = coordinates_to_invert(targets[rows], left_out, y_features, more_Y)
             preimage.fit(more_Y, y_features, known)
 
         self.x_features_, self.y_features_ = x_features, y_features

@@ -8,6 +8,7 @@ from scipy import sparse
 
 from isthmus.blocks.sampling import sample_rows
 from isthmus.kernels.objects import n_objects, take
+from isthmus.kernels.vectors.width import same_rows
 from isthmus.linalg.ridge import RidgePath
 from isthmus.losses.tasks.base import TaskLoss
 from isthmus.losses.tasks.collections import n_outputs, take_outputs
@@ -57,7 +58,8 @@ def choose_ridge(kernels: Sequence[Any], X: Any, judge: Judge, selection: Select
         return ((error, (kernel, alpha)) for error, alpha in found)
 
     explore = explore_widths if list(kernels) == list(KERNELS) else every
-    choice = selection.choose(list(kernels), errors, n_objects(X), explore)
+    with same_rows():
+        choice = selection.choose(list(kernels), errors, n_objects(X), explore)
     if not np.isfinite(choice.error):
         raise ValueError("No penalty has a finite loss on rows left out.")
     return choice

@@ -1,5 +1,8 @@
 """Kernel widths from data."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -12,6 +15,20 @@ from isthmus.kernels.objects import n_objects
 from isthmus.typing import Array
 
 MAX_ROWS = 1000
+# Medians of rows that are asked about again, with the rows, so that no others take their place.
+_known: ContextVar[dict[tuple[int, str], tuple[Any, float]] | None] = ContextVar(
+    "medians", default=None
+)
+
+
+@contextmanager
+def same_rows() -> Iterator[None]:
+    """Within, rows that kernels are resolved for do not change: each median is computed once."""
+    token = _known.set({})
+    try:
+        yield
+    finally:
+        _known.reset(token)
 
 
 def median_distance(X: Array, metric: str = "euclidean") -> float:
@@ -24,6 +41,16 @@ def median_distance(X: Array, metric: str = "euclidean") -> float:
     >>> median_distance(np.array([[0.0], [1.0], [3.0]]))
     2.0
     """
+    known = _known.get()
+    if known is None:
+        return _median_distance(X, metric)
+    key = (id(X), metric)
+    if key not in known:
+        known[key] = X, _median_distance(X, metric)
+    return known[key][1]
+
+
+def _median_distance(X: Array, metric: str) -> float:
     rows = sample_rows(n_objects(X), MAX_ROWS, sort=False)
     if issparse(X):
         distances = _sparse_distances(X[rows], metric)

@@ -21,6 +21,7 @@ import numpy as np
 
 from isthmus.blocks.slices import block_slices
 from isthmus.linalg.products import product
+from isthmus.linalg.scratch import scratch
 from isthmus.linalg.threads import rest_in_threads
 from isthmus.smoothers.density_kernels import is_gaussian
 from isthmus.smoothers.kernel_rows import gaussian_centres
@@ -87,9 +88,10 @@ def left_out_lines(
         if number and np.mean(good[blocks[0]]) < LEAST_GOOD:
             return
         rows = blocks[number]
-        K = _kernel_values(X[rows], tables, None if excluded is None else excluded[rows])
         errors_of = None if truth is None else truth[rows]
-        values[rows], good[rows], slopes[number] = _block(K, X[rows], tables, errors_of)
+        with scratch(2, len(X[rows]), n) as (K, room):
+            _kernel_values(X[rows], tables, None if excluded is None else excluded[rows], K)
+            values[rows], good[rows], slopes[number] = _block(K, X[rows], tables, errors_of, room)
 
     rest_in_threads(fill, range(len(blocks)))
     return Lines(values, slopes.sum(axis=0), np.flatnonzero(~good))
@@ -116,10 +118,10 @@ class _Tables(NamedTuple):
         return cls(ridge, gaussian_centres(Xc), ones, pairs, np.hstack([Xc**2, ones]), Y)
 
 
-def _kernel_values(X: Array, tables: _Tables, excluded: IntArray | None) -> Array:
-    """Gaussian values (m, n), the largest of a row one, those excluded zero."""
+def _kernel_values(X: Array, tables: _Tables, excluded: IntArray | None, K: Array) -> None:
+    """Write Gaussian values into ``K`` (m, n), the largest of a row one, those excluded zero."""
     left = np.hstack([X, np.zeros((len(X), 1)), np.ones((len(X), 1))])
-    K = product(left, tables.gaussian)  # but for |x|²/2, which is the same in a row
+    product(left, tables.gaussian, out=K)  # but for |x|²/2, which is the same in a row
     rows = np.arange(len(X))[:, None]
     if excluded is not None:
         K[rows, excluded] = -np.inf
@@ -129,11 +131,15 @@ def _kernel_values(X: Array, tables: _Tables, excluded: IntArray | None) -> Arra
     np.exp(K, out=K)
     if excluded is not None:
         K[rows, excluded] = 0.0
-    return K
 
 
-def _block(K: Array, X: Array, tables: _Tables, truth: Array | None) -> tuple[Array, Any, Array]:
-    """Values, whether they are good, and the sum of their slopes, of a block of points."""
+def _block(
+    K: Array, X: Array, tables: _Tables, truth: Array | None, room: Array
+) -> tuple[Array, Any, Array]:
+    """Values, whether they are good, and the sum of their slopes, of a block of points.
+
+    ``K`` is overwritten, and so is ``room`` of its shape.
+    """
     from isthmus.regression.local.line_loops import fit_lines
 
     (m, q), d = X.shape, tables.outputs.shape[1]
@@ -148,7 +154,7 @@ def _block(K: Array, X: Array, tables: _Tables, truth: Array | None) -> tuple[Ar
     if truth is None:
         weights = K[unsure] * product(factors[unsure], tables.ones.T)
     else:
-        K *= product(factors, tables.ones.T)
+        K *= product(factors, tables.ones.T, out=room)
         weights = K[unsure]
     good[unsure] = np.einsum("ij,ij->i", weights, weights) <= LARGEST_VARIANCE
     if truth is None:
@@ -157,7 +163,7 @@ def _block(K: Array, X: Array, tables: _Tables, truth: Array | None) -> tuple[Ar
     v = np.einsum("jk,jka->ja", D, beta)
     # What is left of the outputs, d_j · (y_i - line), for all pairs by one product.
     left = np.hstack([D, -_about_origin(v, X)])
-    K *= product(left, np.vstack([tables.outputs.T, tables.ones.T]))
+    K *= product(left, np.vstack([tables.outputs.T, tables.ones.T]), out=room)
     sums = product(K, tables.squares)
     far = sums[:, :q] - 2 * X * sums[:, q + 1 :] + X**2 * sums[:, q : q + 1]
     pull = 2 * ridges[:, None] * u[:, 1:] * v[:, 1:]

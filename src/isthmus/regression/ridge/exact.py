@@ -11,6 +11,7 @@ from isthmus.kernels.base import Kernel
 from isthmus.kernels.definiteness import checked_gram, spread
 from isthmus.kernels.landmarks import free_origin, is_single
 from isthmus.kernels.objects import n_objects, take
+from isthmus.kernels.vectors.width import same_rows
 from isthmus.regression.kernel_weights import RidgeSystem, ridge_system
 from isthmus.regression.ridge.left_out import is_short, left_out_errors, left_out_of_features
 from isthmus.regression.ridge.matrix_free import matrix_free_system
@@ -65,23 +66,35 @@ class RidgeSearch:
 
 
 class ExactFit(NamedTuple):
-    """The function that was found, its penalty, and its error on rows left out."""
+    """The function that was found, its penalty, its error on rows left out, and its system."""
 
     kernel: Kernel
     dual: Array
     offset: Array
     alpha: float
     error: float | None
+    system: RidgeSystem
 
 
-def fit_exactly(search: RidgeSearch, X: Objects, Y: Array, counts: Array | None = None) -> ExactFit:
-    """The function over all objects, row i counting ``counts[i]`` times."""
+def fit_exactly(
+    search: RidgeSearch,
+    X: Objects,
+    Y: Array,
+    counts: Array | None = None,
+    *,
+    inverse: bool = False,
+) -> ExactFit:
+    """The function over all objects, row i counting ``counts[i]`` times.
+
+    With ``inverse`` its system can be asked for blocks of that, too.
+    """
     without_matrix(search.kernels[0], len(Y), search.solver, search.owner)  # refused at once
-    kernel, error = search.kernels[0].resolve(X), None
+    error = None
     if search.settled and search.alphas is not None:
-        alpha = search.alphas[0]
+        kernel, alpha = search.kernels[0].resolve(X), search.alphas[0]
     else:
-        error, (kernel, alpha) = _choose(search, X, Y, counts)
+        with same_rows():
+            error, (kernel, alpha) = _choose(search, X, Y, counts)
     origin = free_origin(kernel, X) if search.center else None
     system = training_system(
         kernel,
@@ -92,12 +105,13 @@ def fit_exactly(search: RidgeSearch, X: Objects, Y: Array, counts: Array | None 
         solver=search.solver,
         owner=search.owner,
         origin=origin,
+        inverse=inverse,
     )
     C, offset = system.dual(Y)
     if origin is not None:
         # Σ c = 0, so that only the constant has seen the shift.
         offset = offset - (C.T @ (X - origin)) @ origin
-    return ExactFit(kernel, C, offset, alpha, error)
+    return ExactFit(kernel, C, offset, alpha, error, system)
 
 
 def training_system(
@@ -110,6 +124,7 @@ def training_system(
     solver: str,
     owner: Any,
     origin: Array | None = None,
+    inverse: bool = False,
 ) -> RidgeSystem:
     """The system of all rows with one penalty, ready to be solved for any outputs.
 
@@ -118,7 +133,8 @@ def training_system(
     if without_matrix(kernel, n_objects(X), solver, owner):
         own = X if origin is None else X - origin
         return matrix_free_system(kernel, own, alpha, center=center, counts=counts, owner=owner)
-    return ridge_system(own_gram(kernel, X, owner, origin), alpha, center=center, counts=counts)
+    K = own_gram(kernel, X, owner, origin)
+    return ridge_system(K, alpha, center=center, counts=counts, inverse=inverse)
 
 
 def without_matrix(kernel: Kernel, n: int, solver: str, owner: Any) -> bool:

@@ -1,5 +1,6 @@
 """Kernels of both sides learned together, so that they depend most."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -309,15 +310,23 @@ def as_double(X: Any) -> Any:
 
 def degrees_of(estimator: Any, name: str) -> list[int]:
     """The degrees that a parameter offers."""
-    value = getattr(estimator, name)
+    return _as_degrees(getattr(estimator, name))
+
+
+def _as_degrees(value: Any) -> list[int]:
     values = [value] if isinstance(value, (Integral, np.integer)) else value
     return [int(v) for v in values]
 
 
-def leaves_kernels(learner: TwinKernelLearner) -> bool:
-    """Whether whatever is learned leaves both kernels as they are: one term each, of value one."""
-    degrees = [degrees_of(learner, name) for name in ("x_degree", "y_degree")]
-    return learner.basis == "monomial" and learner.normalize and degrees == [[1], [1]]
+def leaves_kernels(learner: TwinKernelLearner, degrees: Mapping[str, Any]) -> bool:
+    """Whether whatever is learned leaves both kernels as they are: one term each, of value one.
+
+    Where ``degrees`` names a degree, it takes the place of the learner's own.
+    """
+    if learner.basis != "monomial" or not learner.normalize:
+        return False
+    names = ("x_degree", "y_degree")
+    return all(_as_degrees(degrees.get(name, getattr(learner, name))) == [1] for name in names)
 
 
 def untransformed(kernel: Kernel) -> Kernel:

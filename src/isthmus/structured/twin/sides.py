@@ -47,13 +47,9 @@ def make_sides(
     x_kernel = _resolved(model.x_kernel, settings.get("x_scale"), X, recall, "x")
     y_kernel = _resolved(model.y_kernel, settings.get("y_scale"), Y, recall, "y")
     learner = None
-    if model.learner is not None:
-        learner = clone(model.learner).set_params(x_kernel=x_kernel, y_kernel=y_kernel)
-        degrees = {k: settings[k] for k in ("x_degree", "y_degree") if k in settings}
-        learner.set_params(**degrees)
-        if trial and leaves_kernels(learner):
-            learner = None
-    if learner is not None:
+    degrees = {k: settings[k] for k in ("x_degree", "y_degree") if k in settings}
+    if model.learner is not None and not (trial and leaves_kernels(model.learner, degrees)):
+        learner = clone(model.learner).set_params(x_kernel=x_kernel, y_kernel=y_kernel, **degrees)
         learner.fit(X, Y)
         x_kernel, y_kernel = untransformed(learner.x_kernel_), untransformed(learner.y_kernel_)
     noises = (
