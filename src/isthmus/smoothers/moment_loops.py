@@ -41,7 +41,7 @@ def _differences(j, m, start, count, indices, Xe, Xc, at, x):
 
 
 @njit(nogil=True, fastmath=SUMS, forceinline=True)
-def _line_moments(K, start, count, x, at, n, C, k, j):
+def _line_moments(K, start, count, x, at, n, C, j):
     """Moments of the pairs of a point on a line: the lower triangle of C, of n rows."""
     s0 = s1 = s2 = s3 = s4 = 0.0
     for p in range(count):
@@ -52,13 +52,13 @@ def _line_moments(K, start, count, x, at, n, C, k, j):
         s2 += w * aa
         s3 += wa * aa
         s4 += w * aa * aa
-    C[k, 0, 0, j], C[k, 1, 0, j], C[k, 1, 1, j] = s0, s1, s2
+    C[0, 0, j], C[1, 0, j], C[1, 1, j] = s0, s1, s2
     if n == 3:
-        C[k, 2, 0, j], C[k, 2, 1, j], C[k, 2, 2, j] = s2, s3, s4
+        C[2, 0, j], C[2, 1, j], C[2, 2, j] = s2, s3, s4
 
 
 @njit(nogil=True, fastmath=SUMS, forceinline=True)
-def _plane_moments(K, start, count, x, y, at, n, C, k, j):
+def _plane_moments(K, start, count, x, y, at, n, C, j):
     """Moments of the pairs of a point in a plane: the lower triangle of C, of n rows."""
     s = sx = sy = xx = xy = yy = 0.0
     if n == 3:
@@ -71,8 +71,8 @@ def _plane_moments(K, start, count, x, y, at, n, C, k, j):
             xx += wa * a
             xy += wa * b
             yy += wb * b
-        C[k, 0, 0, j], C[k, 1, 0, j], C[k, 1, 1, j] = s, sx, xx
-        C[k, 2, 0, j], C[k, 2, 1, j], C[k, 2, 2, j] = sy, xy, yy
+        C[0, 0, j], C[1, 0, j], C[1, 1, j] = s, sx, xx
+        C[2, 0, j], C[2, 1, j], C[2, 2, j] = sy, xy, yy
         return
     xxx = xxy = xyy = yyy = x4 = x3y = xxyy = xy3 = y4 = 0.0
     for p in range(count):
@@ -94,18 +94,18 @@ def _plane_moments(K, start, count, x, y, at, n, C, k, j):
         xxyy += w * aa * bb
         xy3 += w * bb * ab
         y4 += w * bb * bb
-    C[k, 0, 0, j], C[k, 1, 0, j], C[k, 1, 1, j] = s, sx, xx
-    C[k, 2, 0, j], C[k, 2, 1, j], C[k, 2, 2, j] = sy, xy, yy
-    C[k, 3, 0, j], C[k, 3, 1, j], C[k, 3, 2, j], C[k, 3, 3, j] = xx, xxx, xxy, x4
-    C[k, 4, 0, j], C[k, 4, 1, j], C[k, 4, 2, j] = yy, xyy, yyy
-    C[k, 4, 3, j], C[k, 4, 4, j] = xxyy, y4
+    C[0, 0, j], C[1, 0, j], C[1, 1, j] = s, sx, xx
+    C[2, 0, j], C[2, 1, j], C[2, 2, j] = sy, xy, yy
+    C[3, 0, j], C[3, 1, j], C[3, 2, j], C[3, 3, j] = xx, xxx, xxy, x4
+    C[4, 0, j], C[4, 1, j], C[4, 2, j] = yy, xyy, yyy
+    C[4, 3, j], C[4, 4, j] = xxyy, y4
     if n == 6:
-        C[k, 5, 0, j], C[k, 5, 1, j], C[k, 5, 2, j] = xy, xxy, xyy
-        C[k, 5, 3, j], C[k, 5, 4, j], C[k, 5, 5, j] = x3y, xy3, xxyy
+        C[5, 0, j], C[5, 1, j], C[5, 2, j] = xy, xxy, xyy
+        C[5, 3, j], C[5, 4, j], C[5, 5, j] = x3y, xy3, xxyy
 
 
-@njit(nogil=True)
-def _factor(C, k, n, count, q, shape):
+@njit(nogil=True, error_model="numpy")
+def _factor(C, n, count, q, shape):
     """Turn the moments of a block into L D L' and fill in the coefficients.
 
     These are the solution for the first unit vector, and zero where moments are singular. The
@@ -113,48 +113,48 @@ def _factor(C, k, n, count, q, shape):
     """
     _, _, ridge, background, _ = shape
     for j in range(count):
-        C[k, 0, 0, j] += background
+        C[0, 0, j] += background
     for a in range(1, n):
         # Half on products: then the ridge on second derivatives is the same in all directions.
         more = ridge if a <= 2 * q else 0.5 * ridge
         for j in range(count):
-            C[k, a, a, j] += more
+            C[a, a, j] += more
     for a in range(n):
         for b in range(a):
             for c in range(b):
                 for j in range(count):
-                    C[k, a, b, j] -= C[k, a, c, j] * C[k, b, c, j]
+                    C[a, b, j] -= C[a, c, j] * C[b, c, j]
         for b in range(a):
             for j in range(count):  # so far an entry was that of L D
-                scaled = C[k, a, b, j] * C[k, b, b, j]
-                C[k, a, a, j] -= C[k, a, b, j] * scaled
-                C[k, a, b, j] = scaled
+                scaled = C[a, b, j] * C[b, b, j]
+                C[a, a, j] -= C[a, b, j] * scaled
+                C[a, b, j] = scaled
         for j in range(count):
-            C[k, a, a, j] = 1.0 / C[k, a, a, j] if C[k, a, a, j] > 0.0 else 0.0
-    u = C[k, n]
+            C[a, a, j] = 1.0 / C[a, a, j] if C[a, a, j] > 0.0 else 0.0
+    u = C[n]
     for a in range(n):
         for j in range(count):
             u[a, j] = 1.0 if a == 0 else 0.0
-    _solve(C, k, n, count, u)
+    _solve(C, n, count, u)
 
 
 @njit(nogil=True)
-def _solve(C, k, n, count, x):
+def _solve(C, n, count, x):
     """Solve L D L' z = x in place, a line for each entry; zero where the factor is singular."""
     for a in range(1, n):
         for c in range(a):
             for j in range(count):
-                x[a, j] -= C[k, a, c, j] * x[c, j]
+                x[a, j] -= C[a, c, j] * x[c, j]
     for a in range(n - 1, -1, -1):
         for j in range(count):
-            x[a, j] *= C[k, a, a, j]
+            x[a, j] *= C[a, a, j]
         for c in range(a + 1, n):
             for j in range(count):
-                x[a, j] -= C[k, c, a, j] * x[c, j]
+                x[a, j] -= C[c, a, j] * x[c, j]
     for a in range(n):
         for b in range(n):
             for j in range(count):
-                x[a, j] = x[a, j] if C[k, b, b, j] > 0.0 else 0.0
+                x[a, j] = x[a, j] if C[b, b, j] > 0.0 else 0.0
 
 
 @njit(nogil=True)
@@ -165,19 +165,19 @@ def fit_on_line(indptr, indices, K, Xe, Xc, shape, b, mass, fits):
     """
     N, n, x = len(indptr) - 1, shape[0] + 1, np.empty(_longest(indptr))
     for k in range(len(fits)):
-        first = k * BESIDE
+        C, first = fits[k], k * BESIDE
         size, base = min(BESIDE, N - first), np.uint64(indptr[first])
         for j in range(size):
             start, stop = np.uint64(indptr[first + j]), np.uint64(indptr[first + j + 1])
             count, at = stop - start, start - base
             _differences(first + j, 0, start, count, indices, Xe, Xc, at, x)
-            _line_moments(K, start, count, x, at, n, fits, k, j)
-            mass[first + j] = fits[k, 0, 0, j]
-        _factor(fits, k, n, size, 1, shape)
+            _line_moments(K, start, count, x, at, n, C, j)
+            mass[first + j] = C[0, 0, j]
+        _factor(C, n, size, 1, shape)
         for j in range(size):
             start, stop = np.uint64(indptr[first + j]), np.uint64(indptr[first + j + 1])
             count, at = stop - start, start - base
-            u0, u1, u2 = fits[k, n, 0, j], fits[k, n, 1, j], fits[k, n, 2, j] if n == 3 else 0.0
+            u0, u1, u2 = C[n, 0, j], C[n, 1, j], C[n, 2, j] if n == 3 else 0.0
             for p in range(count):
                 s = x[at + p]
                 b[start + p] = K[start + p] * (u0 + s * (u1 + u2 * s))
@@ -189,20 +189,20 @@ def fit_in_plane(indptr, indices, K, Xe, Xc, shape, b, mass, fits):
     N, n = len(indptr) - 1, 3 if shape[0] == 1 else 6 if shape[1] else 5
     x, y = np.empty(_longest(indptr)), np.empty(_longest(indptr))
     for k in range(len(fits)):
-        first = k * BESIDE
+        C, first = fits[k], k * BESIDE
         size, base = min(BESIDE, N - first), np.uint64(indptr[first])
         for j in range(size):
             start, stop = np.uint64(indptr[first + j]), np.uint64(indptr[first + j + 1])
             count, at = stop - start, start - base
             _differences(first + j, 0, start, count, indices, Xe, Xc, at, x)
             _differences(first + j, 1, start, count, indices, Xe, Xc, at, y)
-            _plane_moments(K, start, count, x, y, at, n, fits, k, j)
-            mass[first + j] = fits[k, 0, 0, j]
-        _factor(fits, k, n, size, 2, shape)
+            _plane_moments(K, start, count, x, y, at, n, C, j)
+            mass[first + j] = C[0, 0, j]
+        _factor(C, n, size, 2, shape)
         for j in range(size):
             start, stop = np.uint64(indptr[first + j]), np.uint64(indptr[first + j + 1])
             count, at = stop - start, start - base
-            u0, u1, u2, u3, u4, u5 = _six(fits[k, n], n, j)
+            u0, u1, u2, u3, u4, u5 = _six(C[n], n, j)
             for p in range(count):
                 s, t = x[at + p], y[at + p]
                 value = u0 + s * (u1 + u3 * s + u5 * t) + t * (u2 + u4 * t)
@@ -297,15 +297,15 @@ def pull_on_line(indptr, indices, K, H, M, Xe, Xc, shape, by_centre, by_point, f
     N, n, x = len(indptr) - 1, shape[0] + 1, np.empty(_longest(indptr))
     v = np.empty((n, BESIDE))
     for k in range(len(fits)):
-        first = k * BESIDE
+        C, first = fits[k], k * BESIDE
         size, base = min(BESIDE, N - first), np.uint64(indptr[first])
         for j in range(size):
             start, stop = np.uint64(indptr[first + j]), np.uint64(indptr[first + j + 1])
             count, at = stop - start, start - base
             _differences(first + j, 0, start, count, indices, Xe, Xc, at, x)
             _line_sums(K, M, start, count, x, at, n, v, j)
-        _solve(fits, k, n, size, v)
-        u = fits[k, n]
+        _solve(C, n, size, v)
+        u = C[n]
         for j in range(size):
             start, stop = np.uint64(indptr[first + j]), np.uint64(indptr[first + j + 1])
             count, at = stop - start, start - base
@@ -321,7 +321,7 @@ def pull_in_plane(indptr, indices, K, H, M, Xe, Xc, shape, by_centre, by_point, 
     N, n = len(indptr) - 1, 3 if shape[0] == 1 else 6 if shape[1] else 5
     x, y, v = np.empty(_longest(indptr)), np.empty(_longest(indptr)), np.empty((n, BESIDE))
     for k in range(len(fits)):
-        first = k * BESIDE
+        C, first = fits[k], k * BESIDE
         size, base = min(BESIDE, N - first), np.uint64(indptr[first])
         for j in range(size):
             start, stop = np.uint64(indptr[first + j]), np.uint64(indptr[first + j + 1])
@@ -329,8 +329,8 @@ def pull_in_plane(indptr, indices, K, H, M, Xe, Xc, shape, by_centre, by_point, 
             _differences(first + j, 0, start, count, indices, Xe, Xc, at, x)
             _differences(first + j, 1, start, count, indices, Xe, Xc, at, y)
             _plane_sums(K, M, start, count, x, y, at, n, v, j)
-        _solve(fits, k, n, size, v)
-        u = fits[k, n]
+        _solve(C, n, size, v)
+        u = C[n]
         for j in range(size):
             start, stop = np.uint64(indptr[first + j]), np.uint64(indptr[first + j + 1])
             count, at = stop - start, start - base

@@ -81,16 +81,17 @@ def _cells_and_room(X: Array, support: float) -> tuple[Cells, int]:
 
 
 def _listed(cells: Cells, indices: IntArray, squared: Array, q: int) -> MutualPairs | None:
-    from isthmus.smoothers.mutual_loops import pairs_among
+    from isthmus.smoothers.pair_loops import pairs_within
 
-    n, rest = len(cells.order), (cells.lines, *cells[2:])
-    most = 0.5 * most_pairs(n * n)
+    n, places = len(cells.order), cells.lines[:q]
+    points, most = np.array(places.T, order="C"), 0.5 * most_pairs(n * n)
+    among = cells._replace(order=np.arange(n, dtype=np.int32))
 
     def some(*state: Any) -> tuple[int, int]:
-        return pairs_among(*rest, most, *state)
+        return pairs_within(points, *among, True, most, *state)
 
     found = in_turn(some, n, n, most, indices, squared)
-    return None if found is None else MutualPairs(cells.lines[:q], cells.order, found)
+    return None if found is None else MutualPairs(places, cells.order, found)
 
 
 def mutual_means(

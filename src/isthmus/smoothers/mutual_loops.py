@@ -2,91 +2,16 @@
 
 Of the pairs (j, i) and (i, j) one is listed, and serves both. Places are in the order of their
 cells, so that those near each other lie near each other in memory, and rows of outputs come in
-multiples of eight, beginning with a line of the cache. :mod:`isthmus.smoothers.pair_loops` has all
-pairs in any order, and is what these are tested against.
+multiples of eight, beginning with a line of the cache. :mod:`isthmus.smoothers.pair_loops` lists
+these pairs too; with all pairs in any order it is what the sums here are tested against.
 """
 
 import numpy as np
 
 from isthmus._compiled import njit
 from isthmus.linalg.lanes import LANES, load_row, more, more_products, spread, store_row, total
-from isthmus.smoothers.pair_loops import cell_of
 
 _NEXT = np.uint64(1)
-
-
-@njit(nogil=True, fastmath={"contract"}, forceinline=True)
-def _list_later(j, lines, starts, axes, low, scale, shape, reach, support, indices, squared, at):
-    """Write the places after place j that are near it, and their squared distances; the end."""
-    q = len(lines)
-    place0, place1 = lines[axes[0], j] - low[0], lines[axes[1], j] - low[1]
-    place2 = lines[axes[2], j] - low[2]
-    own0, own1 = cell_of(place0 * scale[0], shape[0]), cell_of(place1 * scale[1], shape[1])
-    last0 = cell_of((place0 + reach) * scale[0], shape[0])
-    first1 = cell_of((place1 - reach) * scale[1], shape[1])
-    last1 = cell_of((place1 + reach) * scale[1], shape[1])
-    first2 = cell_of((place2 - reach) * scale[2], shape[2])
-    last2 = cell_of((place2 + reach) * scale[2], shape[2])
-    x0, x1, x2 = lines[0], lines[1], lines[2]
-    z0, z1, z2 = x0[j], x1[j], x2[j]
-    for a in range(own0, last0 + 1):
-        for b in range(own1 if a == own0 else first1, last1 + 1):
-            line = (a * shape[1] + b) * shape[2]
-            stop = np.uint64(starts[line + last2 + 1])
-            if a == own0 and b == own1:
-                start = np.uint64(j + 1)
-            else:
-                start = np.uint64(starts[line + first2])
-            # Written always and kept if near: no branch to guess wrong.
-            if q == 3:
-                for i in range(start, stop):
-                    s, t, u = x0[i] - z0, x1[i] - z1, x2[i] - z2
-                    s = s * s + t * t + u * u
-                    indices[at], squared[at] = i, s
-                    at += np.uint64(s < support)
-                continue
-            for i in range(start, stop):
-                s = 0.0
-                for k in range(q):
-                    t = lines[k, i] - lines[k, j]
-                    s += t * t
-                indices[at], squared[at] = i, s
-                at += np.uint64(s < support)
-    return at
-
-
-@njit(nogil=True)
-def pairs_among(
-    lines,
-    starts,
-    axes,
-    low,
-    scale,
-    shape,
-    reach,
-    support,
-    most,
-    first,
-    at,
-    indptr,
-    indices,
-    squared,
-):
-    """List pairs j < i of sorted places within reach from place ``first`` on, as far as may be.
-
-    What is filled in and what is returned is as in :func:`pair_loops.pairs_within`.
-    """
-    n, end = lines.shape[1], np.uint64(at)
-    for j in range(first, n):
-        if end + np.uint64(n) > np.uint64(len(indices)):
-            return j, np.int64(end)
-        end = _list_later(
-            j, lines, starts, axes, low, scale, shape, reach, support, indices, squared, end
-        )
-        indptr[j + 1] = end
-        if end > most:
-            return j + 1, np.int64(end)
-    return n, np.int64(end)
 
 
 @njit(nogil=True)

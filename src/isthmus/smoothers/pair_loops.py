@@ -47,11 +47,13 @@ def sort_into_cells(X, axes, low, scale, shape, cells, starts, order, lines):
 
 @njit(nogil=True, fastmath={"contract"}, forceinline=True, inner=True)
 def list_point(
-    j, Xe, lines, order, starts, axes, low, scale, shape, reach, support, indices, squared, at
-):
+    j, Xe, lines, order, starts, axes, low, scale, shape, reach, support, later, indices, squared,
+    at,
+):  # fmt: skip
     """Write the centres near point j and their squared distances from ``at`` on; where they end.
 
-    There is room for all centres.
+    There is room for all centres. Where points are the sorted centres themselves, ``later`` ones
+    are those after point j alone.
     """
     q = Xe.shape[1]
     place0, place1 = Xe[j, axes[0]] - low[0], Xe[j, axes[1]] - low[1]
@@ -62,15 +64,20 @@ def list_point(
     last1 = cell_of((place1 + reach) * scale[1], shape[1])
     first2 = cell_of((place2 - reach) * scale[2], shape[2])
     last2 = cell_of((place2 + reach) * scale[2], shape[2])
+    # Only numbers depend on ``later``: numba would count references to arrays in every branch.
+    own0, own1 = cell_of(place0 * scale[0], shape[0]), cell_of(place1 * scale[1], shape[1])
+    first0 = own0 if later else first0
     x0, x1, x2 = lines[0], lines[1], lines[2]
     z0 = Xe[j, 0]
     z1 = Xe[j, 1] if q > 1 else 0.0
     z2 = Xe[j, 2] if q > 2 else 0.0
     for a in range(first0, last0 + 1):
-        for b in range(first1, last1 + 1):
+        own = later and a == own0
+        for b in range(own1 if own else first1, last1 + 1):
             c = (a * shape[1] + b) * shape[2]
-            start = np.uint64(starts[np.uint64(c + first2)])
             stop = np.uint64(starts[np.uint64(c + last2 + 1)])
+            start = np.uint64(starts[np.uint64(c + first2)])
+            start = np.uint64(j + 1) if own and b == own1 else start
             # Written always and kept if near: no branch to guess wrong.
             if q <= 2:
                 for i in range(start, stop):
@@ -102,6 +109,7 @@ def pairs_within(
     shape,
     reach,
     support,
+    later,
     most,
     first,
     at,
@@ -114,7 +122,8 @@ def pairs_within(
     The centres are sorted into cells; a point looks at those within ``reach`` along three axes.
     ``indptr``, ``indices`` and ``squared`` are filled in, the last two from ``at`` on. Return how
     many points are done and how many pairs there are: the end comes before the last point where
-    memory is short, or once there are more than ``most``.
+    memory is short, or once there are more than ``most``. Of points that are the sorted centres,
+    ``later`` lists every pair once, with the first of both.
     """
     m, n, end = len(Xe), lines.shape[1], np.uint64(at)
     for j in range(first, m):
@@ -132,6 +141,7 @@ def pairs_within(
             shape,
             reach,
             support,
+            later,
             indices,
             squared,
             end,

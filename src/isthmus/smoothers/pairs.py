@@ -148,7 +148,7 @@ def _listed(Xe: Array, cells: Cells, indices: IntArray, squared: Array, most: fl
     from isthmus.smoothers.pair_loops import pairs_within
 
     def some(*state: Any) -> tuple[int, int]:
-        return pairs_within(Xe, *cells, float(most), *state)
+        return pairs_within(Xe, *cells, False, float(most), *state)
 
     return in_turn(some, len(Xe), cells.lines.shape[1], most, indices, squared)
 

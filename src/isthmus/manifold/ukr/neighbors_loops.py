@@ -18,7 +18,7 @@ def _random(state, n):
     return np.int64(x % np.uint64(n))
 
 
-@njit(nogil=True)
+@njit(nogil=True, error_model="numpy")
 def descend(Z, head, tail, every, due, n_epochs, n_negative, rate, state):
     """Stochastic descent on the cross entropy of neighbourhoods; ``Z`` is changed in place.
 

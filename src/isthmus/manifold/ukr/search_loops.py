@@ -25,8 +25,8 @@ def _near(trial, cells, power, indices, lists):
     """Number of the centres near a place, with weights and slopes, and the sum of the weights."""
     lines, order, starts, axes, low, scale, shape, reach, support = cells
     count = list_point(
-        0, trial, lines, order, starts, axes, low, scale, shape, reach, support, indices,
-        lists[SQUARED], np.uint64(0),
+        0, trial, lines, order, starts, axes, low, scale, shape, reach, support, False,
+        indices, lists[SQUARED], np.uint64(0),
     )  # fmt: skip
     mass = 0.0
     for p in range(count):
