@@ -8,7 +8,7 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from isthmus._checks import check_floats, check_piece, check_scale
+from isthmus._checks import check_scale
 from isthmus._estimator import Estimator
 from isthmus._parameters import Constraint, boolean, choice, integer, none, real, seed, several
 from isthmus.blocks.drawing import take_rows
@@ -19,20 +19,17 @@ from isthmus.kernels.landmarks import draw_landmarks, is_single
 from isthmus.kernels.objects import check_objects, n_objects
 from isthmus.kernels.resolve import as_kernel
 from isthmus.regression.capabilities import kinds_of_objects, named_or
-from isthmus.regression.kernel_weights import (
-    KernelSmoother,
-    RidgeSystem,
-    check_columns,
-)
+from isthmus.regression.kernel_weights import KernelSmoother, RidgeSystem, check_columns
 from isthmus.regression.left_out import drawn_folds, left_out_predictions
 from isthmus.regression.outputs import check_counts, check_outputs
 from isthmus.regression.ridge.by_landmarks import LandmarkFit, RowsInMemory, fit_by_landmarks
-from isthmus.regression.ridge.exact import RidgeSearch, fine_objects, fit_exactly, training_system
+from isthmus.regression.ridge.exact import fine_objects, fit_exactly, training_system
 from isthmus.regression.ridge.folds import left_out_of_folds
 from isthmus.regression.ridge.in_blocks import fit_in_blocks
 from isthmus.regression.ridge.landmarks import LandmarkSmoother
-from isthmus.regression.ridge.search import AUTO, KERNELS, explore_widths, is_auto
-from isthmus.regression.selection import CRITERIA, Selection, as_selection, every
+from isthmus.regression.ridge.offered import offered_kernels, offered_penalties, search_of
+from isthmus.regression.ridge.search import AUTO, KERNELS, is_auto
+from isthmus.regression.selection import CRITERIA, as_selection
 from isthmus.typing import Array, Objects
 
 DEFAULT_ALPHAS = tuple(10.0**power for power in np.arange(-8, 2.01, 0.5))
@@ -212,15 +209,9 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
             random_state=self.random_state,
         )
 
-    def _candidates(self) -> list[Kernel]:
-        if is_auto(self.kernel):
-            return list(KERNELS)
-        given = self.kernel if isinstance(self.kernel, (list, tuple)) else [self.kernel]
-        return [check_piece(kernel, "kernel", self, as_kernel) for kernel in given]
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        kernels = self._candidates()
+        kernels = offered_kernels(self)
         tags.input_tags.pairwise = kernels[0].pairwise
         tags.input_tags.sparse = all("sparse" in kernel.provides for kernel in kernels)
         return tags
@@ -235,8 +226,8 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
         sample_weight : array of shape (n,) or None, default=None
             How often each row counts; where one row is left out, one of its copies is.
         """
-        kernels = self._candidates()
-        alphas = self._penalties(len(kernels))
+        kernels = offered_kernels(self)
+        alphas = offered_penalties(self, len(kernels))
         selection = as_selection(self.cv, self)
         X = check_objects(self, X, kernels[0], reset=True, sparse=True)
         Y = check_outputs(self, y, n_objects(X))
@@ -247,7 +238,7 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
         Y = self._begin(Y)
         self._single = is_single(X)
         exact = self.n_landmarks is None or self.n_landmarks >= len(Y)
-        search = self._search(kernels, alphas, selection, single=self._single and not exact)
+        search = search_of(self, kernels, alphas, selection, single=self._single and not exact)
         if self.n_landmarks is None or exact:
             kernel, *function, alpha, error, system = fit_exactly(
                 search, X, Y, counts, inverse=self._keeps_system
@@ -294,7 +285,7 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
             refuse_blocks(
                 self, "without landmarks it needs all rows at once", instead="With n_landmarks it"
             )
-        kernels = self._candidates()
+        kernels = offered_kernels(self)
         if kernels[0].pairwise:
             refuse_blocks(self, "rows of a Gram matrix have as many columns as there are rows")
         rows = open_fit(self, X, y, sample_weight, objects=not kernels[0].vectors)
@@ -302,9 +293,8 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
         if rows.count() <= int(self.n_landmarks or 0):
             return self.fit(*take_rows(rows, np.arange(rows.count())))
         single = rows.checks[0].dtype == "float32"
-        search = self._search(
-            kernels, self._penalties(len(kernels)), as_selection(self.cv, self), single=single
-        )
+        alphas = offered_penalties(self, len(kernels))
+        search = search_of(self, kernels, alphas, as_selection(self.cv, self), single=single)
         rng = check_random_state(self.random_state)
         found = fit_in_blocks(search, rows, int(self.n_landmarks or 0), rng)
         self._begin(np.empty(1) if rows.checks[1].ndim == 1 else np.empty((1, 1)))
@@ -320,20 +310,6 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
         self._flat, self._trained = Y.ndim == 1, True
         self._system = self._rows = self._inputs = self._origin = self._counts = None
         return Y[:, None] if self._flat else Y
-
-    def _search(
-        self, kernels: list[Kernel], alphas: Any, selection: Selection, *, single: bool
-    ) -> RidgeSearch:
-        return RidgeSearch(
-            kernels,
-            alphas,
-            selection,
-            explore_widths if is_auto(self.kernel) else every,
-            bool(self.fit_intercept),
-            float(np.finfo(np.float32).eps) if single else 0.0,
-            self,
-            self.solver,
-        )
 
     def _keep_landmarks(self, found: LandmarkFit, *, single: bool) -> None:
         features = found.system.features
@@ -414,13 +390,3 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
 
     def __getstate__(self) -> Any:
         return {**super().__getstate__(), "_system": None, "_rows": None}
-
-    def _penalties(self, n_kernels: int) -> list[float] | None:
-        """The penalties offered; None for those in units of the kernel."""
-        if is_auto(self.alpha):
-            return None
-        alphas = check_floats(self.alpha, "alpha", self)
-        # Interpolation is allowed, but has no leave-one-out error.
-        if len(alphas) * n_kernels > 1:
-            check_floats(self.alpha, "alpha", self, include_low=False)
-        return alphas
