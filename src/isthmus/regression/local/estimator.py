@@ -20,6 +20,7 @@ from isthmus._parameters import (
 )
 from isthmus._progress import ProgressLine
 from isthmus._warnings import warn
+from isthmus.linalg.threads import threads_for
 from isthmus.regression.capabilities import named_or
 from isthmus.regression.local.bandwidth import N_GRID, N_REFINE, common_factor, separate_factors
 from isthmus.regression.local.left_out import left_out_error, left_out_parts
@@ -161,7 +162,8 @@ class LocalPolynomialRegression(MultiOutputMixin, RegressorMixin, Estimator):
             bandwidth = given
             error = left_out_error(fit, X / bandwidth, centered, parts)[0]
         else:
-            with ProgressLine(type(self).__name__, verbose=self.verbose) as line:
+            # A pass shares its blocks of rows, beside which threads of BLAS would spin.
+            with ProgressLine(type(self).__name__, verbose=self.verbose) as line, threads_for(0):
                 factor, error = common_factor(
                     fit, X / spread, centered, parts, lambda e: line.update(loo_error=e)
                 )
