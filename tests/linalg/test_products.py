@@ -7,8 +7,16 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from isthmus.linalg import inner_products, product, subtract_product, symmetric_product, thin
+from isthmus.linalg import (
+    inner_products,
+    product,
+    products,
+    subtract_product,
+    symmetric_product,
+    thin,
+)
 from isthmus.linalg.products import mirror_lower
+from isthmus.linalg.threads import in_threads
 
 ORDERS = ("rows", "columns", "neither")
 SHAPES = ((2, 3, 4), (60, 50, 40), (1, 400, 300), (300, 400, 1))
@@ -146,3 +154,27 @@ def test_a_lower_triangle_is_mirrored_to_the_bit(n):
     lower = np.tril(F)
     mirror_lower(F)
     assert np.array_equal(F, lower + np.tril(lower, -1).T)
+
+
+def test_products_of_work_that_threads_share_let_the_others_run(rng, monkeypatch):
+    # SciPy keeps the interpreter's lock while its BLAS works.
+    A, B = rng.normal(size=(300, 60)), rng.normal(size=(60, 80))
+    cases = [(A, B), (np.asfortranarray(A), B), (A[::2], B[:, ::2]), (A.astype(np.float32), B)]
+    expected = [product(a, b) for a, b in cases]
+    squares = [inner_products(a) for a, _ in cases]
+    monkeypatch.setattr(products, "blas", None)
+    found = {}
+
+    def work(i):
+        a, b = cases[i]
+        out = np.empty(expected[i].shape, dtype=expected[i].dtype)
+        found[i] = product(a, b), product(a, b, out=out), inner_products(a)
+
+    in_threads(work, range(len(cases)))
+    for i, square in enumerate(squares):
+        rtol = 1e-5 if square.dtype == np.float32 else 1e-12
+        for value in found[i][:2]:
+            assert_allclose(value, expected[i], rtol=rtol, atol=rtol)
+            assert value.dtype == expected[i].dtype
+        assert_allclose(found[i][2], square, rtol=rtol, atol=rtol)
+        assert np.array_equal(found[i][2], found[i][2].T)

@@ -5,6 +5,9 @@ and a factorisation by SciPy take turns within milliseconds, the threads of the 
 spinning, waiting for more, while the other works, and two threads are slower than one. Products
 beside factorisations are therefore taken from SciPy's BLAS. Arrays in row or in column order are
 read as they lie; only other ones are copied.
+
+SciPy keeps the interpreter's lock during a call, NumPy does not: where Python threads share some
+work, and BLAS has one thread in each, products are NumPy's.
 """
 
 from functools import lru_cache
@@ -13,6 +16,7 @@ import numpy as np
 from scipy.linalg import blas
 
 from isthmus.linalg.thin import is_thin, thin_product
+from isthmus.linalg.threads import is_shared
 from isthmus.typing import Array, IntArray
 
 # Multiplications, of two matrices and of a matrix with a vector, below which OpenBLAS uses no
@@ -47,8 +51,11 @@ def product(A: Array, B: Array, *, out: Array | None = None) -> Array:
         out[...] = found
         return out
     B, B_turned = _column_order(np.asarray(B, dtype=dtype))
+    into = out is not None and out.dtype == dtype and out.flags.c_contiguous
+    if is_shared() and (into or out is None):
+        return np.asarray(np.matmul(plain, B.T if B_turned else B, out=out))
     gemm = blas.get_blas_funcs("gemm", (A, B))
-    if out is None or out.dtype != dtype or not out.flags.c_contiguous:
+    if out is None or not into:
         found = gemm(1.0, B, A, trans_a=not B_turned, trans_b=not turned).T
         if out is None:
             # (A B)' = B'A', and a transposed column-order result is in row order.
@@ -115,6 +122,9 @@ def inner_products(A: Array) -> Array:
     if A.dtype not in (np.float32, np.float64) or A.size * A.shape[1] < SMALL:
         return np.asarray(A.T @ A)
     F, turned = _column_order(A)
+    if is_shared():
+        plain = F.T if turned else F
+        return np.asarray(plain.T @ plain)
     syrk = blas.get_blas_funcs("syrk", (F,))
     S = syrk(1.0, F, trans=not turned, lower=1)
     mirror_lower(S)

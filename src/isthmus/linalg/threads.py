@@ -132,6 +132,15 @@ def in_threads(work: Callable[[Any], None], parts: Sequence[Any]) -> None:
     _share(work, parts, max((pool.get_num_threads() for pool in _pools()), default=1))
 
 
+def is_shared() -> bool:
+    """Whether this thread is one of those that share some work, each with one of BLAS.
+
+    >>> is_shared()
+    False
+    """
+    return bool(getattr(_mine, "shared", False))
+
+
 @cache
 def _helpers(n: int) -> ThreadPoolExecutor:
     """Threads that wait, without spinning, for work to share; kept, since starting them costs."""
@@ -143,7 +152,7 @@ def _share(work: Callable[[Any], None], parts: Sequence[Any], n: int) -> None:
     todo, n = deque(parts), min(n, len(parts))
 
     def take_parts() -> None:
-        before, _mine.shared = getattr(_mine, "shared", False), True
+        before, _mine.shared = is_shared(), True
         try:
             while todo:
                 try:
@@ -189,7 +198,7 @@ def rest_in_threads(work: Callable[[Any], None], parts: Sequence[Any]) -> None:
         start = perf_counter()
         work(parts[0])
         is_long = (perf_counter() - start) * (len(parts) - 1) >= LEAST_SECONDS
-        alone = getattr(_mine, "shared", False) or not is_long
+        alone = is_shared() or not is_long
         _share(work, parts[1:], 1 if alone else _limits.outside())
 
 

@@ -14,6 +14,7 @@ from isthmus.kernels.base import Kernel
 from isthmus.kernels.vectors.sparse_rows import sparse_products, squared_lengths
 from isthmus.kernels.vectors.width import median_distance
 from isthmus.linalg.products import product
+from isthmus.linalg.scratch import scratch
 from isthmus.linalg.threads import in_threads
 from isthmus.typing import Array
 
@@ -185,20 +186,24 @@ def _exponentials(left: Array, right: Array, dtype: Any) -> Array:
     K = np.empty((len(left), len(right)), dtype=dtype)
     # Blocks that stay in the cache between the product and the exponential.
     blocks = list(block_slices(*K.shape, block_size=max(1, 2**20 // max(1, len(right)))))
-    multiply = product if len(blocks) < LEAST_BLOCKS else np.matmul  # which lets threads run
 
     def fill(rows: slice) -> None:
         block = K[rows]
-        multiply(left[rows], right.T, out=block)
+        product(left[rows], right.T, out=block)
         np.minimum(block, 0, out=block)
         np.exp(block, out=block)
 
+    _fill(fill, blocks)
+    return K
+
+
+def _fill(fill: Callable[[slice], None], blocks: list[slice]) -> None:
+    """Fill blocks of rows, shared among threads if there are enough."""
     if len(blocks) < LEAST_BLOCKS:
         for rows in blocks:
             fill(rows)
     else:
         in_threads(fill, blocks)
-    return K
 
 
 def _symmetric_gram(left: Array, right: Array, dtype: Any) -> Array:
@@ -206,17 +211,22 @@ def _symmetric_gram(left: Array, right: Array, dtype: Any) -> Array:
     n = len(left)
     K = np.empty((n, n), dtype=dtype)
     size = max(1, min(256, 2**20 // n))
-    buffer = np.empty(min(size, n) * n, dtype=dtype)
-    for rows in block_slices(n, n, block_size=size):
+    blocks = list(block_slices(n, n, block_size=size))
+
+    def fill(rows: slice) -> None:
         start, stop = rows.start, rows.stop
         # Up to the diagonal, in memory that stays in the cache.
-        block = buffer[: (stop - start) * stop].reshape(stop - start, stop)
-        product(left[rows], right[:stop].T, out=block)
-        np.minimum(block, 0, out=block)
-        np.exp(block, out=block)
-        square = np.tril(block[:, start:], -1)
-        block[:, start:] = square + square.T
-        K[rows, :stop] = block
-        K[:start, rows] = block[:, :start].T
+        size = (stop - start) * stop
+        with scratch(size) as memory:
+            block = memory.view(K.dtype)[:size].reshape(-1, stop)
+            product(left[rows], right[:stop].T, out=block)
+            np.minimum(block, 0, out=block)
+            np.exp(block, out=block)
+            square = np.tril(block[:, start:], -1)
+            block[:, start:] = square + square.T
+            K[rows, :stop] = block
+            K[:start, rows] = block[:, :start].T
+
+    _fill(fill, blocks[::-1])  # the longest first
     np.fill_diagonal(K, 1)
     return K

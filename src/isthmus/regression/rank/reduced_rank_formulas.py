@@ -16,11 +16,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg
-from scipy.linalg import blas
 
 from isthmus.blocks.moments import Moments, map_block, merge
 from isthmus.blocks.slices import block_slices
-from isthmus.linalg.products import mirror_lower
+from isthmus.linalg.products import inner_products, product
 from isthmus.linalg.ridge import solve_positive
 from isthmus.linalg.scratch import scratch
 from isthmus.linalg.signs import fix_signs
@@ -113,22 +112,21 @@ def scatter_of_rows(
     for more in sums[1:]:
         for total, term in zip((xx, yx, yy, *totals), more, strict=True):
             total += term
-    mirror_lower(xx)
     if center and count > 0:
         x_off, y_off = (total / count for total in totals)
         xx -= (count * x_off)[:, None] * x_off
         yx -= (count * y_off)[:, None] * x_off
         yy -= count * y_off**2
         shifts = [shifts[0] + x_off, shifts[1] + y_off]
-    return Scatter(xx.T, yx, yy), count, (shifts[0], shifts[1])
+    return Scatter(xx, yx, yy), count, (shifts[0], shifts[1])
 
 
 def _sums_about(
     X: Array, Y: Array, weights: Array | None, x_shift: Array, y_shift: Array
 ) -> tuple[Array, ...]:
-    """Sums of products about given points, the lower half of the inputs' own; and of rows."""
+    """Sums of products about given points, and of rows."""
     (n, d), o = X.shape, Y.shape[1]
-    xx, yx = np.zeros((d, d), order="F"), np.zeros((o, d), order="F")
+    xx, yx = np.zeros((d, d)), np.zeros((o, d))
     yy, x_total, y_total = np.zeros(o), np.zeros(d), np.zeros(o)
     size = min(n, max(FEW_ROWS, d))  # a pass over the sums, for each block, is to cost little
     with scratch(size, d) as x_room, scratch(size, o) as y_room:
@@ -142,15 +140,15 @@ def _sums_about(
             if weights is not None:
                 x *= np.sqrt(w)[:, None]
                 y *= np.sqrt(w)[:, None]
-            xx = blas.dsyrk(1.0, x.T, beta=1.0, c=xx, lower=1, overwrite_c=1)
-            yx = blas.dgemm(1.0, y.T, x.T, beta=1.0, c=yx, trans_b=1, overwrite_c=1)
+            xx += inner_products(x)
+            yx += product(y.T, x)
             yy += np.einsum("ij,ij->j", y, y)
     return xx, yx, yy, x_total, y_total
 
 
 def part_rows(n: int, d: int) -> int:
     """Rows of a part that one thread sums: of ``n``, few parts, whose sums take little room."""
-    parts = min(n // (4 * FEW_ROWS), n // (8 * d), MOST_PARTS)
+    parts = min(n // (2 * FEW_ROWS), n // (4 * d), MOST_PARTS)
     return max(1, -(-n // max(1, parts)))
 
 
