@@ -129,6 +129,8 @@ def fit_gpy(n):
     cases=(200, 400, 800),
     quick=(100, 200),
     goal="a smaller error on the rest",
+    why="a mixture of frequencies has more parameters than the peer's one period, and of few rows "
+    "the search for them is most of the time; the peer's error is many times larger",
 )
 def spectral(n):
     t = np.linspace(0, 20, n)[:, None]
@@ -182,8 +184,9 @@ def predict(n):
     peer="an exact process on 1000 of the rows",
     cases=(5_000, 20_000, 80_000),
     quick=(1_000, 2_000, 4_000),
-    goal="as fast, linear in n, and no larger an error. Of many rows, two passes over all take "
-    "most of the time, where the peer has 1000 alone: gp-inducing-100 has its error sooner",
+    goal="as fast, linear in n, and no larger an error",
+    why="two passes over all rows take most of the time, where the peer has 1000 alone; with 100 "
+    "inducing objects ours has the peer's error sooner (`gp-inducing-100`)",
 )
 def inducing(n):
     return _inducing_contest(n, Inducing(200))
@@ -208,6 +211,7 @@ def inducing_fewer(n):
     cases=(5_000, 20_000, 80_000),
     quick=(2_000, 4_000),
     goal="linear in n, and a smaller error",
+    why="every step of the search for parameters goes over all rows, where the peer has 1000 alone",
 )
 def inducing_all(n):
     return _inducing_contest(n, Inducing(200, n_search=None))
