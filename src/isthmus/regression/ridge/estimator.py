@@ -258,8 +258,8 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
     def fit_left_out(self, X: Any, y: Any, n_folds: int) -> tuple["KernelRidgeCV", Array]:
         """Fit, and predict every row by a fit without its fold; return self and predictions.
 
-        Kernel and penalty are those chosen on all rows. The folds, drawn with a fixed seed, cost
-        about as much as one fit in place of one each.
+        Kernel and penalty are those chosen on all rows. The ``n_folds`` folds, drawn with a fixed
+        seed, cost together about as much as one more fit.
         """
         self._keeps_system = True
         try:
