@@ -12,6 +12,7 @@ from isthmus._parameters import Constraint, real
 from isthmus.blocks.slices import block_slices
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.vectors.sparse_rows import sparse_products, squared_lengths
+from isthmus.kernels.vectors.squares import FEW, origin_of, squares_of_few
 from isthmus.kernels.vectors.width import median_distance
 from isthmus.linalg.products import product
 from isthmus.linalg.scratch import scratch
@@ -94,9 +95,9 @@ class Gaussian(Kernel):
         return type(self).gram is Gaussian.gram
 
     def gram(self, X: Array, Z: Array) -> Array:
-        if X is not Z or issparse(X):
+        if X is not Z or issparse(X) or len(Z) <= FEW:
             return self._values_at(Z)(X)
-        origin = Z.mean(axis=0)
+        origin = origin_of(Z)
         left, right = self._left(X, origin), _right(Z, origin)
         if X.shape[1] >= MANY_COLUMNS:
             return _symmetric_gram(left, right, X.dtype)
@@ -114,8 +115,10 @@ class Gaussian(Kernel):
     def _values_at(self, Z: Array) -> Callable[[Array], Array]:
         if issparse(Z):
             return lambda X: self._sparse_gram(X, Z)
+        if len(Z) <= FEW:
+            return lambda X: self._sparse_gram(X, Z) if issparse(X) else self._gram_of_few(X, Z)
         # Distances are differences of large numbers: take the common offset out first.
-        origin = Z.mean(axis=0)
+        origin = origin_of(Z)
         right = _right(Z, origin)
 
         def values(X: Array) -> Array:
@@ -124,6 +127,11 @@ class Gaussian(Kernel):
             return _exponentials(self._left(X, origin), right, np.result_type(X, Z))
 
         return values
+
+    def _gram_of_few(self, X: Array, Z: Array) -> Array:
+        K = squares_of_few(X, Z)
+        K *= -self.gamma
+        return np.exp(K, out=K)
 
     def _left(self, X: Array, origin: Array) -> Array:
         """[2γx, -γ‖x‖², -γ]: times [z, 1, ‖z‖²] it is -γ‖x-z‖² in one product, no other pass."""

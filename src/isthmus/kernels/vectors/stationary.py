@@ -10,6 +10,7 @@ from scipy.special import gammaln, kve
 from isthmus._checks import check_float
 from isthmus.blocks.slices import block_slices
 from isthmus.kernels.base import Kernel
+from isthmus.kernels.vectors.squares import FEW, origin_of, squares_of_few
 from isthmus.kernels.vectors.width import median_distance
 from isthmus.linalg.products import inner_products, product
 from isthmus.typing import Array
@@ -52,9 +53,11 @@ class RadialKernel(Kernel):
 
     def squares(self, X: Array, Z: Array) -> Array:
         """Squared distances in units of the length scale."""
-        # Distances are differences of large numbers: remove the common offset first.
-        origin = Z.mean(axis=0)
         scale = X.dtype.type(1 / self.length_scale)
+        if len(Z) <= FEW:
+            return squares_of_few(X * scale, Z * scale)
+        # Distances are differences of large numbers: remove the common offset first.
+        origin = origin_of(Z)
         left = (X - origin) * scale
         right = left if Z is X else (Z - origin) * scale
         S = inner_products(left.T) if right is left else product(left, right.T)
