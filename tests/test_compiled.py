@@ -479,3 +479,30 @@ child.join()
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_fits_that_use_threads_of_openmp_end_in_a_fork():
+    script = """
+import multiprocessing
+import numpy as np
+from isthmus.manifold import LocalPCA
+from sklearn.cluster import KMeans
+
+X = np.random.default_rng(0).normal(size=(600, 3))
+KMeans(3, n_init=1).fit(X)  # its threads do not exist in the child
+fit = lambda: LocalPCA(1, n_models=3, random_state=0).fit(X).reconstruct(X)
+here = fit()
+ours, theirs = multiprocessing.Pipe(duplex=False)
+child = multiprocessing.get_context("fork").Process(target=lambda: theirs.send(fit()), daemon=True)
+child.start()
+assert ours.poll(20), "the child waits"
+assert np.allclose(ours.recv(), here)
+child.join()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"OMP_NUM_THREADS": "2"},
+    )
+    assert done.returncode == 0, done.stderr

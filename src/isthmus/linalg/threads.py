@@ -47,6 +47,7 @@ class _Limits:
         self.single, self.one_pool = 0, 0  # sections without threads, and with SciPy's alone
         self.found: list[int] = []
         self.now: list[int] = []
+        self.forked = False  # whether this process is the fork of one with threads
 
     def change(self, *, single: int = 0, one_pool: int = 0) -> None:
         """Count sections that begin (1) or end (-1), and set the pools accordingly."""
@@ -78,6 +79,7 @@ _mine = local()  # of a thread: whether it is one of several that share some wor
 def _after_fork() -> None:
     # A thread that held the lock does not exist in the child, and would never give it back.
     _limits.lock = Lock()
+    _limits.forked = True
     _helpers.cache_clear()
 
 
@@ -116,6 +118,24 @@ def outer_threads() -> Iterator[None]:
         yield
     finally:
         _limits.change(single=1)
+
+
+@contextmanager
+def openmp() -> Iterator[None]:
+    """A section that uses threads of OpenMP, as scikit-learn's k-means does: one in a fork.
+
+    GNU's OpenMP waits in a fork for threads that were not copied, without end.
+
+    >>> with openmp():
+    ...     pass
+    """
+    if not _limits.forked:
+        yield
+        return
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1, user_api="openmp"):
+        yield
 
 
 def in_threads(work: Callable[[Any], None], parts: Sequence[Any]) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 from isthmus._checks import check_float, check_int, refusal
+from isthmus.linalg.threads import openmp
 from isthmus.series.collection import Packed, pack
 from isthmus.series.symbols import SymbolCodes
 from isthmus.typing import Array, IntArray, Objects
@@ -247,8 +248,9 @@ class HiddenMarkovModel:
             seed = int(rng.integers(2**31 - 1))
             some = values[rng.permutation(len(values))[:MAX_CLUSTERED]] / spread
             n_clusters = min(k, len(np.unique(some, axis=0)))
-            clusters = KMeans(n_clusters, n_init=1, random_state=seed).fit(some)
-            part = clusters.predict(values / spread)
+            with openmp():
+                clusters = KMeans(n_clusters, n_init=1, random_state=seed).fit(some)
+                part = clusters.predict(values / spread)
         means = np.tile(values.mean(axis=0), (k, 1))
         for i in np.unique(part):
             means[i] = values[part == i].mean(axis=0)

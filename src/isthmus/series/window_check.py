@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 
 from isthmus._checks import check_int
 from isthmus._warnings import warn
+from isthmus.linalg.threads import openmp
 from isthmus.series.collection import as_series
 from isthmus.series.time_windows import TimeWindows
 from isthmus.typing import Array
@@ -139,7 +140,8 @@ def _runs(table: Array, k: int, n_init: int, rng: Any, owner: str) -> list[Array
     kinds = _distinct(table)
     check_int(k, "n_clusters", owner, low=1, high=len(kinds), why="different windows")
     starts = [kinds[rng.choice(len(kinds), k, replace=False)] for _ in range(n_init)]
-    return [np.asarray(KMeans(k, init=s, n_init=1).fit(table).cluster_centers_) for s in starts]
+    with openmp():
+        return [np.asarray(KMeans(k, init=s, n_init=1).fit(table).cluster_centers_) for s in starts]
 
 
 def _distinct(table: Array) -> Array:

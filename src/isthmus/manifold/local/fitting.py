@@ -6,6 +6,7 @@ import numpy as np
 from scipy.special import logsumexp
 from sklearn.cluster import KMeans
 
+from isthmus.linalg.threads import openmp
 from isthmus.manifold.local.models import Planes, planes_of
 from isthmus.typing import Array, IntArray
 
@@ -37,7 +38,8 @@ def fit_planes(
     """Planes of rows in units of their spread, the best of several starts."""
     best: Fitted | None = None
     for _ in range(n_init):
-        start = KMeans(n_models, n_init=1, random_state=rng.randint(2**31)).fit(Y)
+        with openmp():
+            start = KMeans(n_models, n_init=1, random_state=rng.randint(2**31)).fit(Y)
         labels = _no_empty(start.labels_, n_models)
         if method == "kmeans":
             planes = planes_of(Y, np.eye(n_models)[labels], q)

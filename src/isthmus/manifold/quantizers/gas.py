@@ -7,7 +7,7 @@ from sklearn.cluster import KMeans
 
 from isthmus.blocks.slices import block_slices
 from isthmus.linalg.products import product
-from isthmus.linalg.threads import rest_in_threads, threads_for
+from isthmus.linalg.threads import openmp, rest_in_threads, threads_for
 from isthmus.smoothers.kernel_rows import squared_distances
 from isthmus.typing import Array
 
@@ -59,7 +59,8 @@ def neural_gas(Y: Array, n_centres: int, rng: np.random.Generator, *, n_steps: i
                 # With a shorter range the same ranks weigh less, by no more than this in ranks.
                 best += (reach - following) * math.log(len(some)) + MOTION
             C = moved(C, weights, sums)
-    means = KMeans(n_centres, init=C, n_init=1).fit(rows).cluster_centers_
+    with openmp():
+        means = KMeans(n_centres, init=C, n_init=1).fit(rows).cluster_centers_
     return np.asarray(means * spread + centre)
 
 

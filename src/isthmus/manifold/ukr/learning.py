@@ -11,7 +11,7 @@ from sklearn.metrics import pairwise_distances_argmin
 
 from isthmus._warnings import warn
 from isthmus.blocks.sampling import sample_rows
-from isthmus.linalg.threads import threads_for
+from isthmus.linalg.threads import openmp, threads_for
 from isthmus.losses.base import ResidualLoss
 from isthmus.losses.tubes import Epsilon
 from isthmus.manifold.projection import Search, best_ends
@@ -246,14 +246,16 @@ def _means_of_rows(Y: Array, n: int, method: str, rng: np.random.Generator) -> A
         _warn_of_idle(centres, rows)
         return centres
     kmeans = KMeans if len(Y) <= MANY_ROWS else MiniBatchKMeans
-    found = kmeans(n, n_init=1, random_state=int(rng.integers(2**31))).fit(Y)
+    with openmp():
+        found = kmeans(n, n_init=1, random_state=int(rng.integers(2**31))).fit(Y)
     means: Array = found.cluster_centers_
     return means
 
 
 def _warn_of_idle(centres: Array, rows: Array) -> None:
     """Tell where K-harmonic means have met in one place, or left centres without rows."""
-    used = len(np.unique(pairwise_distances_argmin(rows, centres)))
+    with openmp():
+        used = len(np.unique(pairwise_distances_argmin(rows, centres)))
     spread = np.mean((centres - rows.mean(axis=0)) ** 2) / max(
         np.mean(np.var(rows, axis=0)), 1e-300
     )

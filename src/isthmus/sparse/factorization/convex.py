@@ -18,6 +18,7 @@ from isthmus._estimator import Estimator
 from isthmus._parameters import Constraint, choice, integer, real, seed, verbosity
 from isthmus._progress import ProgressLine
 from isthmus._warnings import warn
+from isthmus.linalg.threads import openmp
 from isthmus.sparse.factorization.convex_formulas import (
     ConvexCourse,
     Mixture,
@@ -231,7 +232,8 @@ class ConvexFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
     def _descend(self, rows: Array, random: Any, report: Any) -> ConvexCourse:
         k = int(self.n_components)
         if self.solver == "multiplicative":
-            labels = KMeans(k, n_init=1, random_state=random).fit_predict(rows)
+            with openmp():
+                labels = KMeans(k, n_init=1, random_state=random).fit_predict(rows)
             codes = np.eye(k)[labels] + np.finfo(float).eps
             return multiplicative_convex(
                 rows, k, codes, tol=self.tol, max_iter=self.max_iter, report=report
@@ -256,7 +258,9 @@ class ConvexFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
             return far
 
         def clusters(X: Array) -> list[Mixture]:
-            return cluster_means(X, KMeans(k, n_init=1, random_state=random).fit_predict(X), k)
+            with openmp():
+                labels = KMeans(k, n_init=1, random_state=random).fit_predict(X)
+            return cluster_means(X, labels, k)
 
         few = np.sort(random.permutation(n)[: max(TRIAL_ROWS, k)])
         if n == len(few) or k > len(np.unique(rows[few], axis=0)):
