@@ -141,7 +141,7 @@ def test_shared_among_processes(rows):
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        (np.zeros(50), "at least 2 classes.* Got 1 class"),
+        (np.zeros(50), "at least 2 classes.* Got 1 class, 0.0.$"),
         (np.zeros(49), "labels as objects"),
         (np.linspace(0, 1, 50), "Unknown label type"),
         (None, "requires y"),

@@ -314,3 +314,8 @@ def test_refit_is_the_linear_machine_of_scikit_learn(intercept, C):
     assert_allclose(b, np.ravel(theirs.intercept_)[0], rtol=1e-5, atol=1e-6)
     again, _, _ = squared_hinge_plane(X, y, C * weight, fit_intercept=intercept, start=v + 1.0)
     assert_allclose(again, w, rtol=1e-6, atol=1e-9)
+
+
+def test_one_class_is_named(rng):
+    with pytest.raises(ValueError, match=r"Got one class: 0\.0\.$"):
+        SupportFeatureMachine().fit(rng.normal(size=(9, 2)), np.zeros(9))

@@ -146,8 +146,15 @@ def test_bad_parameters_are_named_and_leave_nothing_fitted(rng, parameters, mess
 
 
 def test_one_class_is_refused(rng):
-    with pytest.raises(ValueError, match=r"at least 2 classes\. Got 1 class"):
+    with pytest.raises(ValueError, match=r"at least 2 classes\. Got 1 class: 0\.0\.$"):
         DictionaryClassifier().fit(rng.normal(size=(10, 3)), np.zeros(10))
+
+
+def test_classes_of_fewer_signals_than_a_code_has_atoms(rng):
+    X = rng.normal(size=(12, 45))
+    y = np.repeat([0, 1, 1, 2], 3)
+    for model in (DictionaryClassifier(random_state=0), DictionaryClassifier(9, n_nonzero=7)):
+        assert (model.fit(X, y).predict(X) == y).mean() > 0.5
 
 
 @pytest.mark.parametrize("discrimination", [1.0, 10.0])

@@ -258,7 +258,8 @@ class GaussianProcessClassifier(ClassifierMixin, Estimator):
         classes, codes = np.unique(y, return_inverse=True)
         if len(classes) < 2:
             raise ValueError(
-                f"{type(self).__name__} needs at least 2 classes in y. Got 1 class, {classes[0]!r}."
+                f"{type(self).__name__} needs at least 2 classes in y. Got 1 class, "
+                f"{classes.tolist()[0]!r}."
             )
         marks = np.eye(len(classes))[codes]
         return classes, marks[:, 1:] if len(classes) == 2 else marks

@@ -172,7 +172,7 @@ class SupportFeatureMachine(ClassifierMixin, SelectorMixin, Estimator):
         if len(classes) < 2:
             raise ValueError(
                 "SupportFeatureMachine needs samples of at least 2 classes. "
-                f"Got one class: {classes[0]!r}."
+                f"Got one class: {classes.tolist()[0]!r}."
             )
         spread = X.std(axis=0)
         # A feature that does not vary separates nothing.

@@ -136,7 +136,7 @@ class DictionaryClassifier(ClassifierMixin, Estimator):
         if len(classes) < 2:
             raise ValueError(
                 "DictionaryClassifier needs signals of at least 2 classes. Got 1 class: "
-                f"{classes[0]!r}."
+                f"{classes.tolist()[0]!r}."
             )
         X = unit_rows(X)[0]
         learned = [self._learn_class(X[labels == c], n_nonzero, rng) for c in range(len(classes))]
@@ -158,7 +158,7 @@ class DictionaryClassifier(ClassifierMixin, Estimator):
         n_atoms = most if self.n_atoms is None else min(self.n_atoms, len(X))
         model = KSVD(
             n_atoms,
-            n_nonzero=n_nonzero,
+            n_nonzero=min(n_nonzero, n_atoms),
             max_iter=self.max_iter,
             rule="correlation",
             n_jobs=self.n_jobs,

@@ -172,6 +172,8 @@ class ConformalSets(Estimator):
         X = self._rows(X)
         n = n_objects(X)
         check_length(self, n, n_objects(y), what="outputs as inputs")
+        if n == 0:
+            raise ValueError("ConformalSets needs at least 2 rows. Got none.")
         estimator = DependencyEstimator() if self.estimator is None else self.estimator
         kind = self._kind_of(estimator, y)
         if kind == "residual":
