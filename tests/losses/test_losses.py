@@ -21,6 +21,7 @@ from isthmus.losses import (
     as_loss,
 )
 from isthmus.losses.absolute import RootAbsolute, TanhAbsolute
+from isthmus.losses.robust import LEAST_COMPILED
 from isthmus.losses.spread import LEAST_NUMBERS, robust_spread, weighted_median
 from isthmus.losses.spread_loops import select_middles
 
@@ -412,6 +413,19 @@ def test_medians_of_columns_are_those_of_numpy(n):
     Y[:, 1] = np.round(Y[:, 1])
     Y[n // 2, 2], Y[0, 3] = np.inf, np.nan
     assert_array_equal(weighted_median(Y), np.median(Y, axis=0))
+
+
+@pytest.mark.parametrize("size", [LEAST_COMPILED, LEAST_COMPILED + 4099])
+def test_one_pass_of_huber_is_what_numpy_finds(size):
+    R = np.random.default_rng(0).normal(size=(size, 1))
+    R[:5, 0] = 0.5, -0.5, np.nan, np.inf, -np.inf
+    value, slopes = Huber(0.5).summed(R)
+    assert np.isnan(value)
+    assert_array_equal(slopes, np.clip(R, -0.5, 0.5))
+    value, slopes = Huber(0.5).summed(R[5:].copy())
+    expected, clipped = Huber(0.5).of_residuals(R[5:])
+    assert_allclose(value, expected.sum(), rtol=1e-13)
+    assert_array_equal(slopes, clipped)
 
 
 @pytest.mark.parametrize("n", [130, 601])

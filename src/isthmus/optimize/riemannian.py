@@ -249,19 +249,18 @@ def _upper(n: int, m: int) -> Array:
 
 
 def _two_loop(g: Array, steps: Array, changes: Array) -> Array:
-    """Product of the quasi-Newton inverse Hessian with ``g``; the last pair is the newest."""
-    q = g.copy()
+    r"""Product of the quasi-Newton inverse Hessian with ``g``; the last pair is the newest.
+
+    With the rows :math:`S` of steps and :math:`Y` of changes, the recursion over the pairs solves
+    two triangular systems in the upper triangle of :math:`SY^\top`.
+    """
     if not len(steps):
-        return q
-    rho = 1 / np.einsum("ij,ij->i", steps, changes)
-    a = np.empty(len(steps))
-    for i in reversed(range(len(steps))):
-        a[i] = rho[i] * (steps[i] @ q)
-        q -= a[i] * changes[i]
-    q /= rho[-1] * (changes[-1] @ changes[-1])
-    for i in range(len(steps)):
-        q += (a[i] - rho[i] * (changes[i] @ q)) * steps[i]
-    return q
+        return g
+    R = steps @ changes.T
+    a, _ = lapack.dtrtrs(R, steps @ g)
+    q = (g - a @ changes) * (R[-1, -1] / (changes[-1] @ changes[-1]))
+    c, _ = lapack.dtrtrs(R, R.diagonal() * a - changes @ q, trans=1)
+    return np.asarray(q + c @ steps)
 
 
 def _first_step(point: FixedRank, direction: Array, curvature: float | None) -> float:
