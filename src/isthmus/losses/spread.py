@@ -40,7 +40,8 @@ def _medians(Y: Array) -> Array:
     from isthmus.losses.spread_loops import select_middles
 
     lower, upper = np.empty(len(columns)), np.empty(len(columns))
-    unknown = np.isnan(columns).any(axis=1)
+    with np.errstate(invalid="ignore", over="ignore"):
+        unknown = np.isnan(columns.sum(axis=1))  # or of infinite sum: both are sorted
     found = select_middles(columns, lower, upper) & ~unknown
     medians = (lower + upper) / 2
     if not found.all():

@@ -133,7 +133,7 @@ def minimize_fixed_rank(
         t, new, new_slope, new_g = found
         new_size = _length(new_g)
         remembers = remembers or (new_size > 0.5 * size and n_iter >= PATIENCE)
-        if remembers:
+        if remembers and new_size > tol * scale:
             steps, changes = _remember(
                 point, new, np.vstack([steps, changes, t * direction, g]), new_g, memory
             )

@@ -24,8 +24,8 @@ from isthmus.typing import Array
 
 # Stages before the last only bring a good start.
 STAGE_TOL = 1e-3
-# Rows that tell how curved a loss is, which sets the length of the first step.
-CURVED_ROWS = 512
+# Residuals that tell how curved a loss is, which sets the length of the first step.
+CURVED = 4096
 # Inverse of the condition number of the inputs' products from which a Cholesky factor whitens to
 # ten digits.
 LEAST_CONDITION = 1e-6
@@ -227,7 +227,7 @@ def mean_curvature(problem: StiefelProblem, loss: Loss, point: FixedRank) -> flo
     """
     if not isinstance(loss, ResidualLoss) or problem.weights.shape[1] > 1:
         return None
-    some = slice(None, None, max(1, len(problem.Z) // CURVED_ROWS))
+    some = slice(None, None, max(1, problem.Y.size // CURVED))
     loss, E = loss.for_rows(some), residuals(problem.Z[some], problem.Y[some], problem.unit, point)
     step = 1e-3 * float(np.abs(E).mean())
     if not step > 0.0:
