@@ -288,8 +288,8 @@ def slow_stream():
         "2nd² flop, 2nd numbers read",
         {PRODUCT: 2.0 * n * d * d, COPY: 16.0 * n * d},
         learn,
-        "over a third are calls and their checks; a fifth are two products with 20 columns, of "
-        "which whole squares cost less than halves; the rest centred rows, means and differences",
+        "a third are two products with 20 columns, halves of squares in registers; the rest are "
+        "calls, a first look at each block, and sums that become roots now and then",
     )
 
 

@@ -119,7 +119,7 @@ def test_few_columns_by_the_compiled_loop_and_by_blas(shape, monkeypatch):
 
 def test_few_columns_take_the_compiled_loop_where_registers_are_long(monkeypatch):
     A, B = matrices((400, 400, 16), np.float64)
-    monkeypatch.setattr(thin, "_long_registers", lambda: True)
+    monkeypatch.setattr(thin, "has_long_registers", lambda: True)
     assert thin.is_thin(A, B)
     assert thin.is_thin(A.T, B)
     for other in (
@@ -133,7 +133,7 @@ def test_few_columns_take_the_compiled_loop_where_registers_are_long(monkeypatch
     ):
         assert not thin.is_thin(*other)
     assert product(A, B).flags.c_contiguous
-    monkeypatch.setattr(thin, "_long_registers", lambda: False)
+    monkeypatch.setattr(thin, "has_long_registers", lambda: False)
     assert not thin.is_thin(A, B)
 
 

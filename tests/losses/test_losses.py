@@ -21,7 +21,9 @@ from isthmus.losses import (
     as_loss,
 )
 from isthmus.losses.absolute import RootAbsolute, TanhAbsolute
-from isthmus.losses.spread import robust_spread, weighted_median
+from isthmus.losses.robust import LEAST_COMPILED
+from isthmus.losses.spread import LEAST_NUMBERS, robust_spread, weighted_median
+from isthmus.losses.spread_loops import select_middles
 
 SHAPES = ["cube", "ball"]
 ROBUST = [Huber, PseudoHuber, LogCosh]
@@ -411,6 +413,40 @@ def test_medians_of_columns_are_those_of_numpy(n):
     Y[:, 1] = np.round(Y[:, 1])
     Y[n // 2, 2], Y[0, 3] = np.inf, np.nan
     assert_array_equal(weighted_median(Y), np.median(Y, axis=0))
+
+
+@pytest.mark.parametrize("size", [LEAST_COMPILED, LEAST_COMPILED + 4099])
+def test_one_pass_of_huber_is_what_numpy_finds(size):
+    R = np.random.default_rng(0).normal(size=(size, 1))
+    R[:5, 0] = 0.5, -0.5, np.nan, np.inf, -np.inf
+    value, slopes = Huber(0.5).summed(R)
+    assert np.isnan(value)
+    assert_array_equal(slopes, np.clip(R, -0.5, 0.5))
+    value, slopes = Huber(0.5).summed(R[5:].copy())
+    expected, clipped = Huber(0.5).of_residuals(R[5:])
+    assert_allclose(value, expected.sum(), rtol=1e-13)
+    assert_array_equal(slopes, clipped)
+
+
+@pytest.mark.parametrize("n", [130, 601])
+def test_medians_found_by_counting_are_those_of_sorted_numbers(n):
+    rng = np.random.default_rng(n)
+    Y = rng.normal(size=(n, 140))
+    Y[:, :20] = rng.integers(-1, 3, size=(n, 20))  # many are equal
+    Y[:, 20:40] = rng.standard_cauchy((n, 20)) ** 5
+    Y[:, 40:60] = np.exp(100 * Y[:, 40:60])  # too wide for a search by interpolation
+    Y[:, 60:80] = np.where(rng.random((n, 20)) < 0.5, np.inf, Y[:, 60:80])
+    Y[:, 80:90] = np.where(rng.random((n, 10)) < 0.7, -np.inf, Y[:, 80:90])
+    Y[:, 90], Y[:, 91], Y[3, 92] = 5.0, np.arange(n), np.nan
+    Y[:, 93:100] *= 1e307
+    assert Y.size >= LEAST_NUMBERS
+    assert_array_equal(weighted_median(Y), np.median(Y, axis=0))
+    columns = np.ascontiguousarray(Y.T[100:])
+    lower, upper = np.empty(40), np.empty(40)
+    assert select_middles(columns, lower, upper).all()
+    in_order = np.sort(columns, axis=1)
+    assert_array_equal(lower, in_order[:, (n - 1) // 2])
+    assert_array_equal(upper, in_order[:, n // 2])
 
 
 def test_weighted_median_is_the_median_of_repeated_rows():

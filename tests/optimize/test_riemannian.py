@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from isthmus.optimize import FixedRank, Slope, haar_sample, minimize_fixed_rank, riemannian_gradient
-from isthmus.optimize.riemannian import _project, _retract, _transport
+from isthmus.optimize.riemannian import _project, _retract, _transport, _two_loop
 
 SHAPES = st.tuples(st.integers(1, 7), st.integers(1, 7)).flatmap(
     lambda od: st.tuples(st.just(od[0]), st.just(od[1]), st.integers(1, min(od)))
@@ -121,6 +121,21 @@ def test_nearest_matrix_of_a_rank_is_found_from_anywhere(sphere, shape, seed):
     assert_allclose(matrix(result.point), truncation(target, r), atol=1e-5)
     assert_allclose(result.point.b, b, atol=1e-5)
     assert (np.diff(result.path) <= 1e-12 * result.path[0]).all()
+
+
+@pytest.mark.parametrize("n_pairs", [1, 2, 7])
+def test_two_triangular_systems_are_the_recursion_over_the_pairs(n_pairs, rng):
+    A = rng.normal(size=(20, 20))
+    steps = rng.normal(size=(n_pairs, 20))
+    changes, g = steps @ (A @ A.T + np.eye(20)), rng.normal(size=20)
+    q, a = g.copy(), np.empty(n_pairs)
+    for i in reversed(range(n_pairs)):
+        a[i] = steps[i] @ q / (steps[i] @ changes[i])
+        q -= a[i] * changes[i]
+    q *= steps[-1] @ changes[-1] / (changes[-1] @ changes[-1])
+    for i in range(n_pairs):
+        q += (a[i] - changes[i] @ q / (steps[i] @ changes[i])) * steps[i]
+    assert_allclose(_two_loop(g, steps, changes), q, rtol=1e-9)
 
 
 @pytest.mark.parametrize("gap", [0.1, 0.95])

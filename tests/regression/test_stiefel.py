@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import skops.io
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression, LogisticRegression, QuantileRegressor
@@ -13,10 +13,12 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from isthmus.features import KernelPCA
 from isthmus.kernels import Gaussian
 from isthmus.linalg import center_gram
+from isthmus.linalg.threads import in_threads
 from isthmus.losses import Absolute, Epsilon, Huber, Loss, Quantile, Squared
 from isthmus.losses.absolute import TanhAbsolute
 from isthmus.optimize import FixedRank, haar_sample
 from isthmus.regression import ReducedRankRegression, StiefelRegression
+from isthmus.regression.rank.stiefel import formulas
 from isthmus.regression.rank.stiefel.formulas import objective, whiten
 from isthmus.regression.rank.stiefel.published import (
     geodesic_step,
@@ -111,6 +113,43 @@ def test_the_automatic_start_is_the_closed_form_on_working_outputs(fit_intercept
     P = start.predict(X)
     loss = found.loss_.evaluate(Y, P)[0].sum() + 0.5 * np.sum(start.coef_**2)
     assert_allclose(found.loss_path_[0], loss, rtol=1e-9)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_inputs_white_by_a_cholesky_factor_are_those_by_a_spectrum_turned(
+    fit_intercept, monkeypatch
+):
+    X, Y, _ = planted(n=300, d=8)
+    weights = np.random.default_rng(1).uniform(0.5, 2.0, len(X))
+    fast = whiten(X, Y, weights, 0.0, fit_intercept=fit_intercept)
+    model = StiefelRegression(2, loss="huber", tol=1e-8, fit_intercept=fit_intercept)
+    coef = model.fit(X, Y, weights).coef_
+    monkeypatch.setattr(formulas, "LEAST_CONDITION", np.inf)
+    slow = whiten(X, Y, weights, 0.0, fit_intercept=fit_intercept)
+    turn = slow.back @ fast.forth
+    assert_allclose(turn @ turn.T, np.eye(8), atol=1e-12)
+    assert_allclose(fast.Z @ turn.T, slow.Z, atol=1e-12)
+    assert_allclose((weights[:, None] * fast.Z).T @ fast.Z, np.eye(8), atol=1e-12)
+    assert_allclose(fast.back @ fast.forth, np.eye(8), atol=1e-12)
+    assert_allclose(model.fit(X, Y, weights).coef_, coef, atol=1e-6)
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+def test_blocks_of_rows_sum_to_the_whole_on_any_number_of_threads(weighted, rng, monkeypatch):
+    X, Y, _ = planted(n=200, d=6, o=5)
+    weights = rng.uniform(0.5, 2.0, 200) if weighted else np.ones(200)
+    problem = whiten(X, Y, weights, 0.5, fit_intercept=True)
+    point = FixedRank(
+        haar_sample(5, 2, rng), np.ones(2), haar_sample(6, 2, rng), rng.normal(size=5)
+    )
+    whole = objective(problem, Huber(0.5))(point)
+    monkeypatch.setattr(formulas, "BLOCK_ROWS", 30)
+    parts = objective(problem, Huber(0.5))(point)
+    monkeypatch.setattr(formulas, "rest_in_threads", in_threads)
+    shared = objective(problem, Huber(0.5))(point)
+    for one, other, third in zip(whole, parts, shared, strict=True):
+        assert_allclose(other, one, rtol=1e-12)
+        assert_array_equal(third, other)
 
 
 def test_factors_are_orthonormal_and_the_path_never_rises():

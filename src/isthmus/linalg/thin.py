@@ -28,9 +28,9 @@ def is_thin(A: Array, B: Array) -> bool:
     if A.flags.c_contiguous:
         # Columns are turned first and the result afterwards, which rows have to pay for.
         worth = m >= max(LONG_ROWS, TURNED * width) and n >= max(24, width)
-        return worth and _long_registers()
+        return worth and has_long_registers()
     few = width <= GROUP // 2 and min(n, m) >= 48
-    return few and A.flags.f_contiguous and _long_registers()
+    return few and A.flags.f_contiguous and has_long_registers()
 
 
 def thin_product(A: Array, B: Array) -> Array:
@@ -87,7 +87,7 @@ def _transposed_product(A: Array, columns: Array) -> Array:
 
 
 @cache
-def _long_registers() -> bool:
+def has_long_registers() -> bool:
     """Whether the processor has the 32 registers that hold all sums of the loop."""
     from llvmlite import binding
 

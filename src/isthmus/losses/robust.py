@@ -12,6 +12,9 @@ import numpy as np
 from isthmus.losses.base import ResidualLoss
 from isthmus.typing import Array
 
+# Residuals from which one compiled pass is worth more than a few of NumPy.
+LEAST_COMPILED = 2**13
+
 
 @dataclass
 class Huber(ResidualLoss):
@@ -57,6 +60,12 @@ class Huber(ResidualLoss):
     def summed(self, R: Array) -> tuple[float, Array]:
         if self.shape == "ball":
             return super().summed(R)
+        plain = R.dtype == np.float64 and R.flags.c_contiguous and np.ndim(self.delta) == 0
+        if plain and R.size >= LEAST_COMPILED:
+            from isthmus.losses.robust_loops import clip_and_sum
+
+            slope = np.empty_like(R)
+            return clip_and_sum(R.reshape(-1), float(self.delta), slope.reshape(-1)), slope
         slope = np.clip(R, -self.delta, self.delta)
         return float(np.vdot(slope, R) - 0.5 * np.vdot(slope, slope)), slope
 

@@ -6,6 +6,8 @@ from isthmus.typing import Array
 
 # Standard deviations in a median absolute deviation of Gaussian numbers.
 NORMAL_MAD = 1.4826
+# Rows, and numbers in all, from which medians are worth looking at compiled code.
+LEAST_ROWS, LEAST_NUMBERS = 128, 2**14
 
 
 def weighted_median(Y: Array, weights: Array | None = None) -> Array:
@@ -28,11 +30,29 @@ def weighted_median(Y: Array, weights: Array | None = None) -> Array:
 
 
 def _medians(Y: Array) -> Array:
-    """``np.median`` of columns: NumPy selects one place in a tenth of the time that two take."""
-    n, half = len(Y), len(Y) // 2
+    """``np.median`` of columns, of many numbers by a compiled search that counts them."""
+    n = len(Y)
     if n == 0 or Y.dtype.kind != "f":
         return np.median(Y, axis=0)
-    columns = np.partition(np.ascontiguousarray(Y.T), half, axis=1)
+    columns = np.ascontiguousarray(Y.T)
+    if Y.dtype != np.float64 or n < LEAST_ROWS or Y.size < LEAST_NUMBERS:
+        return _sorted_medians(columns)
+    from isthmus.losses.spread_loops import select_middles
+
+    lower, upper = np.empty(len(columns)), np.empty(len(columns))
+    with np.errstate(invalid="ignore", over="ignore"):
+        unknown = np.isnan(columns.sum(axis=1))  # or of infinite sum: both are sorted
+    found = select_middles(columns, lower, upper) & ~unknown
+    medians = (lower + upper) / 2
+    if not found.all():
+        medians[~found] = _sorted_medians(columns[~found])
+    return medians
+
+
+def _sorted_medians(columns: Array) -> Array:
+    """Medians of rows: NumPy selects one place in a tenth of the time that two take."""
+    n, half = columns.shape[1], columns.shape[1] // 2
+    columns = np.partition(columns, half, axis=1)
     upper = columns[:, half]
     lower = upper if n % 2 else columns[:, :half].max(axis=1)
     unknown = np.isnan(columns[:, half:].max(axis=1))  # sorted last

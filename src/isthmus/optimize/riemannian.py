@@ -7,7 +7,9 @@ is ever formed, only products of the gradient with :math:`V` and :math:`W` [Vand
 free vector :math:`b` (an intercept) is carried along.
 """
 
+import math
 from collections.abc import Callable
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -109,7 +111,7 @@ def minimize_fixed_rank(
     """
     point, slope = start, fun(start)
     g = riemannian_gradient(point, slope)
-    size = float(np.linalg.norm(g))
+    size = _length(g)
     scale = max(size, np.finfo(float).tiny) if scale is None else scale
     path = [slope.value]
     steps: Array = np.empty((0, len(g)))
@@ -118,7 +120,7 @@ def minimize_fixed_rank(
     while n_iter < max_iter and size > tol * scale:
         n_iter += 1
         direction = -_two_loop(g, steps, changes)
-        if direction @ g > -1e-10 * np.linalg.norm(direction) * size:
+        if direction @ g > -1e-10 * _length(direction) * size:
             steps, changes = steps[:0], changes[:0]
             direction = -g
         t = 1.0 if len(steps) else _first_step(point, direction, curvature)
@@ -129,14 +131,13 @@ def minimize_fixed_rank(
             steps, changes = steps[:0], changes[:0]
             continue
         t, new, new_slope, new_g = found
-        slow = float(np.linalg.norm(new_g)) > 0.5 * size
-        remembers = remembers or (slow and n_iter >= PATIENCE)
-        if remembers:
+        new_size = _length(new_g)
+        remembers = remembers or (new_size > 0.5 * size and n_iter >= PATIENCE)
+        if remembers and new_size > tol * scale:
             steps, changes = _remember(
                 point, new, np.vstack([steps, changes, t * direction, g]), new_g, memory
             )
-        point, slope, g = new, new_slope, new_g
-        size = float(np.linalg.norm(g))
+        point, slope, g, size = new, new_slope, new_g, new_size
         path.append(slope.value)
         if callback is not None:
             callback(n_iter, slope.value, size / scale)
@@ -154,13 +155,17 @@ def _remember(
     m = len(stack) // 2 - 1
     s, y = carried[-2], new_g - carried[-1]
     steps, changes = carried[:m], carried[m : 2 * m]
-    if s @ y > 1e-10 * np.linalg.norm(s) * np.linalg.norm(y):
+    if s @ y > 1e-10 * _length(s) * _length(y):
         steps = np.vstack([steps, s])[-memory:]
         changes = np.vstack([changes, y])[-memory:]
     return steps, changes
 
 
 # A tangent vector is kept flat, [M, Up, Vp, b], so that lengths are plain dot products. ---------
+
+
+def _length(xi: Array) -> float:
+    return math.sqrt(xi @ xi)
 
 
 def _split(xi: Array, point: FixedRank) -> tuple[Array, Array, Array, Array]:
@@ -213,40 +218,49 @@ def _retract(point: FixedRank, xi: Array) -> FixedRank:
     M, Up, Vp, b = _split(xi, point)
     r = len(point.s)
     # SciPy's, as the decomposition below: two libraries would keep each other's threads waiting.
-    Qa, Ra = _qr(np.hstack([point.V, Up]))
-    Qb, Rb = _qr(np.hstack([point.W, Vp]))
-    core = np.zeros((2 * r, 2 * r))
-    core[:r, :r] = M
-    core[range(r), range(r)] += point.s
-    core[range(r, 2 * r), range(r)] = core[range(r), range(r, 2 * r)] = 1.0
-    u, s, vt, failed = lapack.dgesdd(Ra @ core @ Rb.T, full_matrices=0)
+    Qa, Ra = _qr_beside(point.V, Up)
+    Qb, Rb = _qr_beside(point.W, Vp)
+    left, right = Ra[:, :r], Rb[:, :r]
+    core = (left * point.s + left @ M + Ra[:, r:]) @ right.T
+    core += left @ Rb[:, r:].T
+    u, s, vt, failed = lapack.dgesdd(core, full_matrices=0)
     if failed:
         raise np.linalg.LinAlgError("The singular values of a step did not converge.")
     return FixedRank(product(Qa, u[:, :r]), s[:r], product(Qb, vt[:r].T), point.b + b)
 
 
-def _qr(A: Array) -> tuple[Array, Array]:
-    """Thin QR factors; of small matrices SciPy's own function spends its time on questions."""
-    factors, tau, _, _ = lapack.dgeqrf(A)
+def _qr_beside(A: Array, B: Array) -> tuple[Array, Array]:
+    """Thin QR factors of ``[A, B]``; SciPy's own function spends its time on questions."""
+    n, r = A.shape
+    both = np.empty((n, 2 * r), order="F")
+    both[:, :r], both[:, r:] = A, B
+    factors, tau, _, _ = lapack.dgeqrf(both, overwrite_a=1)
     k = len(tau)
-    Q, _, _ = lapack.dorgqr(factors[:, :k], tau)
-    return Q, np.triu(factors[:k])
+    R = factors[:k] * _upper(k, 2 * r)
+    return lapack.dorgqr(factors[:, :k], tau, overwrite_a=1)[0], R
+
+
+@lru_cache(maxsize=64)
+def _upper(n: int, m: int) -> Array:
+    """Ones on and above the diagonal."""
+    ones = np.asfortranarray(np.triu(np.ones((n, m))))
+    ones.flags.writeable = False  # it is shared
+    return ones
 
 
 def _two_loop(g: Array, steps: Array, changes: Array) -> Array:
-    """Product of the quasi-Newton inverse Hessian with ``g``; the last pair is the newest."""
-    q = g.copy()
+    r"""Product of the quasi-Newton inverse Hessian with ``g``; the last pair is the newest.
+
+    With the rows :math:`S` of steps and :math:`Y` of changes, the recursion over the pairs solves
+    two triangular systems in the upper triangle of :math:`SY^\top`.
+    """
     if not len(steps):
-        return q
-    rho = 1 / np.einsum("ij,ij->i", steps, changes)
-    a = np.empty(len(steps))
-    for i in reversed(range(len(steps))):
-        a[i] = rho[i] * (steps[i] @ q)
-        q -= a[i] * changes[i]
-    q /= rho[-1] * (changes[-1] @ changes[-1])
-    for i in range(len(steps)):
-        q += (a[i] - rho[i] * (changes[i] @ q)) * steps[i]
-    return q
+        return g
+    R = steps @ changes.T
+    a, _ = lapack.dtrtrs(R, steps @ g)
+    q = (g - a @ changes) * (R[-1, -1] / (changes[-1] @ changes[-1]))
+    c, _ = lapack.dtrtrs(R, R.diagonal() * a - changes @ q, trans=1)
+    return np.asarray(q + c @ steps)
 
 
 def _first_step(point: FixedRank, direction: Array, curvature: float | None) -> float:
@@ -254,7 +268,7 @@ def _first_step(point: FixedRank, direction: Array, curvature: float | None) -> 
     if curvature is not None and curvature > 0.0:
         return 1.0 / curvature
     here = np.sqrt(np.sum(point.s**2) + np.sum(point.b**2))
-    return max(float(here), 1.0) / float(np.linalg.norm(direction))
+    return max(float(here), 1.0) / _length(direction)
 
 
 def _backtrack(
@@ -279,9 +293,7 @@ def _backtrack(
         new_slope = fun(new)
         new_g = riemannian_gradient(new, new_slope)
         enough = new_slope.value <= slope.value + 1e-4 * t * descent
-        if enough or (
-            new_slope.value <= slope.value + rounding and np.linalg.norm(new_g) < np.linalg.norm(g)
-        ):
+        if enough or (new_slope.value <= slope.value + rounding and _length(new_g) < _length(g)):
             return t, new, new_slope, new_g
         # The parabola through what is known, kept within reason.
         bend = new_slope.value - slope.value - t * descent

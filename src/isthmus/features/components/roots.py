@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
+from isthmus.features.components.scatter import fits_registers, scatter_about
 from isthmus.linalg.products import inner_products
 from isthmus.linalg.scratch import scratch
 from isthmus.linalg.threads import threads_for
@@ -292,6 +293,8 @@ def summed_root(Phi: Array, shift: Array) -> Array | None:
 
 def _sums_about(center: Array, Phi: Array) -> tuple[Array, Array]:
     """Upper half of the products, and sums, of rows about a center, block by block."""
+    if fits_registers(Phi):
+        return scatter_about(center, Phi)
     n, k = Phi.shape
     S, total = np.zeros((k, k), order="F"), np.zeros(k)
     size, moved = _block_rows(k), bool(np.any(center))

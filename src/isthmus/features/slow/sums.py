@@ -23,6 +23,11 @@ from isthmus.features.components.roots import (
     certain_factor,
     inverse_condition,
 )
+from isthmus.features.components.scatter import (
+    fits_registers,
+    scatter_about,
+    scatter_of_changes,
+)
 from isthmus.features.slow.formulas import Roots
 from isthmus.linalg.scratch import scratch
 from isthmus.linalg.threads import threads_for
@@ -43,10 +48,15 @@ class Part(NamedTuple):
 
     def plus(self, rows: Array, room: Array) -> "Part | None":
         """With the products of further rows; None where squares might cost digits."""
-        S = self.products.copy(order="F")
         if self.inverse is not None:
             rows = np.matmul(rows, self.inverse, out=room)
-        add_products(S, rows)
+        return self._with(add_products(self.products.copy(order="F"), rows))
+
+    def plus_products(self, products: Array) -> "Part | None":
+        """The same of products of rows that need no inverse."""
+        return self._with(self.products + products)
+
+    def _with(self, S: Array) -> "Part | None":
         fits = (S.diagonal() <= self.limit).all()  # which no sum is that is not finite
         return self._replace(products=S) if fits else None
 
@@ -121,6 +131,8 @@ def added(sums: Sums, tail: Array, rows: Array, lags: Sequence[int]) -> Sums | N
     n, k = rows.shape
     if sums.n_rows + n > sums.most or max(lags) > min(n, len(tail)):
         return None
+    if fits_registers(rows) and all(part.inverse is None for part in (sums.level, *sums.changes)):
+        return _added_in_registers(sums, tail, rows, lags)
     changes = []
     with (
         scratch(n, k) as room,
@@ -141,6 +153,25 @@ def added(sums: Sums, tail: Array, rows: Array, lags: Sequence[int]) -> Sums | N
                 return None
             changes.append(change)
     return sums._replace(n_rows=sums.n_rows + n, total=total, level=level, changes=tuple(changes))
+
+
+def _added_in_registers(sums: Sums, tail: Array, rows: Array, lags: Sequence[int]) -> Sums | None:
+    """The same by compiled loops, which centre rows and take differences as they go."""
+    center = np.zeros(rows.shape[1]) if sums.center is None else sums.center
+    products, total = scatter_about(center, rows)
+    level = sums.level.plus_products(products)
+    if level is None:
+        return None
+    changes = []
+    for part, lag in zip(sums.changes, lags, strict=True):
+        change = part.plus_products(scatter_of_changes(rows, tail, lag))
+        if change is None:
+            return None
+        changes.append(change)
+    n_rows = sums.n_rows + len(rows)
+    return sums._replace(
+        n_rows=n_rows, total=sums.total + total, level=level, changes=tuple(changes)
+    )
 
 
 def closed(sums: Sums, roots: Roots) -> Roots:

@@ -16,14 +16,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg
+from scipy.linalg import blas
 
 from isthmus.blocks.moments import Moments, map_block, merge
 from isthmus.blocks.slices import block_slices
-from isthmus.linalg.products import inner_products, product
+from isthmus.linalg.products import FEW, mirror_lower, product
 from isthmus.linalg.ridge import solve_positive
 from isthmus.linalg.scratch import scratch
 from isthmus.linalg.signs import fix_signs
-from isthmus.linalg.threads import rest_in_threads
+from isthmus.linalg.threads import is_shared, rest_in_threads
 from isthmus.typing import Array
 
 # Rows of a block: its centred copy stays in the cache of one core, and products still run at
@@ -126,7 +127,7 @@ def _sums_about(
 ) -> tuple[Array, ...]:
     """Sums of products about given points, and of rows."""
     (n, d), o = X.shape, Y.shape[1]
-    xx, yx = np.zeros((d, d)), np.zeros((o, d))
+    xx, yx = np.zeros((d, d), order="F"), np.zeros((o, d))
     yy, x_total, y_total = np.zeros(o), np.zeros(d), np.zeros(o)
     size = min(n, max(FEW_ROWS, d))  # a pass over the sums, for each block, is to cost little
     with scratch(size, d) as x_room, scratch(size, o) as y_room:
@@ -140,10 +141,14 @@ def _sums_about(
             if weights is not None:
                 x *= np.sqrt(w)[:, None]
                 y *= np.sqrt(w)[:, None]
-            xx += inner_products(x)
+            if is_shared():  # SciPy keeps the interpreter's lock
+                xx += x.T @ x
+            else:
+                blas.dsyrk(1.0, x.T, beta=1.0, c=xx, overwrite_c=1)  # the upper half
             yx += product(y.T, x)
             yy += np.einsum("ij,ij->j", y, y)
-    return xx, yx, yy, x_total, y_total
+    mirror_lower(xx.T, step=FEW)
+    return xx.T, yx, yy, x_total, y_total
 
 
 def part_rows(n: int, d: int) -> int:

@@ -219,7 +219,7 @@ class StiefelRegression(RankLimitedRegressor):
         with threads_for(2.0 * X.size * max(X.shape[1], Y.shape[1])):
             problem = whiten(X, Y, row_weights, alpha, fit_intercept=bool(self.fit_intercept))
             closed = closed_form_start(problem, loss, min(rank, problem.Z.shape[1]))
-        spread = residual_spread(problem, closed, loss) if loss.needs_spread else 1.0
+            spread = residual_spread(problem, closed, loss) if loss.needs_spread else 1.0
         loss = loss.resolve(spread)
         if self.solver == "published":
             loss = loss.as_published()

@@ -8,14 +8,14 @@ slopes vary, so that collinear inputs cost no iterations.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg
 
 from isthmus.blocks.slices import block_slices
 from isthmus.linalg.products import inner_products, product
-from isthmus.linalg.threads import threads_for
+from isthmus.linalg.threads import rest_in_threads, threads_for
 from isthmus.losses.base import Loss, ResidualLoss
 from isthmus.losses.spread import robust_spread, row_lengths
 from isthmus.optimize.riemannian import FixedRank, FixedRankResult, Slope, minimize_fixed_rank
@@ -24,8 +24,11 @@ from isthmus.typing import Array
 
 # Stages before the last only bring a good start.
 STAGE_TOL = 1e-3
-# Rows that tell how curved a loss is, which sets the length of the first step.
-CURVED_ROWS = 512
+# Residuals that tell how curved a loss is, which sets the length of the first step.
+CURVED = 4096
+# Inverse of the condition number of the inputs' products from which a Cholesky factor whitens to
+# ten digits.
+LEAST_CONDITION = 1e-6
 
 
 class StiefelProblem(NamedTuple):
@@ -51,35 +54,47 @@ def whiten(
     X: Array, Y: Array, row_weights: Array, alpha: float, *, fit_intercept: bool
 ) -> StiefelProblem:
     """Centre and whiten the inputs; missing outputs (NaN) get weight zero."""
-    n, d = X.shape
     missing = np.isnan(Y)
     weights = row_weights[:, None]
     if missing.any():
         weights = weights * ~missing
         Y = np.where(missing, 0.0, Y)
-    x_mean = row_weights @ X / row_weights.sum() if fit_intercept else np.zeros(d)
+    x_mean = row_weights @ X / row_weights.sum() if fit_intercept else np.zeros(X.shape[1])
     Xc = np.asarray(X - x_mean if fit_intercept else X, dtype=np.float64)
     Xw = Xc if bool((row_weights == 1).all()) else Xc * np.sqrt(row_weights)[:, None]
-    if d <= n:
-        eigenvalues, T = linalg.eigh(inner_products(Xw), check_finite=False)
-    else:
-        eigenvalues, U = linalg.eigh(inner_products(Xw.T), check_finite=False)
-    keep = eigenvalues > len(eigenvalues) * np.finfo(float).eps * eigenvalues[-1]
-    keep[-1] = True  # constant inputs: one coordinate that is zero
-    eigenvalues = np.maximum(eigenvalues[keep], np.finfo(float).tiny)
-    T = T[:, keep] if d <= n else product(Xw.T, U[:, keep] / np.sqrt(eigenvalues))
-    size = np.sqrt(eigenvalues + alpha)
+    damp, back, forth = _white_coordinates(Xw, alpha)
     return StiefelProblem(
-        Z=product(Xc, T / size),
+        Z=product(Xc, back.T),
         Y=Y,
         weights=weights,
-        damp=alpha / size**2,
-        back=T.T / size[:, None],
-        forth=T * size,
+        damp=damp,
+        back=back,
+        forth=forth,
         x_mean=x_mean,
         unit=1 / np.sqrt(row_weights.sum()) if fit_intercept else 0.0,
         alpha=alpha,
     )
+
+
+def _white_coordinates(X: Array, alpha: float) -> tuple[Array, Array, Array]:
+    """``damp``, ``back`` and ``forth`` of a problem with the centred inputs ``X``.
+
+    White coordinates may be turned: without a penalty, which is to be diagonal, those of a Cholesky
+    factor are as good as those of a spectrum and cost far less, unless columns are dependent.
+    """
+    n, d = X.shape
+    S = inner_products(X if d <= n else X.T)
+    if d <= n and alpha == 0.0:
+        R, failed = linalg.lapack.dpotrf(S, lower=0, clean=1)
+        if not failed and linalg.lapack.dpocon(R, np.trace(S))[0] > LEAST_CONDITION:
+            return np.zeros(d), linalg.lapack.dtrtri(R)[0].T, R.T
+    eigenvalues, U = linalg.eigh(S, check_finite=False)
+    keep = eigenvalues > len(eigenvalues) * np.finfo(float).eps * eigenvalues[-1]
+    keep[-1] = True  # constant inputs: one coordinate that is zero
+    eigenvalues = np.maximum(eigenvalues[keep], np.finfo(float).tiny)
+    T = U[:, keep] if d <= n else product(X.T, U[:, keep] / np.sqrt(eigenvalues))
+    size = np.sqrt(eigenvalues + alpha)
+    return alpha / size**2, T.T / size[:, None], T * size
 
 
 def objective(problem: StiefelProblem, loss: Loss) -> Callable[[FixedRank], Slope]:
@@ -98,33 +113,41 @@ def objective(problem: StiefelProblem, loss: Loss) -> Callable[[FixedRank], Slop
     if loss.least_squares and weights.shape[1] == 1:
         return _squared_objective(problem)
     uniform = weights.shape[1] == 1 and bool((weights == 1).all())
+    blocks = list(block_slices(len(Z), Y.shape[1], block_size=BLOCK_ROWS))
+    losses = [loss.for_rows(rows) for rows in blocks]
 
     def slope_at(point: FixedRank) -> Slope:
         V, s, W, b = point
         DW = damp[:, None] * W
         WDW = W.T @ DW
+        sV, offset = (V * s).T, unit * b
+        sums: list[Any] = [None] * len(blocks)
+
+        def sum_block(i: int) -> None:
+            rows = blocks[i]
+            ZW = Z[rows] @ W
+            P = ZW @ sV
+            if unit:
+                P += offset
+            if uniform and isinstance(loss, ResidualLoss):
+                P -= Y[rows]
+                value, M = losses[i].summed(P)
+            else:
+                part = None if uniform else weights[rows]
+                values, M = weighted_loss(losses[i], Y[rows], P, part)
+                value = float(values.sum())
+            sums[i] = value, M.T @ ZW, Z[rows].T @ (M @ V), M.sum(axis=0) if unit else 0.0
+
+        rest_in_threads(sum_block, range(len(blocks)))
         total = float(s**2 @ np.diagonal(WDW))
         GW = 2 * (V * s) @ WDW
         GtV = 2 * DW * s
         gb = np.zeros_like(b)
-        sV = (V * s).T
-        for rows in block_slices(len(Z), Y.shape[1], block_size=BLOCK_ROWS):
-            ZW = Z[rows] @ W
-            P = ZW @ sV
-            if unit:
-                P += unit * b
-            if uniform and isinstance(loss, ResidualLoss):
-                P -= Y[rows]
-                value, M = loss.for_rows(rows).summed(P)
-                total += value
-            else:
-                part = None if uniform else weights[rows]
-                values, M = weighted_loss(loss.for_rows(rows), Y[rows], P, part)
-                total += float(values.sum())
-            GW += M.T @ ZW
-            GtV += Z[rows].T @ (M @ V)
-            if unit:
-                gb += M.sum(axis=0)
+        # In the order of the rows, so that rounding does not depend on threads.
+        for value, *slopes in sums:
+            total += value
+            for whole, slope in zip((GW, GtV, gb), slopes, strict=True):
+                whole += slope
         return Slope(total, GW, GtV, unit * gb)
 
     return slope_at
@@ -204,7 +227,7 @@ def mean_curvature(problem: StiefelProblem, loss: Loss, point: FixedRank) -> flo
     """
     if not isinstance(loss, ResidualLoss) or problem.weights.shape[1] > 1:
         return None
-    some = slice(None, None, max(1, len(problem.Z) // CURVED_ROWS))
+    some = slice(None, None, max(1, problem.Y.size // CURVED))
     loss, E = loss.for_rows(some), residuals(problem.Z[some], problem.Y[some], problem.unit, point)
     step = 1e-3 * float(np.abs(E).mean())
     if not step > 0.0:
