@@ -183,11 +183,12 @@ def more_products(typing_context: Any, lanes: Any, first: Any, second: Any) -> A
 
 @intrinsic
 def less_products(typing_context: Any, lanes: Any, first: Any, second: Any) -> Any:
-    """Lanes - first · second, lane by lane."""
+    """Lanes - first · second, lane by lane: in one step, even if the product is used elsewhere."""
 
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        product = builder.fmul(args[1], args[2], flags=_CONTRACT)
-        return builder.fsub(args[0], product, flags=_CONTRACT)
+        kind = ir.FunctionType(_VECTOR, [_VECTOR] * 3)
+        add = tools.get_or_insert_function(builder.module, kind, f"llvm.fmuladd.v{LANES}f64")
+        return builder.call(add, [builder.fneg(args[1]), args[2], args[0]])
 
     return LANES_TYPE(LANES_TYPE, LANES_TYPE, LANES_TYPE), code
 
@@ -232,6 +233,31 @@ def roots(typing_context: Any, lanes: Any) -> Any:
         kind = ir.FunctionType(_VECTOR, [_VECTOR])
         found = tools.get_or_insert_function(builder.module, kind, f"llvm.sqrt.v{LANES}f64")
         return builder.call(found, args)
+
+    return LANES_TYPE(LANES_TYPE), code
+
+
+@intrinsic
+def reciprocal_roots(typing_context: Any, lanes: Any) -> Any:
+    """One over the square roots of lanes between 1e-36 and 1e36, to the last two bits.
+
+    An estimate in single precision, for which processors have an instruction, takes a third of the
+    time of roots and divisions; a step of third order then makes 22 bits more than 53. Times the
+    lanes themselves these are the roots.
+    """
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        (x,), short = args, ir.VectorType(ir.FloatType(), LANES)
+        kind = ir.FunctionType(short, [short])
+        root = tools.get_or_insert_function(builder.module, kind, f"llvm.sqrt.v{LANES}f32")
+        found = builder.call(root, [builder.fptrunc(x, short)], fastmath=("fast",))
+        found = builder.fdiv(ir.Constant(short, [1.0] * LANES), found, flags=("fast",))
+        y, flags = builder.fpext(found, _VECTOR), {"flags": _CONTRACT}
+        one, half, last = (ir.Constant(_VECTOR, [c] * LANES) for c in (1.0, 0.5, 0.375))
+        # y (1 - r)^(-1/2) = y (1 + r/2 + 3r²/8 + ...) with r = 1 - x y²
+        r = builder.fsub(one, builder.fmul(builder.fmul(x, y), y, **flags), **flags)
+        share = builder.fadd(half, builder.fmul(last, r, **flags), **flags)
+        return builder.fadd(y, builder.fmul(builder.fmul(y, r), share, **flags), **flags)
 
     return LANES_TYPE(LANES_TYPE), code
 
