@@ -113,6 +113,32 @@ def _store(context: Any, builder: Any, signature: Any, args: Any) -> Any:
 
 
 @intrinsic
+def store_turned(
+    typing_context: Any, array: Any, row: Any, start: Any,
+    a: Any, b: Any, c: Any, d: Any, e: Any, f: Any, g: Any, h: Any,
+) -> Any:  # fmt: skip
+    """Write eight lanes as columns: to ``array[row : row + 8, start : start + 8]``."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        (held, row, start), lanes = args[:3], list(args[3:])
+        # Lanes half of eight, of four and of two apart change places.
+        for width in (4, 2, 1):
+            for i in (i for i in range(LANES) if not i & width):
+                first, second = lanes[i], lanes[i + width]
+                for place, own in ((i, 0), (i + width, width)):
+                    order = [(j & ~width | own) + (LANES if j & width else 0) for j in range(LANES)]
+                    mask = ir.Constant(ir.VectorType(_INDEX, LANES), order)
+                    lanes[place] = builder.shuffle_vector(first, second, mask)
+        for i, turned in enumerate(lanes):
+            at = builder.add(row, ir.Constant(row.type, i))
+            place = _place(context, builder, signature.args[0], held, at, start)
+            builder.store(turned, place).align = 8
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, types.intp, *[LANES_TYPE] * LANES), code
+
+
+@intrinsic
 def fetch_row(typing_context: Any, array: Any, row: Any, start: Any) -> Any:
     """Ask for the line of the cache with ``array[row, start]``, which need not be there."""
 
