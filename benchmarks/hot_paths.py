@@ -52,7 +52,11 @@ def _gram(n: int, d: int, why: str) -> HotPath:
 
 @path
 def gram_narrow():
-    return _gram(3000, 20, "both halves are computed: copying one costs more than its exp")
+    return _gram(
+        3000,
+        20,
+        "fresh memory is a third, the product a quarter, exp and both copies of it the rest",
+    )
 
 
 @path
@@ -174,7 +178,7 @@ def distance_correlation():
         "13n² flop, n² roots",
         {PRODUCT: 13 * n * n, ROOT: n * n},
         lambda: distance_correlation(X, Y),
-        "roots are a half, squared distances a quarter, sums over both the rest",
+        "squared distances and roots, side by side, are most of it, sums over both the rest",
     )
 
 

@@ -92,7 +92,7 @@ def peak(work: Callable[[Any, Any], object], n: int) -> float:
     Y = np.c_[np.sin(X[:, 0]), X[:, 1] * X[:, 2], X[:, 3]] + 0.1 * rng.normal(size=(n, 3))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        work(X[:100], Y[:100])  # what is loaded or compiled once does not count
+        work(X[:1000], Y[:1000])  # what is loaded or compiled once does not count
         tracemalloc.start()
         work(X, Y)
     top = tracemalloc.get_traced_memory()[1]

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from isthmus.blocks.slices import block_slices
 from isthmus.dependence import distance_correlation
 from isthmus.dependence.gram_sums import finish, gram_sums, map_block, merge
 from isthmus.dependence.sides import distance_side, kernel_side
@@ -29,3 +30,21 @@ def test_memory_does_not_hold_a_matrix(rng):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 3000**2 * 8 / 8
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 8, 63, 64, 65, 131, 300])
+def test_one_pass_over_distances_is_that_over_tiles(rng, n):
+    tables = [rng.normal(size=(n, d)) for d in (1, 3, 4)]
+    tables[1][n // 2] = tables[1][0]
+    tables[2] *= 1e-140
+    tables += [1e8 + rng.normal(size=(n, 2)), np.full((n, 2), 0.1)]
+    sides = [distance_side(X, 1, name="X") for X in tables]
+    strips = list(block_slices(n, 1, block_size=64))
+    for some in (sides[:2], sides[1:4], sides[3:]):
+        expected = reduce(merge, (map_block(some, rows, width=64) for rows in strips))
+        found = gram_sums(some)
+        size = np.sqrt(np.diag(expected.products))
+        gap = np.abs(found.products - expected.products)
+        assert np.all(gap <= 1e-12 * np.outer(size, size))
+        assert np.all(np.abs(found.rows - expected.rows) <= 1e-13 * n * size[:, None])
+        assert_allclose(found.diagonals, expected.diagonals)

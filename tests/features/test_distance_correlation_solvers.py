@@ -13,6 +13,7 @@ from isthmus.features.distance_correlation.gradient import (
     linear_reduction,
     wanted_distances,
 )
+from isthmus.features.distance_correlation.pairs import PlainPairs, PowerPairs
 from isthmus.features.distance_correlation.published import (
     AnchoredProblem,
     published_reduction,
@@ -51,6 +52,27 @@ def test_gradient_is_that_of_the_value(table, rng, assert_gradient, exponent):
     X, Y = table
     f = alignment(wanted_distances(X, Y, 0.3, exponent), exponent)
     assert_gradient(lambda Z: f(Z)[0], lambda Z: f(Z)[1], rng.normal(size=(60, 3)), rng)
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 8, 9, 33, 126, 127, 128, 1030])
+def test_passes_in_registers_are_those_of_any_exponent(rng, n):
+    Z, S = rng.normal(size=(n, 3)), rng.normal(size=(n, n))
+    Z[n // 2] = Z[0] + (n < 3)  # at no distance but the floor, if others are
+    found, expected = PlainPairs(S), PowerPairs(S, 1.0)
+    for start in (Z, Z[:, :1]):
+        *sums, row_sums = found.sums(start)
+        *wanted, wanted_rows = expected.sums(start)
+        assert_allclose(sums, wanted, rtol=1e-12, atol=1e-10)
+        assert_allclose(row_sums, wanted_rows, rtol=1e-12)
+        slopes = expected.slopes(wanted_rows / n, 0.3, 0.4)
+        assert_allclose(found.slopes(row_sums / n, 0.3, 0.4), slopes, rtol=1e-9, atol=1e-11 * n)
+
+
+def test_only_what_is_below_the_diagonal_is_read(rng):
+    S, Z = rng.normal(size=(20, 20)), rng.normal(size=(20, 2))
+    found = [PlainPairs(np.tril(S)), PlainPairs(S)]
+    sums = [pairs.sums(Z)[0] for pairs in found]
+    assert sums[0] == sums[1]
 
 
 @pytest.mark.parametrize("exponent", EXPONENTS)

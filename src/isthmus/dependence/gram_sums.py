@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from isthmus.blocks.slices import block_slices
+from isthmus.dependence.distance_sums import distance_sums
 from isthmus.dependence.loops import shift_and_sum
 from isthmus.dependence.sides import Side
 from isthmus.dependence.threads import PARTS, map_in_threads
@@ -108,16 +109,21 @@ def center_products(
 
 
 def gram_sums(sides: Sequence[Side], *, n_jobs: int | None = None) -> GramSums:
-    """Sums of all pairs of sides, by the cheapest of three ways.
+    """Sums of all pairs of sides, by the cheapest of four ways.
 
     O(n log n) where all are columns of numbers with their distances, O(n r²) where all
-    have r features, otherwise O(n²) with memory O(n).
+    have r features, otherwise O(n²) with memory O(n), in one pass where a few sides are distances.
     """
     if all(side.features is not None for side in sides):
         sums = _feature_sums(sides)
     elif all(side.column is not None for side in sides):
         products, rows = univariate_products([side.column for side in sides], n_jobs=n_jobs)
         sums = GramSums(products, rows, np.zeros_like(rows))
+    elif len(sides) <= FEW_SIDES and all(side.points is not None for side in sides):
+        tables = [side.points for side in sides if side.points is not None]
+        offsets = [side.offsets for side in sides]
+        products, rows = distance_sums(tables, offsets, n_jobs=n_jobs)
+        sums = GramSums(products, rows, -2 * np.array(offsets))
     else:
         width = int(np.clip(np.sqrt(TILE_ENTRIES / len(sides)), 128, 256))
         strips = list(block_slices(sides[0].n, 1, block_size=width))

@@ -15,8 +15,8 @@ from isthmus.dependence.threads import PARTS, map_in_threads
 from isthmus.dependence.univariate import univariate_permuted_products
 from isthmus.typing import Array, IntArray
 
-# Indices held at a time.
-MAX_INDICES = 2**24
+# Indices held at a time, and values of a matrix that are held in strips.
+MAX_INDICES, STRIP_VALUES = 2**24, 2**18
 
 
 def random_permutations(n: int, count: int, random_state: Any) -> Iterator[IntArray]:
@@ -85,7 +85,7 @@ def _plain_products(x: Side, y: Side) -> Callable[[IntArray, int | None], Array]
 
     def of_matrices(permutations: IntArray, n_jobs: int | None) -> Array:
         total = np.zeros(len(permutations))
-        for rows in block_slices(x.n, x.n, block_size=max(1, 2**21 // x.n)):
+        for rows in block_slices(x.n, x.n, block_size=max(1, STRIP_VALUES // x.n)):
             K = shifted_values(x, rows, slice(rows.start, x.n))
 
             def add(p: IntArray, K: Array = K, start: int = rows.start) -> Array:
@@ -120,6 +120,6 @@ def shifted_values(side: Side, rows: slice, columns: slice) -> Array:
 def full_matrix(side: Side) -> Array:
     """The whole matrix minus the offsets."""
     K = np.empty((side.n, side.n))
-    for rows in block_slices(side.n, side.n):
+    for rows in block_slices(side.n, side.n, block_size=max(1, STRIP_VALUES // side.n)):
         K[rows] = shifted_values(side, rows, slice(0, side.n))
     return K

@@ -36,6 +36,8 @@ class Side:
         Centred vectors with :math:`HKH=AA^\top`, where there are few.
     column : ndarray of shape (n,) or None
         The numbers whose distances :math:`|x_i-x_j|` the matrix holds, where it does.
+    points : ndarray of shape (n, p) or None
+        The vectors whose distances :math:`\|x_i-x_j\|` the matrix holds, where it does.
     compiled : bool
         Whether ``values`` releases the interpreter's lock and calls nothing of a stranger's.
     """
@@ -45,6 +47,7 @@ class Side:
     diagonal: Array
     features: Array | None = None
     column: Array | None = None
+    points: Array | None = None
     compiled: bool = False
     offsets: Array = field(init=False)
 
@@ -132,8 +135,9 @@ def distance_side(
         squared_distances(X[rows], others, start, stop, E)
         return np.sqrt(E, out=E) if exponent == 1 else np.power(E, exponent / 2, out=E)
 
-    univariate = exponent == 1 and X.shape[1] == 1
-    return Side(n, values, np.zeros(n), column=X[:, 0] if univariate else None, compiled=True)
+    plain = X if exponent == 1 else None
+    column = X[:, 0] if exponent == 1 and X.shape[1] == 1 else None
+    return Side(n, values, np.zeros(n), column=column, points=plain, compiled=True)
 
 
 def feature_side(X: Array) -> Side:

@@ -12,12 +12,11 @@ import numpy as np
 from scipy.spatial.distance import pdist, squareform
 
 from isthmus.features.distance_correlation.formulas import Reduction, Watch, exact_reduction
+from isthmus.features.distance_correlation.pairs import pairs_of
 from isthmus.linalg.centering import center_gram
 from isthmus.optimize.lbfgs import minimize_lbfgs
 from isthmus.typing import Array
 
-# Distances are smoothed at this share of their scale, so that equal points have a slope.
-SMOOTHING = 1e-12
 # Random starts of a linear map besides the informed one, and iterations before the best is chosen.
 N_STARTS, FIRST_STEPS = 8, 15
 
@@ -45,25 +44,15 @@ def alignment(S: Array, exponent: float) -> Objective:
     With :math:`c_{ij}=\|z_i-z_j\|^a` and :math:`\hat c=HcH`,
     :math:`f=\langle S,c\rangle/\langle\hat c,c\rangle^{1/2}`.
     """
-    from isthmus.features.distance_correlation.loops import add_slopes, fill_distances
-
-    n = len(S)
-    C, row_sums, weights = np.zeros((n, n)), np.empty(n), np.empty(n)
+    n, pairs = len(S), pairs_of(S, exponent)
 
     def value_and_gradient(Z: Array) -> tuple[float, Array]:
-        Zt = np.ascontiguousarray(Z.T)
-        floor = SMOOTHING * float(np.mean(Zt**2)) * len(Zt)
-        product, squares = fill_distances(Zt, float(exponent), floor, S, C, row_sums)
-        product, squares = 2 * product, 2 * squares
+        product, squares, row_sums = pairs.sums(Z)
         means = row_sums / n
-        grand_mean = float(means.mean())
         # <HcH, c>
-        spread = squares - 2 * n * float(means @ means) + n**2 * grand_mean**2
+        spread = squares - 2 * n * float(means @ means) + n**2 * float(means.mean()) ** 2
         root = np.sqrt(spread)
-        Gt = np.empty_like(Zt)
-        along, against = 2 * exponent / root, 2 * exponent * product / root**3
-        add_slopes(Zt, float(exponent), S, C, means, grand_mean, along, against, weights, Gt)
-        return product / root, Gt.T
+        return product / root, pairs.slopes(means, 1 / root, product / root**3)
 
     return value_and_gradient
 

@@ -1,7 +1,5 @@
 """Compiled loops of the objective at exponents below 2: all pairs, one triangle, no temporaries."""
 
-import numpy as np
-
 from isthmus._compiled import njit
 
 # Sums may be taken in any order, so that they run in vector registers.
@@ -29,12 +27,8 @@ def fill_distances(Zt, exponent, floor, S, C, row_sums):
             for j in range(i):
                 difference = z - others[j]
                 c[j] += difference * difference
-        if exponent == 1.0:
-            for j in range(i):
-                c[j] = np.sqrt(c[j])
-        else:
-            for j in range(i):
-                c[j] = c[j] ** half
+        for j in range(i):
+            c[j] = c[j] ** half
         s = S[i]
         total = 0.0
         for j in range(i):
@@ -46,7 +40,7 @@ def fill_distances(Zt, exponent, floor, S, C, row_sums):
     return product, squares
 
 
-@njit(fastmath=SUMS, error_model="numpy")  # so that several are divided at a time
+@njit(fastmath=SUMS)
 def add_slopes(Zt, exponent, S, C, means, grand_mean, along, against, weights, Gt):
     r"""Fill ``Gt`` with :math:`\sum_jw_{ij}(z_i-z_j)`.
 
@@ -62,12 +56,8 @@ def add_slopes(Zt, exponent, S, C, means, grand_mean, along, against, weights, G
         offset = grand_mean - means[i]
         for j in range(i):
             weights[j] = along * s[j] - against * (c[j] + offset - means[j])
-        if exponent == 1.0:
-            for j in range(i):
-                weights[j] /= c[j]
-        else:
-            for j in range(i):
-                weights[j] *= c[j] ** power
+        for j in range(i):
+            weights[j] *= c[j] ** power
         for k in range(d):
             z = Zt[k, i]
             others = Zt[k]

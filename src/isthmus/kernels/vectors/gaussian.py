@@ -16,12 +16,15 @@ from isthmus.kernels.vectors.squares import FEW, origin_of, squares_of_few
 from isthmus.kernels.vectors.width import median_distance
 from isthmus.linalg.products import product
 from isthmus.linalg.scratch import scratch
-from isthmus.linalg.threads import in_threads
+from isthmus.linalg.threads import in_threads, threads_for
 from isthmus.typing import Array
 
 # Columns from which half of the products is worth a copy of the other half; with fewer the time is
 # that of writing the matrix.
 MANY_COLUMNS = 64
+# Multiplications, of doubles, from which compiled loops are looked at; rows of their tiles, which
+# stay in the cache; and strips of tiles from which threads pay for their start.
+COMPILED, TILE, LEAST_STRIPS = 2**22, 256, 4
 # Squared distance from the middle, times gamma, above which rounding is seen across the diagonal.
 FAR = 100.0
 # Blocks of a million values from which threads pay for their start.
@@ -99,6 +102,8 @@ class Gaussian(Kernel):
             return self._values_at(Z)(X)
         origin = origin_of(Z)
         left, right = self._left(X, origin), _right(Z, origin)
+        if X.dtype == np.float64 and X.size * len(X) >= COMPILED:
+            return _mirrored_gram(left, right)
         if X.shape[1] >= MANY_COLUMNS:
             return _symmetric_gram(left, right, X.dtype)
         K = _exponentials(left, right, X.dtype)
@@ -198,9 +203,15 @@ def _exponentials(left: Array, right: Array, dtype: Any) -> Array:
     def fill(rows: slice) -> None:
         block = K[rows]
         product(left[rows], right.T, out=block)
-        np.minimum(block, 0, out=block)
-        np.exp(block, out=block)
+        if compiled:
+            decay(block.ravel())
+        else:
+            np.minimum(block, 0, out=block)
+            np.exp(block, out=block)
 
+    compiled = K.dtype == np.float64 and left.size * len(right) >= COMPILED
+    if compiled:
+        from isthmus.kernels.vectors.decay_loops import decay
     _fill(fill, blocks)
     return K
 
@@ -212,6 +223,37 @@ def _fill(fill: Callable[[slice], None], blocks: list[slice]) -> None:
             fill(rows)
     else:
         in_threads(fill, blocks)
+
+
+def _mirrored_gram(left: Array, right: Array) -> Array:
+    """Gram matrix of objects with themselves: tiles below the diagonal, each written twice."""
+    from isthmus.kernels.vectors.decay_loops import mirror_decays
+    from isthmus.linalg.lanes import LANES
+
+    n = len(left)
+    K, whole = np.empty((n, n)), n // LANES * LANES
+
+    def fill(rows: slice) -> None:
+        with scratch(TILE, TILE) as memory:
+            for columns in block_slices(rows.stop, 1, block_size=TILE):
+                shape = rows.stop - rows.start, columns.stop - columns.start
+                tile = memory.reshape(-1)[: shape[0] * shape[1]].reshape(shape)
+                product(left[rows], right[columns].T, out=tile)
+                mirror_decays(tile, rows.start, columns.start, K)
+
+    strips = list(block_slices(whole, 1, block_size=TILE))[::-1]  # the longest first
+    if len(strips) >= LEAST_STRIPS:
+        in_threads(fill, strips)
+    else:
+        with threads_for(0):
+            for rows in strips:
+                fill(rows)
+    if whole < n:
+        rest = np.exp(np.minimum(product(left[whole:], right.T), 0))
+        K[whole:], K[:whole, whole:] = rest, rest[:, :whole].T
+        K[whole:, whole:] = np.tril(rest[:, whole:]) + np.tril(rest[:, whole:], -1).T
+    np.fill_diagonal(K, 1)
+    return K
 
 
 def _symmetric_gram(left: Array, right: Array, dtype: Any) -> Array:
