@@ -78,8 +78,6 @@ def _contest(case, peer):
     quick=CASES[1:2],
     unit="picture and gaps",
     goal="half its speed at a higher PSNR",
-    why="few gaps make a small sparse system, while every threshold goes over the whole picture, "
-    "which buys the higher PSNR",
 )
 def inpaint_biharmonic(case):
     return _contest(case, biharmonic)
