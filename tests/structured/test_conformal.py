@@ -1,5 +1,7 @@
 """Sets with coverage: thresholds, guarantees, closed forms against refits, every kind of output."""
 
+import pickle
+
 import numpy as np
 import pytest
 import sklearn
@@ -21,6 +23,7 @@ from isthmus.structured import (
     coverage_band,
 )
 from isthmus.structured.conformal.ranks import rank, threshold
+from isthmus.structured.conformal.sets import ObjectSet, parts_of
 
 X, Y = load_diabetes(return_X_y=True)
 RNG = np.random.default_rng(0)
@@ -262,8 +265,6 @@ def ends(sets):
 
 
 def test_sets_do_not_depend_on_the_other_rows_nor_on_a_pickle():
-    import pickle
-
     for method in ("split", "cross", "loo"):
         model = ConformalSets(KernelRidgeCV("linear", alpha=0.1), method=method, cv=3)
         whole = ends(model.fit(X[:80], Y[:80]).predict(X[80:90]))
@@ -272,6 +273,24 @@ def test_sets_do_not_depend_on_the_other_rows_nor_on_a_pickle():
         assert_allclose(single, whole)
         assert_allclose(ends(pickle.loads(pickle.dumps(model)).predict(X[80:90])), whole)
         assert_allclose(ends(model.fit(X[:80], Y[:80]).predict(X[80:90])), whole)
+
+
+def test_a_set_is_a_part_of_what_all_rows_share():
+    names, scores = ["a", "b", "c", "b"], np.array([0.1, 0.2, 0.4, 0.3])
+    shared = parts_of(names, scores, [0, 2, 2, 4], True)
+    alone = [ObjectSet(names[i:j], scores[i:j], True) for i, j in ((0, 2), (2, 2), (2, 4))]
+    for one, other in zip(shared, alone, strict=True):
+        restored = pickle.loads(pickle.dumps(one))
+        assert one.objects == list(one) == other.objects == restored.objects
+        assert len(one) == one.size == len(other)
+        assert_array_equal(one.scores, other.scores)
+        assert ("b" in one) == ("b" in other) == ("b" in restored)
+        assert repr(one) == repr(other) == repr(restored)
+        wider = one.accepted_by("z".__eq__)
+        assert "z" in wider
+        assert "b" not in wider
+        assert wider.objects == one.objects
+    assert len(pickle.dumps(shared[1])) < len(pickle.dumps(shared[0]))
 
 
 def test_the_guarantee_is_stated():

@@ -173,7 +173,4 @@ def object_array(items: Any) -> np.ndarray:
     """
     if isinstance(items, np.ndarray) and items.ndim == 1:
         return items
-    result = np.empty(len(items), dtype=object)
-    for i, item in enumerate(items):
-        result[i] = item
-    return result
+    return np.fromiter(items, dtype=object, count=len(items))

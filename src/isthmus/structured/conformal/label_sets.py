@@ -1,6 +1,5 @@
 """Scores of label sets: their distance from predicted probabilities, in units of the errors."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -77,7 +76,7 @@ class LabelSetScores:
         def rule(p: Array, level: float) -> Any:
             return lambda y: bool(self.of_labels(p[None], y, precision)[0] <= level)
 
-        return [replace(one, accepts=rule(P[i], levels[i])) for i, one in enumerate(found)]
+        return [one.accepted_by(rule(P[i], levels[i])) for i, one in enumerate(found)]
 
     def of_labels(self, P: Array, y: Any, precision: Array | None = None) -> Array:
         """Scores (n,) of one label set, whether or not it is a candidate."""

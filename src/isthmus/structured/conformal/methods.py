@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -180,7 +179,7 @@ class CrossSets(CalibratedSets):
         listed = chosen(self.scorer.candidates, mean, inside, self.scorer.complete)
         if self.scorer.complete:
             return list(listed)
-        return [replace(one, accepts=self._rule(take(X, [i]), own)) for i, one in enumerate(listed)]
+        return [one.accepted_by(self._rule(take(X, [i]), own)) for i, one in enumerate(listed)]
 
     def _rule(self, x: Any, own: IntArray) -> Any:
         """Whether an object is in the set of one row, whether or not it is a candidate."""
@@ -258,7 +257,7 @@ class LeftOutSets(CalibratedSets):
             inside = (known < table[own]).sum(axis=0) < k
             mean, complete = table.mean(axis=0), self.tables.complete
             (one,) = chosen(self.tables.candidates, mean[None], inside[None], complete)
-            found.append(replace(one, accepts=row.rule(self.scores, own, k)))
+            found.append(one.accepted_by(row.rule(self.scores, own, k)))
         return found
 
 

@@ -1,7 +1,6 @@
 """Scores of objects: by probability, by risk, or by distance in feature space."""
 
 from heapq import heappop, heappush
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from scipy import sparse
 from isthmus.kernels.objects import n_objects, object_array
 from isthmus.losses.tasks.base import Candidates
 from isthmus.losses.tasks.collections import distinct, take_outputs
-from isthmus.structured.conformal.sets import ObjectSet
+from isthmus.structured.conformal.sets import ObjectSet, parts_of
 from isthmus.typing import Array, BoolArray
 
 # With more candidates only those inside a set are sorted.
@@ -183,11 +182,10 @@ def chosen(
     order = np.argsort(np.where(inside, table, np.inf), axis=1, kind="stable")
     counts = inside.sum(axis=1)
     first = np.arange(len(candidates)) < counts[:, None]  # those inside come first in each row
-    # One list and one array of all rows, which the rows are cut from.
+    # One list and one array of all rows, which the sets are parts of.
     names = object_array(candidates)[order[first]].tolist()
     scores = np.take_along_axis(table, order, axis=1)[first]
-    ends = [0, *np.cumsum(counts).tolist()]
-    return [ObjectSet(names[i:j], scores[i:j], complete) for i, j in pairwise(ends)]
+    return parts_of(names, scores, [0, *np.cumsum(counts).tolist()], complete)
 
 
 def _best_first(candidates: list[Any], row: Array, keep: BoolArray, complete: bool) -> ObjectSet:

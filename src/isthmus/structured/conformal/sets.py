@@ -1,7 +1,8 @@
 """The sets that are predicted: intervals, balls, boxes and lists of objects."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -63,7 +64,6 @@ class Box:
         return float(np.mean(self.high - self.low))
 
 
-@dataclass(eq=False)
 class ObjectSet:
     """Objects whose score is low enough, best first.
 
@@ -74,10 +74,49 @@ class ObjectSet:
 
     __module__ = "isthmus.structured"
 
-    objects: list[Any]
-    scores: Array
-    complete: bool
-    accepts: Callable[[Any], bool] | None = field(default=None, repr=False)
+    __slots__ = ("_names", "_scores", "_start", "_stop", "accepts", "complete")
+
+    def __init__(
+        self,
+        objects: list[Any],
+        scores: Array,
+        complete: bool,
+        accepts: Callable[[Any], bool] | None = None,
+        start: int = 0,
+        stop: int | None = None,
+    ):
+        # Sets of many rows share one list, of which each has a part, cut where it is asked for.
+        self._names = objects
+        self._scores = scores
+        self._start = start
+        self._stop = len(objects) if stop is None else stop
+        self.complete = complete
+        self.accepts = accepts
+
+    @property
+    def objects(self) -> list[Any]:
+        """The objects that are listed."""
+        return self._names[self._start : self._stop]
+
+    @property
+    def scores(self) -> Array:
+        """Their scores."""
+        return self._scores[self._start : self._stop]
+
+    def accepted_by(self, accepts: Callable[[Any], bool]) -> "ObjectSet":
+        """The same objects of a set that is larger: whatever ``accepts`` says is in it."""
+        names, scores = self._names, self._scores
+        return ObjectSet(names, scores, self.complete, accepts, self._start, self._stop)
+
+    def __reduce__(self) -> Any:
+        # Without what belongs to other rows.
+        return ObjectSet, (self.objects, self.scores, self.complete, self.accepts)
+
+    def __repr__(self) -> str:
+        return (
+            f"ObjectSet(objects={self.objects!r}, scores={self.scores!r}, "
+            f"complete={self.complete!r})"
+        )
 
     def __contains__(self, y: Any) -> bool:
         if self.accepts is not None:
@@ -88,9 +127,18 @@ class ObjectSet:
         return iter(self.objects)
 
     def __len__(self) -> int:
-        return len(self.objects)
+        return self._stop - self._start
 
     @property
     def size(self) -> float:
         """The number of objects listed."""
-        return float(len(self.objects))
+        return float(len(self))
+
+
+def parts_of(objects: list[Any], scores: Array, ends: list[int], complete: bool) -> list[ObjectSet]:
+    """The sets of many rows, from their objects and scores one row after the other.
+
+    Row i has those from ``ends[i]`` to ``ends[i + 1]``.
+    """
+    shared = repeat(objects), repeat(scores), repeat(complete), repeat(None)
+    return list(map(ObjectSet, *shared, ends[:-1], ends[1:]))
