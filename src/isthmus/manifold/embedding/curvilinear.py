@@ -41,8 +41,7 @@ def unfold(
     rates = RATES[0] * (RATES[1] / RATES[0]) ** share
     reaches = first * (last / first) ** share
     for rate, reach in zip(rates, reaches, strict=True):
-        order = at.rank[rng.permutation(len(start))]
-        curvilinear_sweep(at.P, at.D, at.low, at.high, order, rate, reach)
+        curvilinear_sweep(at, rng.permutation(len(start)), rate, reach)
     return at.places()
 
 
