@@ -54,7 +54,16 @@ def nearly_all_equal(rng):
     return rng.normal(size=(40, 3)), points
 
 
-@pytest.mark.parametrize("drawn", [far_clusters, one_far_away, grid, nearly_all_equal])
+def equal_but_for_rounding(rng):
+    points = 0.7 + 1e-14 * rng.normal(size=(700, 3))
+    points[::60] = rng.normal(size=(12, 3))
+    points[5::7] = points[3]
+    return rng.normal(size=(40, 3)), points
+
+
+@pytest.mark.parametrize(
+    "drawn", [far_clusters, one_far_away, grid, nearly_all_equal, equal_but_for_rounding]
+)
 @pytest.mark.parametrize("scale", [1, 1e140])
 def test_rounding_of_products_decides_nothing(monkeypatch, rng, drawn, scale):
     queries, points = drawn(rng)
@@ -78,9 +87,9 @@ def test_points_that_are_nearly_all_equal_are_not_all_looked_at(monkeypatch, rng
     queries, points = nearly_all_equal(rng)
     plain, looked, searched = nearest_points(queries, points, 3), [], nearest_loops.nearest_of_close
 
-    def search(rough, slack, farthest, queries, points, unlike, *found):
+    def search(crowded, queries, columns, unlike, *found):
         looked.append(len(unlike))
-        searched(rough, slack, farthest, queries, points, unlike, *found)
+        searched(crowded, queries, columns, unlike, *found)
 
     monkeypatch.setattr(nearest, "FEW_OPERATIONS", 0)
     monkeypatch.setattr(nearest_loops, "nearest_of_close", search)

@@ -4,6 +4,8 @@ import joblib
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 from sklearn.base import clone
 
 from isthmus.datasets import make_noisy_spiral
@@ -58,3 +60,27 @@ def test_neighbours_of_few_rows_are_those_of_a_tree(rows, monkeypatch):
     expected, numbers = embeddings.neighbor_table(few, 7)
     assert_allclose(distance, expected, rtol=1e-12)
     assert_array_equal(index, numbers)
+
+
+@pytest.mark.parametrize("k", [1, 4, 11])
+def test_of_neighbours_that_are_as_near_the_first_are_taken(k):
+    grid = np.random.default_rng(0).integers(3, size=(40, 2)).astype(float)
+    D = np.linalg.norm(grid[:, None] - grid, axis=2)
+    np.fill_diagonal(D, np.inf)
+    assert_array_equal(
+        embeddings.neighbor_table(grid, k)[1], np.argsort(D, axis=1, kind="stable")[:, :k]
+    )
+
+
+@pytest.mark.parametrize("n", [2, 3, 12, 40])
+def test_fewest_neighbours_connect_and_one_fewer_does_not(n):
+    Y = np.random.default_rng(n).normal(size=(n, 2))
+    _, index = embeddings.neighbor_table(Y, 12)
+
+    def n_parts(k):
+        graph = csr_array((np.ones(n * k), index[:, :k].ravel(), np.arange(n + 1) * k), (n, n))
+        return connected_components(graph, directed=False)[0]
+
+    fewest = embeddings.fewest_connecting_neighbors(index)
+    assert n_parts(fewest) == 1
+    assert all(n_parts(k) > 1 for k in range(1, fewest))

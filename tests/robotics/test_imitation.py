@@ -14,7 +14,7 @@ from isthmus.kernels import Columns, HistogramIntersection
 from isthmus.preimage import LearnedPreimage
 from isthmus.reduction import compress
 from isthmus.regression import ReducedRankRegression
-from isthmus.robotics import ImitationModel, PoseFeatures, PoseKernel, pa10
+from isthmus.robotics import ImitationModel, KinematicChain, PoseFeatures, PoseKernel, pa10
 from isthmus.robotics.joint_path import find_way_points, neighbour_threshold, sample_evenly
 
 
@@ -217,3 +217,10 @@ def test_fit_leaves_the_parameters_alone(scenes, features):
     model.fit(scenes.images[:20], scenes.postures[:20])
     assert repr(model.get_params()) == before
     assert not hasattr(features, "codebook_")
+
+
+def test_a_chain_without_lengths_is_refused_by_name(rng):
+    wrist = KinematicChain(np.zeros((3, 4)))
+    rows, postures = rng.normal(size=(12, 2)), rng.normal(size=(12, 3))
+    with pytest.raises(ValueError, match=r"chain of ImitationModel must have lengths.*3 joints"):
+        ImitationModel(wrist).fit(rows, postures)

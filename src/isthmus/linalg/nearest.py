@@ -45,8 +45,9 @@ def nearest_points(queries: Array, points: Array, n_neighbors: int = 1) -> tuple
     crowd = max(2 * k, int(CROWD * len(P))) if len(Q) >= MANY_QUERIES else len(P)
 
     @cache
-    def unlike() -> IntArray:
-        return unlike_points(P.view(np.uint64), k)
+    def unlike() -> tuple[Array, IntArray]:
+        kept = unlike_points(P.view(np.uint64), k)
+        return np.ascontiguousarray(P[kept].T), kept
 
     def search(start: int) -> None:
         rows = slice(start, start + size)
@@ -54,9 +55,9 @@ def nearest_points(queries: Array, points: Array, n_neighbors: int = 1) -> tuple
         rough = product(around[rows], centred.T)
         np.subtract(half, rough, out=rough)
         given, found = (Q[rows], P), (distances[rows], places[rows])
-        farthest = np.empty(len(rough))
-        if nearest_by_rough(rough, slack, widest, slack_of[rows], *given, crowd, *found, farthest):
-            nearest_of_close(rough, slack, farthest, *given, unlike(), *found)
+        crowded = np.empty(len(rough), dtype=bool)
+        if nearest_by_rough(rough, slack, widest, slack_of[rows], *given, crowd, *found, crowded):
+            nearest_of_close(crowded, Q[rows], *unlike(), *found)
 
     rest_in_threads(search, range(0, len(Q), size))
     dtype = np.result_type(queries, points, np.float32)

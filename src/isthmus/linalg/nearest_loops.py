@@ -4,13 +4,17 @@ import numpy as np
 
 from isthmus._compiled import njit
 
+# Points whose distances are computed side by side, in the nearest cache.
+BESIDE = 256
+# Squares of roots are nearer than this share.
+MARGIN = 1e-15
 # Of the numbers of a hash: Fowler, Noll and Vo's.
 SEED, PRIME, HALF = np.uint64(14695981039346656037), np.uint64(1099511628211), np.uint64(32)
 
 
 @njit(nogil=True)
 def nearest_by_rough(
-    rough, slack, widest, slack_of, queries, points, crowd, distances, places, farthest
+    rough, slack, widest, slack_of, queries, points, crowd, distances, places, crowded
 ):
     """Fill distances and places of the k points nearest to each query, nearest first.
 
@@ -21,13 +25,11 @@ def nearest_by_rough(
     first is taken.
 
     Rows for which more than ``crowd`` points would be looked at are left to
-    :func:`nearest_of_close`, and their number is returned: for these ``farthest`` (n,) tells what
-    rough numbers less slacks of the k nearest are at most; for the others it is NaN.
+    :func:`nearest_of_close`: ``crowded`` (n,) tells which, and their number is returned.
     """
     n, m = rough.shape
     k = places.shape[1]
     kept, chosen, left = np.empty(k), np.empty(k, np.int64), 0
-    farthest[:] = np.nan
     for i in range(n):
         row, place, distance = rough[i], places[i], distances[i]
         for c in range(k):
@@ -46,20 +48,22 @@ def nearest_by_rough(
             for c in range(k):
                 value = _distance(queries, points, i, chosen[c])
                 _insert(distance, place, c, value, chosen[c])
+            crowded[i] = False
             continue
         most = -np.inf  # none of the k nearest is farther than these may be at most
         for c in range(k):
             bound = kept[c] + slack[chosen[c]] + 2.0 * slack_of[i]
             most = max(most, bound) if bound < np.inf else np.inf
-        looked, filled = 0, 0
+        beyond, filled = 0, 0
+        for j in range(m):
+            beyond += 1 if row[j] - slack[j] > most else 0
+        crowded[i] = m - beyond > crowd
+        if crowded[i]:
+            left += 1
+            continue
         for j in range(m):
             if row[j] - slack[j] > most:
                 continue
-            looked += 1
-            if looked > crowd:
-                farthest[i] = most
-                left += 1
-                break
             value = _distance(queries, points, i, j)
             if filled < k:
                 _insert(distance, place, filled, value, j)
@@ -70,22 +74,34 @@ def nearest_by_rough(
 
 
 @njit(nogil=True)
-def nearest_of_close(rough, slack, farthest, queries, points, unlike, distances, places):
-    """Fill in the rows that :func:`nearest_by_rough` has left, from the ``unlike`` points."""
-    k = places.shape[1]
-    for i in range(len(rough)):
-        row, place, distance, most, filled = rough[i], places[i], distances[i], farthest[i], 0
-        if np.isnan(most):
+def nearest_of_close(crowded, queries, columns, unlike, distances, places):
+    """Fill in the rows that :func:`nearest_by_rough` has left, from the ``unlike`` points.
+
+    ``columns`` (d, m) are these points, so that many distances are computed side by side.
+    """
+    (d, m), k, squares = columns.shape, places.shape[1], np.empty(BESIDE)
+    for i in range(len(queries)):
+        if not crowded[i]:
             continue
-        for j in unlike:
-            if row[j] - slack[j] > most:
-                continue
-            value = _distance(queries, points, i, j)
-            if filled < k:
-                _insert(distance, place, filled, value, j)
-                filled += 1
-            elif value < distance[k - 1]:
-                _insert(distance, place, k - 1, value, j)
+        place, distance, filled, limit = places[i], distances[i], 0, np.inf
+        for start in range(0, m, BESIDE):
+            size = min(BESIDE, m - start)
+            squares[:size] = 0.0
+            for a in range(d):
+                x, line = queries[i, a], columns[a, start : start + size]
+                for c in range(size):
+                    squares[c] += (x - line[c]) ** 2
+            for c in range(size):
+                if squares[c] > limit:
+                    continue
+                value = np.sqrt(squares[c])
+                if filled < k:
+                    _insert(distance, place, filled, value, unlike[start + c])
+                    filled += 1
+                elif value < distance[k - 1]:
+                    _insert(distance, place, k - 1, value, unlike[start + c])
+                if filled == k:  # roots of squares beyond are no smaller
+                    limit = distance[k - 1] ** 2 * (1.0 + MARGIN)
 
 
 @njit(nogil=True)

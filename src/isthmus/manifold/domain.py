@@ -79,6 +79,11 @@ class Domain:
             self.periodic, np.inf, self.high
         )
 
+    def periods(self, n_components: int) -> Array:
+        """Return the lengths of the periods, (n_components,), zero where there is none."""
+        length = np.where(self.periodic, self._period()[1], 0.0)
+        return np.array(np.broadcast_to(length, (n_components,)))
+
     def lattice(self, n_components: int, n_points: int) -> Array:
         """Return about ``n_points`` regular points of a finite box, (n, n_components)."""
         q = n_components

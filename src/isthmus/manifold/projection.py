@@ -24,7 +24,7 @@ REACHED = 1e-6
 SAME_END = 1e-2
 # Errors that differ by less than this share are equal: then the nearer end comes first.
 EQUAL_ERRORS = 1e-6
-# So many nearest starts are found one after the other, in less time than by a partial sort.
+# So many nearest starts are found in one pass, in less time than by a partial sort.
 FEW_STARTS = 8
 
 
@@ -126,11 +126,13 @@ def nearest_starts(images: Array, targets: Array, weights: Array | None, n_best:
     for rows in block_slices(len(targets), len(images)):
         w = None if weights is None else weights[rows]
         distances = _distances(shifted, targets[rows] - center, w)
+        if n_best == 1:
+            found[rows, 0] = np.argmin(distances, axis=1)
+            continue
         if n_best <= FEW_STARTS:
-            every = np.arange(len(distances))
-            for k in range(n_best):
-                found[rows, k] = nearest = np.argmin(distances, axis=1)
-                distances[every, nearest] = np.inf
+            from isthmus.manifold.projection_loops import fill_least
+
+            fill_least(distances, found[rows])
             continue
         nearest = np.argpartition(distances, n_best - 1, axis=1)[:, :n_best]
         order = np.argsort(np.take_along_axis(distances, nearest, axis=1), axis=1)
@@ -170,15 +172,13 @@ def best_ends(
     Only rows that the nearest start does not meet are searched from the other starts too. Memory
     for the Jacobians of a block of rows.
     """
-    places, images = latent_map.starts()
-    n, q = len(targets), places.shape[1]
+    n, q = len(targets), latent_map.starts()[0].shape[1]
     found = Ends(np.empty((n, q)), np.empty(n), np.empty(n, dtype=bool))
     size = max(64, PROJECTION_BLOCK // (targets.shape[1] * q))
     for rows in block_slices(n, 1, block_size=size):
         w = None if weights is None else weights[rows]
         if start is None:
-            nearest = nearest_starts(images, targets[rows], w, 1)[:, 0]
-            parts = _best_of_block(latent_map, targets[rows], w, nearest, search)
+            parts = _best_of_block(latent_map, targets[rows], w, search)
         else:
             parts = _ends_of(search_from(latent_map, targets[rows], w, start[rows], search))
         for whole, part in zip(found, parts, strict=True):
@@ -187,25 +187,26 @@ def best_ends(
 
 
 def _best_of_block(
-    latent_map: LatentMap, targets: Array, weights: Array | None, nearest: IntArray, search: Search
+    latent_map: LatentMap, targets: Array, weights: Array | None, search: Search
 ) -> Ends:
     places, images = latent_map.starts()
-    first = _ends_of(search_from(latent_map, targets, weights, places[nearest], search))
     n_init = min(search.n_init, len(places))
+    nearest = nearest_starts(images, targets, weights, n_init)
+    begin = places[nearest[:, 0]]
+    first = _ends_of(search_from(latent_map, targets, weights, begin, search))
     if n_init == 1:
         return first
     goal = np.broadcast_to(goals(images, weights), first.error.shape)
     poor = np.flatnonzero(first.error > goal)
     if len(poor):
-        w, nearest = _rows_of(weights, poor), nearest[poor]
-        begin = _others(nearest_starts(images, targets[poor], w, n_init), nearest)
-        again = _search_from_all(latent_map, targets[poor], w, places[begin], search)
+        w, others = _rows_of(weights, poor), places[nearest[poor, 1:]]
+        again = _search_from_all(latent_map, targets[poor], w, others, search)
         every = Ends(
             np.concatenate([first.latent[poor, None], again.latent], axis=1),
             np.column_stack([first.error[poor], again.error]),
             np.column_stack([first.converged[poor], again.converged]),
         )
-        best = first_ends(every, goal[poor], places[nearest], latent_map.domain, places)
+        best = first_ends(every, goal[poor], begin[poor], latent_map.domain, places)
         for whole, part in zip(first, every, strict=True):
             whole[poor] = part[np.arange(len(poor)), best]
     return first
@@ -213,16 +214,6 @@ def _best_of_block(
 
 def _ends_of(found: LeastSquaresRows) -> Ends:
     return Ends(found.x, found.error, found.converged)
-
-
-def _others(starts: IntArray, first: IntArray) -> IntArray:
-    """The starts (n, k) of each row without its first one, (n, k - 1).
-
-    A row's first start is among them, unless it ties with others and rounding took those.
-    """
-    other = starts != first[:, None]
-    other[other.all(axis=1), -1] = False
-    return starts[other].reshape(len(starts), -1)
 
 
 def all_ends(
@@ -302,32 +293,23 @@ def order_ends(
 
 def first_ends(every: Ends, goal: Array, start: Array, domain: Domain, places: Array) -> IntArray:
     """The first end of each row in the order of :func:`order_ends`, (n,)."""
-    k = every.error.shape[1]
+    from isthmus.manifold.projection_loops import fill_first_ends
+
+    n, _, q = every.latent.shape
     level = np.where(every.error <= goal[:, None], 0.0, every.error)
-    first = np.argmin(level, axis=1)
-    lowest = np.take_along_axis(level, first[:, None], axis=1)
-    equal = level <= (1.0 + EQUAL_ERRORS) * lowest
-    rows = np.flatnonzero(np.count_nonzero(equal, axis=1) > 1)
-    if not len(rows):
-        return first
     scale = places.std(axis=0)
     scale[scale == 0] = 1.0
-    # Ends come first here: each is compared with the others for all rows at once.
-    level, latent = level[rows].T.copy(), np.moveaxis(every.latent[rows], 1, 0).copy()
-    alone = equal[rows].T.copy()
-    for a in range(k):
-        for b in range(a):
-            gaps = np.abs(domain.difference(latent[a], latent[b]) / scale) < SAME_END
-            same = gaps[:, 0]
-            for c in range(1, gaps.shape[1]):
-                same = same & gaps[:, c]
-            better = level[a] < level[b]
-            alone[a] &= ~(same & ~better)
-            alone[b] &= ~(same & better)
-    away = domain.difference(latent, start[rows]) / scale
-    distance = np.einsum("knq,knq->kn", away, away)
-    distance[0] = np.where(level[0] == 0.0, -1.0, distance[0])
-    first[rows] = np.argmin(np.where(alone, distance, np.inf), axis=0)
+    first = np.empty(n, dtype=np.intp)
+    fill_first_ends(
+        np.ascontiguousarray(every.latent),
+        level,
+        np.ascontiguousarray(start),
+        scale,
+        domain.periods(q),
+        SAME_END,
+        EQUAL_ERRORS,
+        first,
+    )
     return first
 
 

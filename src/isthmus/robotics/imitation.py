@@ -310,6 +310,12 @@ class ImitationModel(MultiOutputMixin, RegressorMixin, Estimator):
             return as_kernel(self.y_kernel)
         if self.chain is None:
             return Linear()
+        if not self.chain.reach > 0:
+            raise ValueError(
+                "The chain of ImitationModel must have lengths, to which the width of the default "
+                f"y_kernel is in proportion. Got a chain of {self.chain.n_joints} joints at one "
+                "point instead: give a y_kernel."
+            )
         return PoseKernel(self.chain, base=Gaussian.from_width(WIDTH * self.chain.reach))
 
     def _output_preimage(self, y_features: KernelPCA) -> Any:

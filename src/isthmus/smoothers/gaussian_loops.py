@@ -150,3 +150,10 @@ def fill_sums(K, S):
         for i in range(n):
             total += K[j, i]
         S[j] = total
+
+
+@njit(nogil=True)
+def clear_up_to(most, K):
+    """Set to zero the numbers of a vector that are no larger than ``most``."""
+    for i in range(len(K)):
+        K[i] = K[i] if K[i] > most else 0.0

@@ -127,27 +127,42 @@ def kernel_rows(
         K, H = pair_weights(pairs, kernel, excluded, out)
         return KernelRows(pairs.indptr, pairs.indices, K, H, n, everything=False)
     work = Workspace() if work is None else work
-    s = cdist(Xe, Xc, "sqeuclidean", out=work.take("squared", m * n).reshape(m, n))
-    if excluded is not None:
-        s[np.arange(m)[:, None], excluded] = np.inf
+    s = work.take("squared", m * n).reshape(m, n)
     if kernel.name == "gaussian":
+        _fill_exponents(Xe, Xc, s)
+        if excluded is not None:
+            s[np.arange(m)[:, None], excluded] = -np.inf
         if scaled:
-            s -= s.min(axis=1, keepdims=True)
-        s *= -0.5
+            s -= s.max(axis=1, keepdims=True)
         K = H = _exponentials(s)
     else:
+        cdist(Xe, Xc, "sqeuclidean", out=s)
+        if excluded is not None:
+            s[np.arange(m)[:, None], excluded] = np.inf
         K, H = kernel.profile(s), kernel.slope(s)
     indptr = np.arange(0, m * n + 1, n, dtype=np.int32)
     return KernelRows(indptr, np.empty(0, dtype=np.int32), K.ravel(), H.ravel(), n, everything=True)
+
+
+def _fill_exponents(Xe: Array, Xc: Array, out: Array) -> None:
+    """Fill ``out`` (m, n) with minus half the squared distances."""
+    from isthmus.smoothers.gaussian_loops import fill_exponents
+
+    # Writeable too: for others the loop would be compiled once more.
+    fill_exponents(
+        np.require(Xe, np.float64, ["C", "W"]), np.array(Xc.T, dtype=np.float64, order="C"), out
+    )
 
 
 def _exponentials(s: Array) -> Array:
     """``exp(s)`` in place, with zeros below e^-700."""
     if s.min(initial=0.0) >= LEAST_EXPONENT:
         return np.asarray(np.exp(s, out=s))
+    from isthmus.smoothers.gaussian_loops import clear_up_to
+
     np.maximum(s, LEAST_EXPONENT, out=s)
     np.exp(s, out=s)
-    s[s <= np.exp(LEAST_EXPONENT)] = 0.0
+    clear_up_to(float(np.exp(LEAST_EXPONENT)), s.ravel())
     return s
 
 

@@ -28,6 +28,7 @@ from isthmus.smoothers.kernel_rows import (
     Workspace,
     kernel_block,
     kernel_rows,
+    lent_workspace,
     reciprocal,
 )
 from isthmus.smoothers.pairs import Pairs, near_pairs
@@ -123,16 +124,16 @@ def smooth(
         np.empty(m),
         np.ones(m, dtype=np.int64),
     )
-    work = Workspace()
-    for rows in point_blocks(smoother, m, len(Xc), d * q, with_slopes=jacobian):
-        left_out = None if excluded is None else excluded[rows]
-        block = _means if smoother.plain_means else _polynomials
-        values, slopes, mass, n_terms = block(
-            smoother, Z[rows], Xc, outputs, left_out, jacobian, work
-        )
-        found.values[rows], found.mass[rows], found.n_terms[rows] = values, mass, n_terms
-        if found.jacobian is not None:
-            found.jacobian[rows] = slopes
+    block = _means if smoother.plain_means else _polynomials
+    with lent_workspace() as work:
+        for rows in point_blocks(smoother, m, len(Xc), d * q, with_slopes=jacobian):
+            left_out = None if excluded is None else excluded[rows]
+            values, slopes, mass, n_terms = block(
+                smoother, Z[rows], Xc, outputs, left_out, jacobian, work
+            )
+            found.values[rows], found.mass[rows], found.n_terms[rows] = values, mass, n_terms
+            if found.jacobian is not None:
+                found.jacobian[rows] = slopes
     alone = np.flatnonzero(found.mass <= 0)
     if len(alone):
         left_out = None if excluded is None else excluded[alone]
@@ -150,7 +151,9 @@ def point_blocks(
         return block_slices(m, n, block_size=max(16, 8 * BLOCK // max(n, width)))
     if smoother.adaptive:
         return block_slices(m, n, block_size=max(1, BLOCK // (n * (2 if with_slopes else 1))))
-    return block_slices(m, n, block_size=max(16, 4 * BLOCK // max(n, width)))
+    # Sums of rows are products, which do not mind; slopes take several tables.
+    size = BLOCK // 2 if with_slopes else 4 * BLOCK if smoother.plain_means else BLOCK
+    return block_slices(m, n, block_size=max(16, size // max(n, width)))
 
 
 def _means(
@@ -166,7 +169,8 @@ def _means(
     kernel = smoother.kernel
     pairs = near_pairs(Z, Xc, kernel.support)
     if pairs is None:
-        K, H, S, lost = kernel_block(Z, Xc, kernel, excluded)
+        room = work.take("squared", len(Z) * len(Xc)).reshape(len(Z), -1)
+        K, H, S, lost = kernel_block(Z, Xc, kernel, excluded, room)
         none = np.empty(0, dtype=np.int32)
         rows, mass = KernelRows(none, none, K, H, len(Xc), everything=True), S.copy()
         mass[lost] = np.where(S[lost] > 0, np.finfo(float).tiny, 0.0)

@@ -97,7 +97,7 @@ def test_a_sweep_is_the_published_rule(n, q, reach):
             slow[near] += (0.3 * (D[i] - d) / np.maximum(d, 1e-300))[near, None] * (
                 slow[near] - slow[i]
             )
-        curvilinear_sweep(at.P, at.D, at.low, at.high, at.rank[order], 0.3, reach)
+        curvilinear_sweep(at, order, 0.3, reach)
         assert_allclose(at.places(), slow, rtol=1e-9, atol=1e-9)
         boxed = at.P.reshape(q, -1, 32)
         assert np.array_equal(np.nanmin(boxed, axis=2).T, at.low)

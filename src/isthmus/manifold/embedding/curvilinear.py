@@ -27,7 +27,7 @@ def curvilinear_stress(X: Array, D: Array, reach: float) -> tuple[float, Array]:
 
     The gradient is that with the pairs within reach held, as the published rule takes it.
     """
-    total, slope = curvilinear_sums(np.ascontiguousarray(X), D, reach)
+    total, slope, _ = curvilinear_sums(np.ascontiguousarray(X), D, reach)
     return float(total), slope
 
 
@@ -41,8 +41,7 @@ def unfold(
     rates = RATES[0] * (RATES[1] / RATES[0]) ** share
     reaches = first * (last / first) ** share
     for rate, reach in zip(rates, reaches, strict=True):
-        order = at.rank[rng.permutation(len(start))]
-        curvilinear_sweep(at.P, at.D, at.low, at.high, order, rate, reach)
+        curvilinear_sweep(at, rng.permutation(len(start)), rate, reach)
     return at.places()
 
 
@@ -135,14 +134,13 @@ class CurvilinearComponents(BaseEmbedding):
                 given = classical_scaling(D, self.n_components)
             else:
                 given = self._start(Y, name)
-        nearest = np.where(straight > 0, straight, np.inf).min(axis=1)
+        nearest = straight.min(axis=1, where=straight > 0, initial=np.inf)
         last = LAST_REACH * float(nearest.max())
         # Places that coincide would never part.
         scale = float(np.sqrt(np.mean(given**2))) or 1.0
         begin = given + 1e-6 * scale * rng.normal(size=given.shape)
         X = unfold(begin, D, rng, max_iter=self.max_iter, last=last)
-        near = np.count_nonzero(cdist(X, X) <= last) - len(X)
-        total, _ = curvilinear_stress(X, D, last)
+        total, _, near = curvilinear_sums(X, D, last)
         self.n_iter_ = int(self.max_iter)
-        self.stress_ = float(total / max(near / 2, 1))
+        self.stress_ = float(total / max(near, 1))
         return X

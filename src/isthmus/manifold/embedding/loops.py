@@ -30,10 +30,10 @@ def sammon_sums(X, D):
 
 @njit
 def curvilinear_sums(X, D, reach):
-    r"""The sum over pairs with d ≤ reach of (D - d)², and its gradient with the pairs held."""
+    r"""The sum over pairs with d ≤ reach of (D - d)², its gradient with them held, their number."""
     n, q = X.shape
     slope = np.zeros((n, q))
-    total = 0.0
+    total, near = 0.0, 0
     for i in range(n):
         for j in range(i):
             d = 0.0
@@ -42,6 +42,7 @@ def curvilinear_sums(X, D, reach):
             d = np.sqrt(d)
             if d > reach:
                 continue
+            near += 1
             gap = D[i, j] - d
             total += gap * gap
             if d > 0.0:
@@ -50,7 +51,7 @@ def curvilinear_sums(X, D, reach):
                     step = factor * (X[i, k] - X[j, k])
                     slope[i, k] += step
                     slope[j, k] -= step
-    return total, slope
+    return total, slope, near
 
 
 @njit

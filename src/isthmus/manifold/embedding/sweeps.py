@@ -77,14 +77,18 @@ def _side_by_side(X: Array, rows: IntArray) -> IntArray:
     return np.concatenate([_side_by_side(X, order[:half]), _side_by_side(X, order[half:])])
 
 
-@njit
-def curvilinear_sweep(
-    P: Any, D: Any, low: Any, high: Any, order: Any, rate: Any, reach: Any
-) -> None:
+def curvilinear_sweep(at: Boxes, order: IntArray, rate: float, reach: float) -> None:
     """For each place of ``order`` in turn, move all others towards their distance from it.
 
-    x_j += rate (D - d)(x_j - x_i) / d for places within reach; in place, see :class:`Boxes`.
+    x_j += rate (D - d)(x_j - x_i) / d for places within reach, where they are.
     """
+    sweep: Any = sweep_in_plane if len(at.P) == 2 else sweep_anywhere
+    sweep(at.P, at.D, at.low, at.high, at.rank[order], rate, reach)
+
+
+@njit
+def sweep_anywhere(P: Any, D: Any, low: Any, high: Any, order: Any, rate: Any, reach: Any) -> None:
+    """The sweep in any number of coordinates."""
     none, limit, one = spread(0.0), spread(reach * reach), spread(1.0)
     steps = np.empty(BOX)
     for i in order:
@@ -113,3 +117,71 @@ def curvilinear_sweep(
                     top = where_larger(x, top, x, top)
                     bottom = where_larger(turned, bottom, turned, bottom)
                 low[b, k], high[b, k] = -largest(bottom), largest(top)
+
+
+@njit
+def sweep_in_plane(P: Any, D: Any, low: Any, high: Any, order: Any, rate: Any, reach: Any) -> None:
+    """The same for two coordinates, whose groups of lanes have names and stay in registers."""
+    limit = spread(reach * reach)
+    for i in order:
+        a, b = P[0, i], P[1, i]
+        for k in range(len(low)):
+            beside = max(low[k, 0] - a, a - high[k, 0], 0.0)
+            above = max(low[k, 1] - b, b - high[k, 1], 0.0)
+            if beside * beside + above * above > reach * reach:
+                continue
+            s = k * BOX
+            t, u, v = s + LANES, s + 2 * LANES, s + 3 * LANES
+            x0, x1, x2, x3 = (
+                load_row(P, 0, s),
+                load_row(P, 0, t),
+                load_row(P, 0, u),
+                load_row(P, 0, v),
+            )
+            y0, y1, y2, y3 = (
+                load_row(P, 1, s),
+                load_row(P, 1, t),
+                load_row(P, 1, u),
+                load_row(P, 1, v),
+            )
+            x0, y0 = _moved(x0, y0, load_row(D, i, s), a, b, rate, limit)
+            x1, y1 = _moved(x1, y1, load_row(D, i, t), a, b, rate, limit)
+            x2, y2 = _moved(x2, y2, load_row(D, i, u), a, b, rate, limit)
+            x3, y3 = _moved(x3, y3, load_row(D, i, v), a, b, rate, limit)
+            store_row(P, 0, s, x0)
+            store_row(P, 0, t, x1)
+            store_row(P, 0, u, x2)
+            store_row(P, 0, v, x3)
+            store_row(P, 1, s, y0)
+            store_row(P, 1, t, y1)
+            store_row(P, 1, u, y2)
+            store_row(P, 1, v, y3)
+            low[k, 0], high[k, 0] = _ends(x0, x1, x2, x3)
+            low[k, 1], high[k, 1] = _ends(y0, y1, y2, y3)
+
+
+@njit(forceinline=True)
+def _moved(x, y, D, a, b, rate, limit):
+    """Eight places after their steps from (a, b), whose distances from there should be ``D``."""
+    none, one = spread(0.0), spread(1.0)
+    right, up = less(x, a, one), less(y, b, one)
+    square = more(products(right, right), 1.0, products(up, up))
+    d = roots(square)
+    step = where_larger(square, limit, none, quotients(scaled(rate, less(D, 1.0, d)), d))
+    step = where_larger(square, none, step, none)
+    return more(x, 1.0, products(step, right)), more(y, 1.0, products(step, up))
+
+
+@njit(forceinline=True)
+def _ends(x0, x1, x2, x3):
+    """The least and the largest of four groups of lanes, of which some may be nan."""
+    top, bottom = spread(-np.inf), spread(-np.inf)
+    top, turned = where_larger(x0, top, x0, top), scaled(-1.0, x0)
+    bottom = where_larger(turned, bottom, turned, bottom)
+    top, turned = where_larger(x1, top, x1, top), scaled(-1.0, x1)
+    bottom = where_larger(turned, bottom, turned, bottom)
+    top, turned = where_larger(x2, top, x2, top), scaled(-1.0, x2)
+    bottom = where_larger(turned, bottom, turned, bottom)
+    top, turned = where_larger(x3, top, x3, top), scaled(-1.0, x3)
+    bottom = where_larger(turned, bottom, turned, bottom)
+    return -largest(bottom), largest(top)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from isthmus.blocks.slices import block_slices
+from isthmus.linalg.threads import rest_in_threads
 from isthmus.manifold.domain import Domain
 from isthmus.manifold.latent_map import MapValues
 from isthmus.manifold.projection import RowSearch, Search
@@ -23,6 +24,8 @@ from isthmus.typing import Array
 BLOCK_BYTES = 2 * 2**20  # stays in the processor's cache
 
 
+# Rows that are projected at a time; threads share many.
+PART = 512
 # Numbers of a map up to which rows are projected one by one, while it stays in the cache.
 SMALL_MAP = 2**14
 
@@ -88,24 +91,31 @@ class GridMap(RowSearch):
         x = np.clip(start, low, high)
         error, converged = np.empty(len(x)), np.empty(len(x), dtype=bool)
         at_map = map_rows(tables, targets.shape[1])
-        rows = search_rows_after(at_map.end, at_map.q, at_map.d)
-        n_iter = search_rows(
-            x,
-            known,
-            np.ascontiguousarray(w, dtype=np.float64),
-            flat,
-            tables,
-            zero_rows(rows.end),
-            at_map,
-            rows,
-            np.full(LANES, -1),
-            low,
-            high,
-            (float(search.max_iter), float(search.tol), DAMPING, LARGEST_DAMPING),
-            error,
-            converged,
-        )
-        return LeastSquaresRows(x, error, int(n_iter), converged)
+        lines = search_rows_after(at_map.end, at_map.q, at_map.d)
+        w, most = np.ascontiguousarray(w, dtype=np.float64), [0]
+        settings = float(search.max_iter), float(search.tol), DAMPING, LARGEST_DAMPING
+
+        def search_part(part: slice) -> None:
+            n_iter = search_rows(
+                x[part],
+                known[part],
+                w if len(w) == 1 else w[part],
+                flat,
+                tables,
+                zero_rows(lines.end),
+                at_map,
+                lines,
+                np.full(LANES, -1),
+                low,
+                high,
+                settings,
+                error[part],
+                converged[part],
+            )
+            most.append(int(n_iter))
+
+        rest_in_threads(search_part, list(block_slices(len(x), 1, block_size=PART)))
+        return LeastSquaresRows(x, error, max(most), converged)
 
 
 def map_values(grid: NodeGrid, W: Array, points: Array, *, local: int | None = None) -> Array:

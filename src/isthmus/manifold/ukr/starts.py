@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial.distance import cdist
 from sklearn.decomposition import PCA
 from sklearn.manifold import Isomap, LocallyLinearEmbedding, SpectralEmbedding
@@ -34,29 +34,37 @@ def neighbor_table(Y: Array, k: int) -> tuple[Array, IntArray]:
     if Y.size * len(Y) <= FEW_OPERATIONS:  # without threads, which would spin beside those of BLAS
         distance = cdist(Y, Y)
         np.fill_diagonal(distance, np.inf)
-        index = np.argsort(distance, axis=1, kind="stable")[:, :k]
-        return np.take_along_axis(distance, index, axis=1), index
+        return _least(distance, k)
     distance, index = NearestNeighbors(n_neighbors=k).fit(Y).kneighbors()
     return distance, index
 
 
+def _least(distance: Array, k: int) -> tuple[Array, IntArray]:
+    """The ``k`` least distances of each row, in order, and their numbers; of equal ones the first.
+
+    Sorts that keep the order of equal numbers take much longer: only rows with such get one.
+    """
+    most = min(k + 1, distance.shape[1])
+    index = np.argpartition(distance, most - 1, axis=1)[:, :most]
+    found = np.take_along_axis(distance, index, axis=1)
+    order = np.argsort(found, axis=1)
+    found, index = (np.take_along_axis(part, order, axis=1) for part in (found, index))
+    ties = np.flatnonzero((found[:, 1:] == found[:, :-1]).any(axis=1))
+    if len(ties):
+        index[ties] = np.argsort(distance[ties], axis=1, kind="stable")[:, :most]
+    return found[:, :k], index[:, :k]
+
+
 def fewest_connecting_neighbors(index: IntArray) -> int | None:
-    """Smallest k for which the graph of k nearest neighbours is connected; None if none is."""
-    most = index.shape[1]
-    low, high = 1, most
-    if not _connected(index, most):
-        return None
-    while low < high:  # more neighbours never disconnect
-        middle = (low + high) // 2
-        low, high = (low, middle) if _connected(index, middle) else (middle + 1, high)
-    return low
+    """Smallest k for which the graph of k nearest neighbours is connected; None if none is.
 
-
-def _connected(index: IntArray, k: int) -> bool:
-    n = len(index)
-    ones = np.ones(n * k)
-    graph = csr_array((ones, index[:, :k].ravel(), np.arange(n + 1) * k), shape=(n, n))
-    return bool(connected_components(graph, directed=False, return_labels=False) == 1)
+    A spanning tree whose pairs are neighbours as early as possible has this k as its last rank.
+    """
+    n, most = index.shape
+    ranks = np.tile(np.arange(1.0, most + 1), n)
+    graph = csr_array((ranks, index.ravel(), np.arange(n + 1) * most), shape=(n, n))
+    tree = minimum_spanning_tree(graph)
+    return int(tree.data.max(initial=1.0)) if tree.nnz == n - 1 else None
 
 
 def find_embeddings(
