@@ -1,4 +1,4 @@
-"""Triangular systems in row order: the same solutions as SciPy's."""
+"""Triangular systems and inverses: the same as SciPy's."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy import linalg
 
 from isthmus.kernels import Gaussian
-from isthmus.linalg.triangles import solve_lower
+from isthmus.linalg.triangles import inverse_half, inverse_lower, solve_lower
 
 
 @pytest.mark.parametrize("n", [1, 31, 32, 33, 100, 200, 450])
@@ -54,3 +54,52 @@ def test_a_singular_factor_is_refused():
     L[40, 40] = 0.0
     with pytest.raises(linalg.LinAlgError, match="40"):
         solve_lower(L, np.ones((70, 200)))
+
+
+@pytest.mark.parametrize("n", [1, 2, 64, 65, 130, 301])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_an_inverse_by_halves_is_that_of_lapack(n, dtype, order, rng):
+    A = rng.normal(size=(n, n))
+    L = linalg.cholesky(A @ A.T + n * np.eye(n), lower=True).astype(dtype, order="F")
+    tolerance = 100 * np.finfo(dtype).eps
+    inverse, _ = linalg.lapack.dtrtri(L.astype(np.float64), lower=1)
+    with_above = np.array(L + np.triu(np.full((n, n), np.nan, dtype), 1), order=order)
+    found = inverse_lower(with_above)
+    assert found.dtype == dtype
+    assert found.flags.f_contiguous
+    assert_allclose(found, inverse, atol=tolerance * np.abs(inverse).max())
+    whole = inverse.T @ inverse
+    half = inverse_half(np.array(L, order="F"))
+    assert_allclose(np.tril(half), np.tril(whole), atol=tolerance * np.abs(whole).max())
+
+
+@pytest.mark.parametrize("drawn", [scattered, in_a_row])
+def test_errors_of_an_inverse_are_those_of_lapack_where_the_factor_is_nearly_singular(drawn, rng):
+    Z, _ = drawn(rng)
+    L = linalg.cholesky(Gaussian(0.05)(Z) + 1e-12 * np.eye(200), lower=True)
+    exact, wide = np.zeros((200, 200), np.longdouble), L.astype(np.longdouble)
+    for i in range(200):
+        exact[i] = (np.eye(200)[i] - wide[i, :i] @ exact[:i]) / wide[i, i]
+    whole = np.tril(exact.T @ exact)
+    of_lapack = np.abs(np.tril(linalg.lapack.dpotri(L, lower=1)[0]) - whole).max()
+    found = np.tril(inverse_half(L.copy(order="F")))
+    assert np.abs(found - whole).max() < 4 * of_lapack
+    of_lapack = np.abs(linalg.lapack.dtrtri(L, lower=1)[0] - exact).max()
+    assert np.abs(inverse_lower(L) - exact).max() < 4 * of_lapack
+
+
+def test_an_inverse_of_many_rows_is_lapacks_own(rng):
+    n = 1501
+    L = np.asfortranarray(np.tril(rng.normal(size=(n, n)) / n) + np.eye(n))
+    assert_allclose(inverse_lower(L), linalg.lapack.dtrtri(L, lower=1)[0], atol=0)
+
+
+@pytest.mark.parametrize("row", [3, 90])
+def test_a_singular_matrix_has_no_inverse(row):
+    L = np.asfortranarray(np.eye(100))
+    L[row, row] = 0.0
+    with pytest.raises(linalg.LinAlgError, match="singular"):
+        inverse_lower(L)
+    with pytest.raises(linalg.LinAlgError, match="singular"):
+        inverse_half(L)

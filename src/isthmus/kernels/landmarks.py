@@ -11,6 +11,7 @@ from isthmus.blocks.sampling import sample_rows
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.definiteness import check_gram
 from isthmus.kernels.objects import n_objects, take
+from isthmus.linalg.triangles import inverse_lower
 from isthmus.typing import Array, IntArray, Objects
 
 # A landmark whose distance from the span of the others, squared, is below this share of the largest
@@ -78,7 +79,7 @@ class LandmarkFeatures:
         self._factor = np.asfortranarray(np.tril(L[:rank, :rank]))
         # Rows are multiplied by the inverse, which takes half the time of solving. What that
         # loses is what the rounding errors of kernel values become in any case.
-        self._inverse = lapack.dtrtri(self._factor, lower=1)[0] if rank else self._factor
+        self._inverse = inverse_lower(self._factor) if rank else self._factor
 
     def __len__(self) -> int:
         """Number of features, which is that of the landmarks kept."""

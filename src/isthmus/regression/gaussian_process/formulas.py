@@ -13,8 +13,9 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import blas, lapack
 
-from isthmus.linalg.products import product
+from isthmus.linalg.products import mirror_lower, product
 from isthmus.linalg.spectrum import positive_part
+from isthmus.linalg.triangles import MIRRORED, inverse_half
 from isthmus.typing import Array
 
 # Jitter in units of the mean diagonal: none, then from the first by tens to the last.
@@ -34,8 +35,10 @@ class CriterionScore(NamedTuple):
     variances: Array  # s², one for each output
 
 
-def cholesky(A: Array) -> tuple[Array, float]:
+def cholesky(A: Array, *, clean: bool = True) -> tuple[Array, float]:
     """Lower Cholesky factor of ``A``, which is overwritten, and the jitter that it took.
+
+    Without ``clean`` there is something above its diagonal, which BLAS and LAPACK do not read.
 
     Where rounding errors make ``A`` indefinite, a growing multiple of the identity is added. A
     matrix that needs more than 1e-4 of its mean diagonal is refused, and it is said whether
@@ -60,7 +63,8 @@ def cholesky(A: Array) -> tuple[Array, float]:
             pivots = np.diagonal(L)
             if jitter or np.min(pivots) ** 2 > n * np.finfo(np.float64).eps * np.max(pivots) ** 2:
                 L = np.asfortranarray(L)
-                _clear_upper(L)
+                if clean:
+                    _clear_upper(L)
                 return L, jitter
         jitter = FIRST_JITTER * mean if jitter == 0 else 10 * jitter
         # The upper triangle still holds the matrix, but for the diagonal.
@@ -79,20 +83,8 @@ def _clear_upper(L: Array) -> None:
         L[start:stop, start:stop] = np.tril(L[start:stop, start:stop])
 
 
-def mirror_lower(F: Array) -> None:
-    """Write the lower triangle over the upper one."""
-    n, step = len(F), 256
-    for start in range(0, n, step):
-        stop = min(start + step, n)
-        F[start:stop, stop:] = F[stop:, start:stop].T
-        square = np.tril(F[start:stop, start:stop], -1)
-        diagonal = np.diag(F[start:stop, start:stop]).copy()
-        F[start:stop, start:stop] = square + square.T
-        F[range(start, stop), range(start, stop)] = diagonal
-
-
 def _mirror_upper(F: Array) -> None:
-    mirror_lower(F.T)
+    mirror_lower(F.T, step=MIRRORED)
 
 
 def _refuse(A: Array) -> None:
@@ -126,10 +118,10 @@ class FactoredPart(NamedTuple):
     log_det: float
 
 
-def factor_part(K: Array, alpha: Noise, Y: Array) -> FactoredPart:
+def factor_part(K: Array, alpha: Noise, Y: Array, *, clean: bool = True) -> FactoredPart:
     """Factor ``K + diag(alpha)`` in place of ``K`` and solve for the outputs."""
     K.flat[:: len(K) + 1] += alpha
-    L, _ = cholesky(K)
+    L, _ = cholesky(K, clean=clean)
     dual = linalg.cho_solve((L, True), Y, check_finite=False)
     return FactoredPart(L, dual, 2 * float(np.log(np.diagonal(L)).sum()))
 
@@ -167,17 +159,17 @@ def likelihood(
     :math:`\frac12\sum_j(a_ja_j^\top/s_j^2-A^{-1})`. ``variances=None`` puts in the best ones, which
     changes no other derivative. ``alphas`` are the noises of the parts, common or of each row.
     """
-    parts = [factor_part(*part) for part in zip(grams, alphas, targets, strict=True)]
+    parts = [factor_part(*part, clean=False) for part in zip(grams, alphas, targets, strict=True)]
     best = variances is None
     s2 = best_variances(parts, targets) if variances is None else variances
     value = likelihood_value(parts, targets, s2)
     weights, by_noise, q = [], 0.0, len(s2)
     for part, alpha in zip(parts, alphas, strict=True):
-        inverse = lapack.dpotri(part.L, lower=1, overwrite_c=1)[0]
+        inverse = inverse_half(part.L)
         W = blas.dsyrk(
             0.5, part.dual / np.sqrt(s2), beta=-0.5 * q, c=inverse, lower=1, overwrite_c=1
         )
-        mirror_lower(W)
+        mirror_lower(W, step=MIRRORED)
         by_noise += float(np.sum(alpha * np.diagonal(W)))
         weights.append(W)
     by_amplitude = 0.0
@@ -208,11 +200,11 @@ def loo_likelihood(
     :math:`\sum_{ij}\frac12\log c_i-\frac12\log s_j^2-\frac{a_{ij}^2}{2c_is_j^2}` but for a
     constant. Two matrix products more than the marginal likelihood.
     """
-    parts = [factor_part(*part) for part in zip(grams, alphas, targets, strict=True)]
+    parts = [factor_part(*part, clean=False) for part in zip(grams, alphas, targets, strict=True)]
     inverses = []
     for part in parts:
-        inverse = lapack.dpotri(part.L, lower=1, overwrite_c=1)[0]
-        mirror_lower(inverse)
+        inverse = inverse_half(part.L)
+        mirror_lower(inverse, step=MIRRORED)
         inverses.append(inverse)
     diagonals = [np.diagonal(inverse).copy() for inverse in inverses]
     n = sum(len(Y) for Y in targets)
@@ -231,7 +223,7 @@ def loo_likelihood(
         h = -part.dual / (c[:, None] * s2)
         W = blas.dsyrk(-1.0, inverse * np.sqrt(g), lower=1)
         W = blas.dsyr2k(-0.5, product(inverse, h), part.dual, beta=1.0, c=W, lower=1, overwrite_c=1)
-        mirror_lower(W)
+        mirror_lower(W, step=MIRRORED)
         by_noise += float(np.sum(alpha * np.diagonal(W)))
         weights.append(W)
     by_amplitude = 0.0 if variances is None else 0.5 * n * float(np.sum(best / s2 - 1))

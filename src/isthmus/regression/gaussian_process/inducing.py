@@ -18,8 +18,8 @@ from isthmus.blocks.sampling import sample_rows
 from isthmus.blocks.slices import block_slices
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.objects import take
-from isthmus.linalg.products import inner_products, product
-from isthmus.linalg.triangles import solve_lower
+from isthmus.linalg.products import inner_products, mirror_lower, product
+from isthmus.linalg.triangles import MIRRORED, inverse_half, solve_lower
 from isthmus.regression.gaussian_process.formulas import LOG_2_PI, cholesky
 from isthmus.regression.gaussian_process.search import Evaluation, ProcessParameters
 from isthmus.typing import Array, IntArray, Objects
@@ -244,8 +244,8 @@ def inducing_score(
     s2 = fit.fits / n if found.variances is None else found.variances
     value = inducing_value(sums, fit, alpha, s2, bound)
 
-    B_inverse = lapack.dpotri(fit.L_B, lower=1)[0]
-    B_inverse = np.tril(B_inverse) + np.tril(B_inverse, -1).T
+    B_inverse = inverse_half(fit.L_B.copy(order="F"))
+    mirror_lower(B_inverse, step=MIRRORED)
     # V'(I - B⁻¹)L⁻¹, or -V'B⁻¹L⁻¹ without the bound's trace
     middle = (np.eye(m) if bound else 0.0) - B_inverse
     right = linalg.solve_triangular(L, middle, lower=True, trans=1, check_finite=False)

@@ -13,9 +13,11 @@ import numpy as np
 from numpy.polynomial.hermite import hermgauss
 from numpy.polynomial.legendre import leggauss
 from scipy import linalg
+from scipy.linalg import blas
 from scipy.special import expit, logit, ndtr
 
-from isthmus.linalg.products import product
+from isthmus.linalg.products import mirror_lower
+from isthmus.linalg.triangles import MIRRORED, inverse_lower
 from isthmus.regression.gaussian_process.search import Criterion, Evaluation, ProcessParameters
 from isthmus.regression.gaussian_process.training import TrainingRows
 from isthmus.typing import Array
@@ -103,13 +105,15 @@ def likelihood_weights(K: Array, mode: Mode) -> Array:
     where :math:`s_i=\tfrac12(K-KRK)_{ii}\,\partial^3\log p_i/\partial f_i^3`: the mode moves with
     the covariance, and so does :math:`W`.
     """
-    inverse, _ = linalg.lapack.dpotri(mode.L, lower=1)
-    # Only its lower half is filled in.
-    R = np.tril(inverse) + np.tril(inverse, -1).T
+    inverse = inverse_lower(mode.L)
+    # L⁻¹W½K, whose squares add up to the diagonal of KRK.
+    V = blas.dtrmm(1.0, inverse, (K * mode.root).T, lower=1, overwrite_b=1)
+    variance = K.diagonal() - np.einsum("ij,ij->j", V, V)
+    R = linalg.lapack.dlauum(inverse, lower=1, overwrite_c=1)[0].T
+    mirror_lower(R.T, step=MIRRORED)
     R *= mode.root[:, None]
     R *= mode.root
     p = expit(mode.latent)
-    variance = K.diagonal() - np.einsum("ij,ij->i", product(K, R), K)
     s = 0.5 * variance * (2 * p - 1) * p * (1 - p)
     u = s - R @ (K @ s)
     a = mode.dual

@@ -21,11 +21,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import linalg
 
-from isthmus.blocks.slices import block_slices
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.definiteness import checked_gram
 from isthmus.kernels.objects import n_objects, take
-from isthmus.linalg.products import inner_products, product, symmetric_product
+from isthmus.linalg.products import inner_products, mirror_lower, product, symmetric_product
+from isthmus.linalg.triangles import MIRRORED, inverse_half
 from isthmus.typing import Array, IntArray, Objects
 
 # Outputs up to which the inverse is formed: products with it are faster than solving.
@@ -268,11 +268,6 @@ def positive_inverse(G: Array, noise: float) -> Array:
 
 def inverse_from(factor: Array) -> Array:
     """Inverse from a lower Cholesky factor in column order, which is used up."""
-    potri = linalg.get_lapack_funcs("potri", (factor,))
-    inverse = potri(factor, lower=True, overwrite_c=True)[0].T
-    # Row-major now, with the upper triangle filled: mirror it without a copy of the whole.
-    for rows in block_slices(len(inverse), len(inverse)):
-        inverse[rows, : rows.start] = inverse[: rows.start, rows].T
-        square = np.triu(inverse[rows, rows])
-        inverse[rows, rows] = square + np.triu(square, 1).T
-    return np.asarray(inverse)
+    inverse = inverse_half(factor)
+    mirror_lower(inverse, step=MIRRORED)
+    return inverse.T

@@ -18,6 +18,7 @@ from isthmus.kernels.base import Kernel
 from isthmus.kernels.objects import n_objects, take
 from isthmus.linalg.products import inner_products, product
 from isthmus.linalg.spectrum import inverse_root
+from isthmus.linalg.triangles import inverse_lower
 from isthmus.structured.twin.bridge import (
     TriedOutputs,
     TwinQuery,
@@ -191,5 +192,5 @@ def feature_root(kernel: Kernel, Z: Objects) -> FeatureRoot:
         return FeatureRoot(inverse_root(K)[0], None)
     largest = float(K.diagonal().max())
     L, order, rank, _ = linalg.lapack.dpstrf(K.T, tol=EXPLAINED * largest, lower=1)
-    inverse = linalg.lapack.dtrtri(L[:rank, :rank], lower=1)[0]
-    return FeatureRoot(np.asfortranarray(np.tril(inverse).T), order[:rank] - 1)
+    inverse = inverse_lower(L[:rank, :rank])
+    return FeatureRoot(np.asfortranarray(inverse.T), order[:rank] - 1)
