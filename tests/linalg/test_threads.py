@@ -1,5 +1,7 @@
 """Sections with fewer threads of BLAS: by size, nested, from several threads, after errors."""
 
+import itertools
+import sys
 from threading import Barrier, Thread, current_thread
 
 import numpy as np
@@ -154,3 +156,37 @@ class TestThreadsFor:
             np.testing.assert_array_equal(many, kernel.gram(X, X))
         some = slice(1000, 1100)
         np.testing.assert_allclose(many[some], kernel.gram(X[some], X), rtol=1e-12)
+
+
+@pytest.mark.usefixtures("two_threads")
+# One that comes as a section is deleted has nobody to go to.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("section", [lambda: threads_for(FEW), one_pool])
+def test_an_interrupt_at_any_step_leaves_no_limit_behind(section):
+    steps = itertools.count()
+    at, seen = 0, 0
+
+    def trace(frame, event, _):
+        if not frame.f_code.co_filename.endswith("isthmus/linalg/threads.py"):
+            return None
+        frame.f_trace_opcodes = True
+        if event == "opcode" and next(steps) == at:
+            raise KeyboardInterrupt
+        return trace
+
+    def run():
+        sys.settrace(trace)
+        try:
+            with section():
+                pass
+        except KeyboardInterrupt:
+            return True
+        finally:
+            sys.settrace(None)
+        return False
+
+    while run():
+        seen += 1
+        assert blas_threads() == {2}, f"after an interrupt at step {at}"
+        at, steps = at + 1, itertools.count()
+    assert seen > 50

@@ -4,10 +4,10 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import ContextDecorator, contextmanager
 from functools import cache
 from pathlib import Path
-from threading import Lock, local
+from threading import RLock, local
 from time import perf_counter
 from typing import Any
 
@@ -40,36 +40,82 @@ class _Limits:
 
     The number of threads belongs to the process. If two sections in two Python threads each
     restored what they had found, the later one would restore the limit of the other.
+
+    Sections are known by name, not counted, and every step may be taken twice: one that Ctrl-C cuts
+    short is made good by the next, and a section that is not left is taken off as it is deleted.
     """
 
     def __init__(self) -> None:
-        self.lock = Lock()
-        self.single, self.one_pool = 0, 0  # sections without threads, and with SciPy's alone
+        self.lock = RLock()  # a section may be deleted while its own thread is here
+        self.sections: dict[int, str] = {}
         self.found: list[int] = []
-        self.now: list[int] = []
+        self.now: list[int | None] = []  # None while a pool is being set
+        self.resting = True  # whether no pool is limited
         self.forked = False  # whether this process is the fork of one with threads
 
-    def change(self, *, single: int = 0, one_pool: int = 0) -> None:
-        """Count sections that begin (1) or end (-1), and set the pools accordingly."""
+    def begin(self, section: "_Section") -> None:
         with self.lock:
-            if not self.single and not self.one_pool:
+            if self.resting and not self.sections:
                 self.found = [pool.get_num_threads() for pool in _pools()]
                 self.now = list(self.found)
-            self.single += single
-            self.one_pool += one_pool
-            for i, second in enumerate(_second_pools()):
-                limited = self.single or (second and self.one_pool)
-                wanted = 1 if limited else self.found[i]
-                if wanted != self.now[i]:
-                    _pools()[i].set_num_threads(wanted)
-                    self.now[i] = wanted
+            self.sections[id(section)] = section.kind
+            self._apply(list(self.sections.values()))
+
+    def end(self, section: "_Section") -> None:
+        with self.lock:
+            if id(section) in self.sections:
+                self._apply([kind for key, kind in self.sections.items() if key != id(section)])
+                # Last, so that an interrupt before it leaves the section to be ended again.
+                self.sections.pop(id(section), None)
+
+    def _apply(self, kinds: list[str]) -> None:
+        single = kinds.count("single") > kinds.count("outer")
+        for i, second in enumerate(_second_pools()):
+            wanted = 1 if single or (second and "one pool" in kinds) else self.found[i]
+            if wanted != self.now[i]:
+                self.now[i], self.resting = None, False
+                _pools()[i].set_num_threads(wanted)
+                self.now[i] = wanted
+        self.resting = self.now == self.found
 
     def outside(self) -> int:
         """Threads that BLAS may have outside all sections: what the user has set."""
         with self.lock:
-            if self.single or self.one_pool:
+            if self.sections:
                 return max(self.found, default=1)
             return max((pool.get_num_threads() for pool in _pools()), default=1)
+
+
+class _Section(ContextDecorator):
+    """A part of the code with other limits; as a decorator, a new one for each call.
+
+    ``kind`` is ``"single"`` for one thread, ``"outer"`` for those outside of a single section, and
+    ``"one pool"`` for SciPy's threads alone; an empty one changes nothing.
+    """
+
+    kind = ""
+
+    def __init__(self, kind: str):
+        self.kind = kind
+
+    def _recreate_cm(self) -> "_Section":
+        return _Section(self.kind)
+
+    def __enter__(self) -> None:
+        if self.kind:
+            try:
+                _limits.begin(self)
+            except BaseException:  # Ctrl-C, perhaps as the section had begun
+                _limits.end(self)
+                raise
+
+    def __exit__(self, *_: object) -> None:
+        if self.kind:
+            _limits.end(self)
+
+    def __del__(self) -> None:
+        if self.kind and id(self) in _limits.sections:
+            _limits.end(self)
 
 
 _limits = _Limits()
@@ -78,7 +124,7 @@ _mine = local()  # of a thread: whether it is one of several that share some wor
 
 def _after_fork() -> None:
     # A thread that held the lock does not exist in the child, and would never give it back.
-    _limits.lock = Lock()
+    _limits.lock = RLock()
     _limits.forked = True
     _helpers.cache_clear()
 
@@ -87,8 +133,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-@contextmanager
-def threads_for(operations: float) -> Iterator[None]:
+def threads_for(operations: float) -> _Section:
     """Limit BLAS to one thread in a section whose calls take fewer than ``1e8`` operations each.
 
     Sections may be nested, and entered by several Python threads at once.
@@ -96,28 +141,16 @@ def threads_for(operations: float) -> Iterator[None]:
     >>> with threads_for(500**3 / 3):  # many Cholesky factorisations of 500 rows
     ...     pass
     """
-    if operations >= LEAST_OPERATIONS:
-        yield
-        return
-    _limits.change(single=1)
-    try:
-        yield
-    finally:
-        _limits.change(single=-1)
+    return _Section("" if operations >= LEAST_OPERATIONS else "single")
 
 
-@contextmanager
-def outer_threads() -> Iterator[None]:
+def outer_threads() -> _Section:
     """Within one section of :func:`threads_for`, the threads that there were outside of it.
 
     >>> with threads_for(0), outer_threads():
     ...     pass
     """
-    _limits.change(single=-1)
-    try:
-        yield
-    finally:
-        _limits.change(single=1)
+    return _Section("outer")
 
 
 @contextmanager
@@ -222,8 +255,7 @@ def rest_in_threads(work: Callable[[Any], None], parts: Sequence[Any]) -> None:
         _share(work, parts[1:], 1 if alone else _limits.outside())
 
 
-@contextmanager
-def one_pool() -> Iterator[None]:
+def one_pool() -> _Section:
     """Limit NumPy's BLAS to one thread in a section where SciPy's does the large work.
 
     Each has a pool of threads, and those of the one that has just worked spin, waiting for more,
@@ -233,8 +265,4 @@ def one_pool() -> Iterator[None]:
     >>> with one_pool():
     ...     pass
     """
-    _limits.change(one_pool=1)
-    try:
-        yield
-    finally:
-        _limits.change(one_pool=-1)
+    return _Section("one pool")
