@@ -127,9 +127,9 @@ def minor_in_memory(n):
     cases=(5_000, 20_000, 80_000),
     quick=(2000,),
     goal="about the least variance, from a stream",
-    why="each row moves the directions that the next one meets, where the peer takes one product "
-    "of all rows, which costs less as long as columns are few; steps by blocks would depend on "
-    "where the stream is cut",
+    why="each row moves the directions that the next one meets, a chain of short sums, where the "
+    "peer takes one product of all rows, which costs less as long as columns are few; taken in "
+    "blocks, the same steps need the products of a block's rows with each other instead",
 )
 def minor_online(n):
     X, least = _with_small_variances(n, 40)

@@ -61,6 +61,22 @@ def _stream_components(rng):
     return CandidPCA(2).fit(X), MinorComponents(2, solver="online").fit(X)
 
 
+@first_call("products of many rows")
+def _products_of_rows(rng):
+    from isthmus.features.slow.estimator import SlowFeatureAnalysis
+
+    X = rng.normal(size=(6000, 10))
+    return SlowFeatureAnalysis(2).partial_fit(X[:3000]).partial_fit(X[3000:])
+
+
+@first_call("regression under Huber's loss")
+def _stiefel(rng):
+    from isthmus.regression.rank.stiefel.estimator import StiefelRegression
+
+    X = rng.normal(size=(2500, 8))
+    return StiefelRegression(1, loss="huber").fit(X, X)
+
+
 @first_call("kernel PCA and pre-images")
 def _preimages(rng):
     from isthmus.features.kernel_pca.estimator import KernelPCA

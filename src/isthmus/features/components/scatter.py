@@ -10,8 +10,8 @@ from isthmus.typing import Array
 
 # Columns with which it pays, and numbers that are worth looking at compiled code.
 FEWEST, MOST, LEAST_NUMBERS = LANES, 96, 2**14
-# Numbers in a part of the rows with sums of its own: those of sums are more exact than long ones.
-PART = 2**17
+# Numbers in a part of the rows, at least, and parts, at most, each with sums of its own.
+PART, MOST_PARTS = 2**17, 8
 
 
 def fits_registers(rows: Array) -> bool:
@@ -41,7 +41,7 @@ def scatter_about(center: Array, rows: Array) -> tuple[Array, Array]:
         block, products, total = _room(k)
         add_scatter(rows, center, block, products, total)
         return products[:k, :k], total[:k]
-    parts = list(block_slices(n, k, block_size=PART // k))
+    parts = list(block_slices(n, k, block_size=max(PART // k, -(-n // MOST_PARTS))))
     found = np.empty((len(parts), k + 1, k))
 
     def add(i: int) -> None:

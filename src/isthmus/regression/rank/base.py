@@ -26,14 +26,16 @@ class RankLimitedRegressor(MultiOutputMixin, RegressorMixin, Estimator):
             )
         rows = X
         X = validate_data(self, rows, dtype=[np.float64, np.float32], reset=reset)
-        Y = check_array(
-            y,
-            dtype=np.float64,
-            ensure_2d=False,
-            ensure_all_finite="allow-nan" if missing else True,
-            input_name="y",
-            estimator=self,
-        )
+        Y = y
+        if not _is_plain(y):
+            Y = check_array(
+                y,
+                dtype=np.float64,
+                ensure_2d=False,
+                ensure_all_finite="allow-nan" if missing else True,
+                input_name="y",
+                estimator=self,
+            )
         check_length(self, len(X), len(Y), what="outputs as inputs")
         for given, checked, what in ((rows, X, "X"), (y, Y, "y")):
             if not (type(given) is np.ndarray and given.dtype.kind == "f"):
@@ -80,3 +82,11 @@ class RankLimitedRegressor(MultiOutputMixin, RegressorMixin, Estimator):
         """Return the outputs for the rows of ``X``."""
         P = self._raw_predictions(X)
         return P[:, 0] if self._flat else P
+
+
+def _is_plain(Y: Any) -> bool:
+    """Whether outputs are a table or a vector that scikit-learn's check would return as it is."""
+    if type(Y) is not np.ndarray or Y.dtype != np.float64 or Y.ndim not in (1, 2) or not Y.size:
+        return False
+    with np.errstate(invalid="ignore", over="ignore"):
+        return bool(np.isfinite(np.add.reduce(Y, axis=None)))

@@ -113,6 +113,7 @@ def scatter_of_rows(
     for more in sums[1:]:
         for total, term in zip((xx, yx, yy, *totals), more, strict=True):
             total += term
+    mirror_lower(xx, step=FEW)
     if center and count > 0:
         x_off, y_off = (total / count for total in totals)
         xx -= (count * x_off)[:, None] * x_off
@@ -125,9 +126,9 @@ def scatter_of_rows(
 def _sums_about(
     X: Array, Y: Array, weights: Array | None, x_shift: Array, y_shift: Array
 ) -> tuple[Array, ...]:
-    """Sums of products about given points, and of rows."""
+    """Sums of products about given points, of the inputs' own the lower half, and of rows."""
     (n, d), o = X.shape, Y.shape[1]
-    xx, yx = np.zeros((d, d), order="F"), np.zeros((o, d))
+    xx, yx = np.zeros((d, d)), np.zeros((o, d))
     yy, x_total, y_total = np.zeros(o), np.zeros(d), np.zeros(o)
     size = min(n, max(FEW_ROWS, d))  # a pass over the sums, for each block, is to cost little
     with scratch(size, d) as x_room, scratch(size, o) as y_room:
@@ -144,11 +145,10 @@ def _sums_about(
             if is_shared():  # SciPy keeps the interpreter's lock
                 xx += x.T @ x
             else:
-                blas.dsyrk(1.0, x.T, beta=1.0, c=xx, overwrite_c=1)  # the upper half
+                blas.dsyrk(1.0, x.T, beta=1.0, c=xx.T, overwrite_c=1)  # the lower half
             yx += product(y.T, x)
             yy += np.einsum("ij,ij->j", y, y)
-    mirror_lower(xx.T, step=FEW)
-    return xx.T, yx, yy, x_total, y_total
+    return xx, yx, yy, x_total, y_total
 
 
 def part_rows(n: int, d: int) -> int:

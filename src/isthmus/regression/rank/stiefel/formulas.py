@@ -124,17 +124,17 @@ def objective(problem: StiefelProblem, loss: Loss) -> Callable[[FixedRank], Slop
         sums: list[Any] = [None] * len(blocks)
 
         def sum_block(i: int) -> None:
-            rows = blocks[i]
+            rows, part_loss = blocks[i], losses[i]
             ZW = Z[rows] @ W
             P = ZW @ sV
             if unit:
                 P += offset
-            if uniform and isinstance(loss, ResidualLoss):
+            if uniform and isinstance(part_loss, ResidualLoss):
                 P -= Y[rows]
-                value, M = losses[i].summed(P)
+                value, M = part_loss.summed(P)
             else:
                 part = None if uniform else weights[rows]
-                values, M = weighted_loss(losses[i], Y[rows], P, part)
+                values, M = weighted_loss(part_loss, Y[rows], P, part)
                 value = float(values.sum())
             sums[i] = value, M.T @ ZW, Z[rows].T @ (M @ V), M.sum(axis=0) if unit else 0.0
 
