@@ -45,8 +45,8 @@ def tasks() -> list[Task]:
         (
             "KernelPCA, all axes",
             lambda X, Y: KernelPCA().fit(X),
-            "the Gram matrix and its eigenvectors: LAPACK's syevr writes them beside it, syevd in "
-            "its place but with two more of work space",
+            "the eigenvectors beside half of the Gram matrix, the reflections that made it "
+            "tridiagonal: of what is left of it, the other half is given back first",
         ),
         (
             "KernelRidgeCV",

@@ -37,7 +37,7 @@ def test_parts_and_threads_do_not_change_distance_correlation(oracles, rng, monk
     E, F = oracles.distances(X, 1), oracles.distances(Y, 1)
     monkeypatch.setattr("isthmus.linalg.threads.LEAST_SECONDS", 0.0)
     found = []
-    for parts in (1, 2, 16):  # of three strips
+    for parts in (1, 2, 16):  # of eleven strips
         monkeypatch.setattr("isthmus.dependence.distance_sums.PARTS", parts)
         found.append(distance_covariance(X, Y, squared=True, n_jobs=n_jobs))
     assert_allclose(found, oracles.v_product(E, F), rtol=1e-11)

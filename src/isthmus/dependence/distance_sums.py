@@ -9,8 +9,8 @@ from isthmus.blocks.slices import block_slices
 from isthmus.dependence.threads import PARTS, map_in_threads
 from isthmus.typing import Array, IntArray
 
-# Rows of a strip.
-STRIP = 64
+# Rows of a strip, and of a part at least.
+STRIP, PART_ROWS = 64, 256
 
 
 def distance_sums(
@@ -38,13 +38,15 @@ def distance_sums(
     np.divide(offsets, scales[:, None], out=units[:, :n])
     strips = list(block_slices(n, 1, block_size=STRIP))
     # Early strips are short and late ones long: every part gets some of all.
-    parts = [strips[i::PARTS] for i in range(min(PARTS, len(strips)))]
+    n_parts = min(PARTS, -(-n // PART_ROWS))
+    parts = [strips[i::n_parts] for i in range(n_parts)]
     found = list(
         map_in_threads(partial(_sums_of_strips, points, ends, units, n), parts, n_jobs, ours=True)
     )
-    lower = sum(sums for sums, _ in found)
-    sums = 2 * (lower + np.tril(lower, -1).T) * scales * scales[:, None]
-    return sums, sum(rows for _, rows in found)[:, :n] * scales[:, None]
+    lower, rows = (np.sum(parts, axis=0) for parts in zip(*found, strict=True))
+    with np.errstate(over="ignore"):  # what is too large to be squared is refused by the caller
+        sums = 2 * (lower + np.tril(lower, -1).T) * scales * scales[:, None]
+    return sums, rows[:, :n] * scales[:, None]
 
 
 def _sums_of_strips(

@@ -8,6 +8,7 @@ from scipy.linalg import lapack
 
 from isthmus.linalg.centering import center_gram
 from isthmus.linalg.krylov import next_block, orthonormal, project_next
+from isthmus.linalg.packed_spectrum import can_be_packed, packed_eigenpairs
 from isthmus.linalg.products import product, symmetric_product
 from isthmus.linalg.threads import threads_for
 from isthmus.typing import Array
@@ -125,7 +126,8 @@ def leading_eigenpairs(
         Whether the pairs of :math:`HKH` are wanted, of objects relative to their mean. Only for a
         number of pairs; ``K`` is then overwritten where the dense solver has to answer.
     overwrite : bool
-        Whether ``K`` may be overwritten anyway, so that the dense solver needs no copy.
+        Whether ``K`` may be overwritten anyway, so that the dense solver needs no copy. A large
+        one is emptied, to give its memory back: there must be no view of it.
 
     Returns
     -------
@@ -152,16 +154,19 @@ def leading_eigenpairs(
 
 
 def _dense_pairs(K: Array, n_pairs: int | None, overwrite: bool = False) -> tuple[Array, Array]:
-    """All pairs take two square matrices, ``K`` and the vectors, where ``K`` is overwritten."""
+    """All pairs take ``K`` and the vectors, where ``K`` is overwritten; half of a large one."""
     n = len(K)
     subset = None
     if n_pairs is not None and n_pairs <= n // 3:
         subset = [n - n_pairs, n - 1]
         _refuse_unseen(K)
-    A = K.T if K.flags.c_contiguous else K  # LAPACK overwrites columns
-    eigenvalues, U = linalg.eigh(
-        A, subset_by_index=subset, check_finite=False, overwrite_a=overwrite
-    )
+    if subset is None and overwrite and can_be_packed(K):
+        eigenvalues, U = packed_eigenpairs(K)
+    else:
+        A = K.T if K.flags.c_contiguous else K  # LAPACK overwrites columns
+        eigenvalues, U = linalg.eigh(
+            A, subset_by_index=subset, check_finite=False, overwrite_a=overwrite
+        )
     _reverse_columns(U)
     eigenvalues, U = positive_part(eigenvalues[::-1], U)
     return eigenvalues[:n_pairs], U[:, :n_pairs]

@@ -10,6 +10,14 @@ def _histograms(rng):
     return HistogramIntersection()(rng.random((4, 6)))
 
 
+@first_call("Gaussian Gram matrices")
+def _gaussian(rng):
+    from isthmus.kernels.vectors.gaussian import Gaussian
+
+    X = rng.normal(size=(600, 20))
+    return Gaussian(0.1)(X), Gaussian(0.1)(X, X.copy())
+
+
 @first_call("products with few columns")
 def _products(rng):
     from isthmus.linalg.thin import thin_product
@@ -41,6 +49,7 @@ def _distance_correlation_reduction(rng):
     from isthmus.features.distance_correlation.estimator import DistanceCorrelationReduction
 
     X = rng.normal(size=(60, 4))
+    DistanceCorrelationReduction(1, solver="gradient", max_iter=3, random_state=0).fit(X, X[:, 0])
     return DistanceCorrelationReduction(1, max_iter=3, random_state=0).fit(X, X[:, 0])
 
 

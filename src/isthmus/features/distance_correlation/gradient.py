@@ -34,7 +34,8 @@ def wanted_distances(X: Array, Y: Array, weight: float, exponent: float) -> Arra
             continue
         E = squareform(pdist(table) ** exponent)
         E, _ = center_gram(E, overwrite=True)
-        S += share / np.linalg.norm(E) * E
+        E *= share / np.linalg.norm(E)
+        S += E
     return S
 
 

@@ -65,8 +65,8 @@ class PlainPairs:
     """Exponent 1: in registers, and in threads where rows are many."""
 
     def __init__(self, S: Array):
-        from isthmus.features.distance_correlation.plain_loops import LANES, ROWS, pack_triangle
-        from isthmus.linalg.lanes import aligned
+        from isthmus.features.distance_correlation.plain_loops import ROWS, pack_triangle
+        from isthmus.linalg.lanes import LANES, aligned
 
         self.n, groups = len(S), -(-len(S) // LANES)
         self.size, self.aligned = groups * LANES, aligned

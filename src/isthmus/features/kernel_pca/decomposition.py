@@ -46,7 +46,7 @@ def exact_axes(
     share: float | None = None,
     counts: Array | None = None,
 ) -> PrincipalAxes:
-    r"""Kernel PCA from the Gram matrix of all objects, which is overwritten.
+    r"""Kernel PCA from the Gram matrix of all objects, which is overwritten, a large one emptied.
 
     :math:`HKH=U\Lambda U^\top`, :math:`B=U_r\Lambda_r^{-1/2}`; coordinates of the training
     objects are :math:`U_r\Lambda_r^{1/2}=B\Lambda_r`.

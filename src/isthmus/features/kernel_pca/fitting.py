@@ -80,8 +80,10 @@ def axes_of_all(
     if F is not None and F.shape[1] < len(F):
         return primal_axes(F, center=center, **wanted)
     n = n_objects(X)
-    # The matrix and its eigenvectors, or a copy that is asked whether it is definite.
-    needed = 2 * 8.0 * n**2
+    # The matrix and a copy that is asked whether it is definite; of all pairs, half of the matrix
+    # and their vectors.
+    every = F is None and share is None and (n_pairs is None or n_pairs > n // 3)
+    needed = (1.6 if every else 2) * 8.0 * n**2
     few = n_pairs if share is None else 64
     possible = few is not None and basis_size(few)[1] < n and F is None and not kernel.pairwise
     if possible and (solver == "matrix-free" or (solver == "auto" and not fits_memory(needed))):
