@@ -88,7 +88,7 @@ class NonnegativeFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         ``alpha_W * n_features * (l1_ratio * sum(W) + 0.5 * (1 - l1_ratio) * sum(W**2))``, and with
         ``alpha_H * n_samples`` for ``H``. ``"auto"`` is 0 for a table without gaps, as in
         scikit-learn. With gaps nothing else bounds what is not seen: the strength is the one with
-        the least loss of known entries that are hidden in turn, and may be 0 (0 is also taken
+        the least loss of known entries that are left out in turn, and may be 0 (0 is also taken
         where ``alpha_H``, ``sparsity`` or ``fixed`` is given).
     l1_ratio : float in [0, 1], default=0.0
         Share of the first of the two.

@@ -1,4 +1,7 @@
-"""Tables with gaps: the penalty that known entries support, found by hiding some of them.
+"""Tables with gaps: the penalty that known entries support, by errors of those left out.
+
+Where entries are many for each parameter, these errors follow from one fit and its leverages. Else
+some entries are hidden.
 
 Without a penalty nothing bounds what is not seen. A row with few known entries, or a component
 that leans on one column, is then explained a little better by loadings that run away.
@@ -14,6 +17,7 @@ from sklearn.utils import check_random_state
 from isthmus.linalg.threads import threads_for
 from isthmus.sparse.factorization.divergence import Divergence
 from isthmus.sparse.factorization.drivers import TINY, Factors
+from isthmus.sparse.factorization.masked import Masked
 from isthmus.sparse.factorization.options import (
     Sparsity,
     beta_of,
@@ -34,6 +38,10 @@ FEW, FEW_SHARE = 100, 1e-4
 HIDDEN_SHARE, ENOUGH_HIDDEN, MAX_ROUNDS = 0.1, 1000, 5
 # A round ends after so many strengths without a lower error.
 PATIENCE = 3
+# Known entries from which, and for each parameter, errors of those left out follow from leverages
+# (on planted tables of six sizes no higher than by hiding; with fewer of them they were), and known
+# entries of every row and column, for each component: what is fitted exactly has no error.
+LEAST_LEVERED, PER_PARAMETER, PER_COMPONENT = 2000, 3, 2
 # The choice is made on so many rows, and more where a column would have fewer entries than 50.
 MAX_ROWS, MIN_PER_COLUMN = 300, 50
 # How a stage of a path ends, from which the next one starts: where a step gains no more than a
@@ -42,8 +50,11 @@ MAX_ROWS, MIN_PER_COLUMN = 300, 50
 # by optimality.
 BY_GAIN = {"tol": 0.0, "max_iter": 15, "least_gain": 3e-3}
 BY_OPTIMALITY = {"tol": 1e-3, "max_iter": 10}
+# Steps of a stage that leverages judge: more of them left errors on planted tables as they were.
+BRIEFLY = BY_GAIN | {"max_iter": 3}
 
 Penalties = tuple[Penalty, Penalty]
+FREE: Penalties = (Penalty(), Penalty())
 
 
 class GapChoice(NamedTuple):
@@ -68,6 +79,9 @@ def choose_by_gaps(
         return GapChoice([])
     if table.n_known < FEW:
         return GapChoice(_stages(owner, table, [s for s in SHARES if s >= FEW_SHARE]))
+    problem = table.problem(beta_of(owner), solver, FREE, type(owner).__name__, _rank(owner, table))
+    if isinstance(problem, Masked) and _is_well_determined(owner, table):
+        return _choose_by_leverages(owner, table, problem, solver)
     rng = np.random.default_rng(check_random_state(owner.random_state).randint(2**31 - 1))
     part = _some_rows(owner, table, rng)
     best, reached = _best_stage(owner, part, solver, rng)
@@ -79,20 +93,30 @@ def choose_by_gaps(
 @threads_for(0)  # products that are too short for a second thread
 def end_of_stages(problem: Any, start: Factors, solver: str, path: list[Penalties]) -> Factors:
     """Where a descent through a path of penalties ends; the start, if there is none."""
-    return _revived([start, *_follow(problem, start, solver, path)][-1], start)
+    found = [start, *(factors for _, factors in _follow(problem, start, solver, path))]
+    return _revived(found[-1], start)
 
 
-def _follow(problem: Any, start: Factors, solver: str, path: list[Penalties]) -> Iterator[Factors]:
-    """Factors after each stage of a path of penalties, each from where the last one ended."""
+def _follow(
+    problem: Any,
+    start: Factors,
+    solver: str,
+    path: list[Penalties],
+    end: dict[str, Any] | None = None,
+) -> Iterator[tuple[Any, Factors]]:
+    """The problem and factors of each stage of a path, each from where the last one ended."""
     first = start
+    if end is None:
+        end = BY_OPTIMALITY if isinstance(problem, Divergence) else BY_GAIN
     for penalties in path:
+        stage = replace(problem, penalties=penalties)
         course = descent_of(solver)(
-            replace(problem, penalties=penalties),
+            stage,
             _revived(balance(start, penalties), first),
-            **(BY_OPTIMALITY if isinstance(problem, Divergence) else BY_GAIN),
+            **end,
         )
         start = course.factors
-        yield start
+        yield stage, start
 
 
 def _revived(now: Factors, first: Factors) -> Factors:
@@ -102,6 +126,35 @@ def _revived(now: Factors, first: Factors) -> Factors:
     """
     out = ~(now.W.any(axis=0) & now.V.any(axis=0))
     return Factors(np.where(out, 0.0, now.W), np.where(out, first.V, now.V))
+
+
+def _is_well_determined(owner: Any, table: FactorizationTable) -> bool:
+    (n, d), k = table.values.shape, _rank(owner, table)
+    if table.n_known < max(LEAST_LEVERED, PER_PARAMETER * k * (n + d)):
+        return False
+    return all(table.mask.sum(axis=axis).min() >= PER_COMPONENT * k for axis in (0, 1))
+
+
+def _choose_by_leverages(
+    owner: Any, table: FactorizationTable, problem: Masked, solver: str
+) -> GapChoice:
+    """The strength from which a lighter one has the larger errors of entries left out."""
+    stages = _stages(owner, table, list(SHARES))
+    path = [penalties for _, penalties in stages]
+    first = starts(owner, table, solver, path[0])[0]
+    best, least = first, np.inf
+    n_best = 0
+    course = _follow(problem, first, solver, path, BRIEFLY)
+    for stage, (judge, factors) in enumerate(course, start=1):
+        error = judge.left_out_error(factors)
+        if error >= least:
+            break
+        best, least, n_best = factors, error, stage
+    return GapChoice(stages[: max(n_best, 1)], best if owner.n_init == 1 else None)
+
+
+def _rank(owner: Any, table: FactorizationTable) -> int:
+    return n_components_of(owner, table.values.shape)
 
 
 def _stages(
@@ -148,14 +201,13 @@ def _hidden_losses(
     owner: Any, kept: FactorizationTable, hidden: FactorizationTable, solver: str
 ) -> tuple[np.ndarray, list[Factors]]:
     """Losses of the hidden entries along the path, infinite after its end, and the factors."""
-    name, beta, free = type(owner).__name__, beta_of(owner), (Penalty(), Penalty())
-    k = n_components_of(owner, kept.values.shape)
-    problem, judge = (part.problem(beta, solver, free, name, k) for part in (kept, hidden))
+    name, beta, k = type(owner).__name__, beta_of(owner), _rank(owner, kept)
+    problem, judge = (part.problem(beta, solver, FREE, name, k) for part in (kept, hidden))
     path = [penalties for _, penalties in _stages(owner, kept, list(SHARES))]
     losses = np.full(len(SHARES), np.inf)
     reached: list[Factors] = []
     first = starts(owner, kept, solver, path[0])[0]
-    for stage, factors in enumerate(_follow(problem, first, solver, path)):
+    for stage, (_, factors) in enumerate(_follow(problem, first, solver, path)):
         reached.append(factors)
         losses[stage] = judge.loss(factors)
         if stage - int(np.argmin(losses)) >= PATIENCE:

@@ -19,6 +19,8 @@ LEAST_KNOWN = 1 / 40
 # Entries of a table below which NumPy's product, on one thread as all fits have it, is called more
 # cheaply, and as fast.
 LARGE = 2**16
+# Entries of rows that are judged together.
+JUDGED_VALUES = 2**18
 
 
 def is_full_enough(shape: tuple[int, int], n_known: float, k: int) -> bool:
@@ -63,9 +65,11 @@ class Masked:
         G = times(pairs, self.mask.T if side == 0 else self.mask)
         B = times(columns, self.values.T if side == 0 else self.values)
         penalty = self.penalties[side]
-        if penalty:
+        if penalty.squared_l1:
             G += penalty.squared_l1
-            G[first == second] += penalty.l2
+        if penalty.l2:
+            G[_squares(V.shape[1])] += penalty.l2
+        if penalty.l1:
             B -= penalty.l1
         self._latest[side] = V, G, B
         return G, B
@@ -82,8 +86,7 @@ class Masked:
 
         W, V = factors[side], factors[1 - side]
         G, B = self.normal_equations(side, V)
-        columns = np.zeros(B.shape)
-        columns[:, : len(W)] = W.T
+        columns = self._columns(side, factors)
         gain = sweep_columns(columns, B, G, n_sweeps, share)
         loss = 0.5 * self.squared_norm + gain + self.penalties[1 - side].value(V)
         return np.ascontiguousarray(columns[:, : len(W)].T), loss
@@ -115,15 +118,46 @@ class Masked:
             total += float(np.vdot(rest, rest))
         return total
 
+    def left_out_error(self, factors: Factors) -> float:
+        r"""Sum of squared residuals of known entries, each as if it had not been known.
+
+        To first order an entry that is left out moves its residual by
+        :math:`1/((1-a_{ij})(1-b_{ij}))`, with its leverages
+        :math:`a_{ij}=v_j'G_i^{-1}v_j` on the row's codes, and alike on the column's components.
+        """
+        from isthmus.sparse.factorization.masked_loops import leverages, squared_errors_left_out
+
+        n, d = self.shape
+        codes, components = (self._columns(side, factors) for side in (0, 1))
+        G = [self.normal_equations(side, factors[1 - side])[0] for side in (0, 1)]
+        step, total = max(LANES, JUDGED_VALUES // d // LANES * LANES), 0.0
+        for start in range(0, n, step):
+            part = slice(start, min(start + step, n))
+            size = part.stop - start
+            by_row = np.empty((d, size + -size % LANES))
+            leverages(codes, G[0], factors.V, start, start + by_row.shape[1], by_row)
+            by_column = np.empty((size, components.shape[1]))
+            W = np.ascontiguousarray(factors.W[part])
+            leverages(components, G[1], W, 0, components.shape[1], by_column)
+            total += squared_errors_left_out(
+                product(W, factors.V.T), self.values[part], self.mask[part], by_row, by_column
+            )
+        return total
+
+    def _columns(self, side: int, factors: Factors) -> Array:
+        """A factor with a component in each row, up to whole registers."""
+        W = factors[side]
+        columns = np.zeros((W.shape[1], self.mask.shape[side]))
+        columns[:, : len(W)] = W.T
+        return columns
+
     def gradient(self, side: int, factors: Factors) -> tuple[Array, Array]:
         """The derivative by one factor, and the root mean square of X V in each column."""
         from isthmus.sparse.factorization.masked_loops import slopes_of_columns
 
         W, V = factors[side], factors[1 - side]
         G, B = self.normal_equations(side, V)
-        columns = np.zeros(B.shape)
-        columns[:, : len(W)] = W.T
-        slopes = slopes_of_columns(columns, B, G)
+        slopes = slopes_of_columns(self._columns(side, factors), B, G)
         sums = B[:, : len(W)] + self.penalties[side].l1
         return slopes[:, : len(W)].T, np.sqrt(np.mean(sums * sums, axis=1))
 
@@ -132,6 +166,13 @@ class Masked:
 def _pairs(k: int) -> tuple[IntArray, IntArray]:
     """Rows and columns of the entries of a triangle, row after row."""
     return np.tril_indices(k)
+
+
+@cache
+def _squares(k: int) -> IntArray:
+    """Where the diagonal is among the entries of a triangle."""
+    count = np.arange(k)
+    return np.asarray(count * (count + 3) // 2)
 
 
 def _padded(table: Array) -> Array:

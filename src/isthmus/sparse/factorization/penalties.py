@@ -30,9 +30,11 @@ class Penalty:
     def value(self, W: Array) -> float:
         if not self:
             return 0.0
-        sums = W.sum(axis=1)
-        total = self.l1 * sums.sum() + 0.5 * self.squared_l1 * np.dot(sums, sums)
-        return float(total + 0.5 * self.l2 * np.vdot(W, W))
+        total = 0.5 * self.l2 * float(np.vdot(W, W))
+        if self.l1 or self.squared_l1:
+            sums = W.sum(axis=1)
+            total += float(self.l1 * sums.sum() + 0.5 * self.squared_l1 * np.dot(sums, sums))
+        return total
 
     def slope(self, W: Array) -> Array | float:
         """The derivative, which is nowhere negative."""
