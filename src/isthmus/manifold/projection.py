@@ -11,13 +11,15 @@ from isthmus._parameters import Constraint, integer, real
 from isthmus._piece import Piece
 from isthmus.blocks.slices import block_slices
 from isthmus.linalg.products import product
-from isthmus.linalg.threads import threads_for
+from isthmus.linalg.threads import rest_in_threads, threads_for
 from isthmus.manifold.domain import Domain
 from isthmus.optimize.levenberg_marquardt import LeastSquaresRows, least_squares_rows
 from isthmus.typing import Array, BoolArray, IntArray, LatentMap
 
 # Jacobians of this many doubles are held at once while points are projected.
 PROJECTION_BLOCK = 2**22
+# Distances of a block of rows from the starts' images: they stay in the cache.
+LOOK = 2**17
 # A row counts as met where its distance is below this share of the spread of the starts' images.
 REACHED = 1e-6
 # Ends nearer than this, in units of the spread of the starts, are one end.
@@ -122,34 +124,43 @@ def nearest_starts(images: Array, targets: Array, weights: Array | None, n_best:
     n_best = min(n_best, len(images))
     center = images.mean(axis=0)  # keeps the expanded square from cancelling
     shifted = images - center
+    squares, turned = shifted**2, -2 * shifted.T
+    lengths = squares.sum(axis=1)
     found = np.empty((len(targets), n_best), dtype=np.intp)
-    for rows in block_slices(len(targets), len(images)):
-        w = None if weights is None else weights[rows]
-        distances = _distances(shifted, targets[rows] - center, w)
+
+    def look(rows: slice) -> None:
+        moved = targets[rows] - center
+        if weights is None:
+            distances = product(moved, turned)
+            distances += lengths
+        else:
+            distances = _weighted_distances(squares, turned, moved, weights[rows])
         if n_best == 1:
             found[rows, 0] = np.argmin(distances, axis=1)
-            continue
-        if n_best <= FEW_STARTS:
+        elif n_best <= FEW_STARTS:
             from isthmus.manifold.projection_loops import fill_least
 
             fill_least(distances, found[rows])
-            continue
-        nearest = np.argpartition(distances, n_best - 1, axis=1)[:, :n_best]
-        order = np.argsort(np.take_along_axis(distances, nearest, axis=1), axis=1)
-        found[rows] = np.take_along_axis(nearest, order, axis=1)
+        else:
+            nearest = np.argpartition(distances, n_best - 1, axis=1)[:, :n_best]
+            order = np.argsort(np.take_along_axis(distances, nearest, axis=1), axis=1)
+            found[rows] = np.take_along_axis(nearest, order, axis=1)
+
+    # Shared by rows: a second thread of BLAS would go on spinning beside those that search.
+    size = max(32, LOOK // len(images))
+    with threads_for(size * images.size):
+        rest_in_threads(look, list(block_slices(len(targets), 1, block_size=size)))
     return found
 
 
-def _distances(images: Array, targets: Array, weights: Array | None) -> Array:
-    """Squared distances without the part of the targets alone, the same for all images."""
-    squares, turned = images**2, -2 * images.T
-    with threads_for(targets.size * len(images)):
-        if weights is None:
-            distances = product(targets, turned)
-            return np.add(distances, squares.sum(axis=1), out=distances)
-        known = product(weights * np.where(weights > 0, targets, 0.0), turned)
-        some = np.where(weights.any(axis=1, keepdims=True), weights, 1.0)
-        return np.add(known, product(some, squares.T), out=known)
+def _weighted_distances(squares: Array, turned: Array, targets: Array, weights: Array) -> Array:
+    """Squared distances without the part of the targets alone, the same for all images.
+
+    ``squares`` (m, d) are those of the images, ``turned`` (d, m) the images times -2.
+    """
+    known = product(weights * np.where(weights > 0, targets, 0.0), turned)
+    some = np.where(weights.any(axis=1, keepdims=True), weights, 1.0)
+    return np.add(known, product(some, squares.T), out=known)
 
 
 def goals(images: Array, weights: Array | None) -> Array:

@@ -4,6 +4,11 @@ import numpy as np
 
 from isthmus._compiled import njit
 
+# Segments that are taken together, one after the other on the line and so near to one another.
+GROUP = 16
+# What rounding may take off a distance, as a share of it.
+MARGIN = 1.0 + 1e-9
+
 
 @njit
 def _segment(y, w, a, b):
@@ -39,26 +44,65 @@ def _weights(W, i):
 
 
 @njit
-def _nearest_of_row(y, starts, steps, sizes, places, errors):
-    """The last of the nearest segments of a row; segments are columns (d, K), taken together."""
-    K, d = len(sizes), len(y)
+def _fill_boxes(A, B, low, high):
+    """Fill in the ends (groups, d) of the boxes that hold the segments of each group."""
+    low[:], high[:] = np.inf, -np.inf
+    for j in range(len(A)):
+        g = j // GROUP
+        for k in range(A.shape[1]):
+            low[g, k] = min(low[g, k], A[j, k], B[j, k])
+            high[g, k] = max(high[g, k], A[j, k], B[j, k])
+
+
+@njit
+def _look(y, starts, steps, sizes, first, n, places, errors):
+    """Fill in places and errors of a row on ``n`` segments, taken together."""
     places[:] = 0.0
     errors[:] = 0.0
-    for k in range(d):
-        for j in range(K):
-            places[j] += steps[k, j] * (y[k] - starts[k, j])
-    for j in range(K):
-        t = places[j] / sizes[j] if sizes[j] > 0.0 else 0.5
+    for k in range(len(y)):
+        for j in range(n):
+            places[j] += steps[k, first + j] * (y[k] - starts[k, first + j])
+    for j in range(n):
+        t = places[j] / sizes[first + j] if sizes[first + j] > 0.0 else 0.5
         places[j] = min(max(t, 0.0), 1.0)
-    for k in range(d):
-        for j in range(K):
-            gap = y[k] - starts[k, j] - places[j] * steps[k, j]
+    for k in range(len(y)):
+        for j in range(n):
+            gap = y[k] - starts[k, first + j] - places[j] * steps[k, first + j]
             errors[j] += gap * gap
-    best = 0
-    for j in range(K):
-        if errors[j] <= errors[best]:
-            best = j
-    return best
+
+
+@njit
+def _nearest_plain(Y, A, B, segment, place, error):
+    """Fill in the last of the nearest segments of each row, where all components count the same.
+
+    Segments come in groups, of which those are left out whose box is farther than what is known.
+    """
+    (K, d), n_groups = A.shape, -(-len(A) // GROUP)
+    starts, steps, sizes = A.T.copy(), (B - A).T.copy(), np.zeros(K)
+    for k in range(d):
+        sizes += steps[k] * steps[k]
+    low, high = np.empty((n_groups, d)), np.empty((n_groups, d))
+    _fill_boxes(A, B, low, high)
+    low, high = low.T.copy(), high.T.copy()
+    bounds, places, errors = np.empty(n_groups), np.empty(GROUP), np.empty(GROUP)
+    for i in range(len(Y)):
+        bounds[:] = 0.0
+        for k in range(d):
+            for g in range(n_groups):
+                gap = max(low[k, g] - Y[i, k], Y[i, k] - high[k, g], 0.0)
+                bounds[g] += gap * gap
+        nearest = np.argmin(bounds)
+        for g in range(-1, n_groups):  # the nearest box comes first
+            group = nearest if g < 0 else g
+            if g == nearest or bounds[group] > error[i] * MARGIN:
+                continue
+            first = group * GROUP
+            n = min(GROUP, K - first)
+            _look(Y[i], starts, steps, sizes, first, n, places, errors)
+            for j in range(n):
+                found, here = errors[j], first + j
+                if found < error[i] or (found == error[i] and here >= segment[i]):
+                    segment[i], place[i], error[i] = here, places[j], found
 
 
 @njit
@@ -74,14 +118,7 @@ def nearest(Y, W, A, B):
     segment, place = np.zeros(n, dtype=np.int64), np.zeros(n)
     error = np.full(n, np.inf)
     if len(W) == 0:
-        starts, steps = A.T.copy(), (B - A).T.copy()
-        sizes = np.zeros(K)
-        for k in range(len(steps)):
-            sizes += steps[k] * steps[k]
-        places, errors = np.empty(K), np.empty(K)
-        for i in range(n):
-            best = _nearest_of_row(Y[i], starts, steps, sizes, places, errors)
-            segment[i], place[i], error[i] = best, places[best], errors[best]
+        _nearest_plain(Y, A, B, segment, place, error)
         return segment, place, error
     for i in range(n):
         for j in range(K):

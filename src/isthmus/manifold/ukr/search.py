@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from isthmus.blocks.slices import block_slices
+from isthmus.linalg.threads import rest_in_threads
 from isthmus.manifold.projection import Search
 from isthmus.optimize.levenberg_marquardt import DAMPING, LARGEST_DAMPING, LeastSquaresRows
 from isthmus.smoothers.density_kernels import truncated_power
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 
 # Rows are searched among fewer centres without compiled loops, which a first call would wait for.
 FEW_CENTRES = 128
+# Rows that are searched at a time; threads share many.
+PART = 256
 
 
 def near_ends(
@@ -42,17 +46,23 @@ def near_ends(
     x, error, state = np.array(start, order="C"), np.empty(len(start)), np.empty(len(start), int)
     outputs = _padded(latent_map.outputs)
     known, w = _padded(known), _padded(w)
-    rows = x, known, w, floors
     the_map = tuple(cells_of(Xc, smoother.kernel.support)), Xc, outputs, power, latent_map.floor
     settings = float(search.max_iter), float(search.tol), DAMPING, LARGEST_DAMPING
-    terms = tuple(terms_of(smoother, q, n)) if smoother.degree else None
-    room = _room(n, q, outputs.shape[1])
-    n_iter = search_near(*rows, *the_map, settings, room, terms, error, state)
+    n_iter = [0.0]
+
+    def search_part(part: slice) -> None:
+        terms = tuple(terms_of(smoother, q, n)) if smoother.degree else None
+        rows = x[part], known[part], w if len(w) == 1 else w[part], floors[part]
+        room = _room(n, q, outputs.shape[1])
+        ends = error[part], state[part]
+        n_iter.append(search_near(*rows, *the_map, settings, room, terms, *ends))
+
+    rest_in_threads(search_part, list(block_slices(len(x), 1, block_size=PART)))
     alone = np.flatnonzero(error < 0)
     if len(alone):  # the map has no slope where no centre reaches: they stay at their start
         residual = _padded(latent_map.evaluate(x[alone]).values) - known[alone]
         error[alone] = np.sum(np.broadcast_to(w, known.shape)[alone] * residual**2, axis=1)
-    return LeastSquaresRows(x, error, int(n_iter), (state != ENDED) & np.isfinite(error))
+    return LeastSquaresRows(x, error, int(max(n_iter)), (state != ENDED) & np.isfinite(error))
 
 
 def _room(n: int, q: int, d: int) -> tuple[Any, ...]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
+from scipy import linalg
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial.distance import cdist
@@ -14,6 +15,8 @@ from sklearn.utils.validation import check_memory
 
 from isthmus.blocks.sampling import sample_rows
 from isthmus.linalg.nearest import FEW_OPERATIONS
+from isthmus.linalg.products import inner_products
+from isthmus.linalg.signs import fix_signs
 from isthmus.optimize.lbfgs import minimize_lbfgs
 from isthmus.typing import Array, IntArray
 
@@ -24,6 +27,8 @@ SPECTRAL_ROWS = (
 )
 # From here on compiled loops for the lengths of paths are worth their first call.
 MANY_ROWS = 300
+# Up to so many columns principal axes are those of the covariances of long tables.
+MANY_COLUMNS = 500
 N_SCALES = 14
 SCALE_PATIENCE = 3  # scales in a row that are worse than the best before the search ends
 
@@ -171,8 +176,14 @@ def _unit(Z: Array, rng: np.random.Generator) -> Array:
 
 def principal_scores(Y: Array, q: int, rng: np.random.Generator) -> Array:
     """Principal components; noise columns where the data have fewer than ``q``."""
-    rank = min(q, *Y.shape)
-    scores = PCA(rank, random_state=int(rng.integers(2**31))).fit_transform(Y)
+    (n, d), seed = Y.shape, int(rng.integers(2**31))
+    rank = min(q, n, d)
+    if d <= MANY_COLUMNS and n >= 10 * d:
+        centred = Y - Y.mean(axis=0)
+        _, V = linalg.eigh(inner_products(centred), subset_by_index=(d - rank, d - 1))
+        scores = centred @ fix_signs(V[:, ::-1])
+    else:
+        scores = PCA(rank, random_state=seed).fit_transform(Y)
     return np.hstack([scores, rng.normal(size=(len(Y), q - rank))])
 
 
