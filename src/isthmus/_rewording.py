@@ -14,7 +14,7 @@ CONVERSION = (
     "must be a string or a real number",
     "inhomogeneous shape",
     "setting an array element with a sequence",
-    "Cannot cast array data",
+    "Cannot cast",
     "could not be promoted",
 )
 

@@ -112,6 +112,21 @@ class Smoother(Protocol):
     def weights(self, X: Objects) -> Array: ...
 
 
+class LeavesOut(Protocol):
+    """T that predicts its training rows without their outputs; provides ``"left_out"``.
+
+    ``fit_left_out(X, y, n_folds)`` returns the regressor, fitted on all rows, and a prediction of
+    every row by a fit without its fold, of the shape of ``y``. Kernel and penalty may be those of
+    all rows; then it provides ``"settled"`` too.
+    """
+
+    def fit(self, X: Objects, y: Any) -> Any: ...
+
+    def predict(self, X: Objects) -> Array: ...
+
+    def fit_left_out(self, X: Objects, y: Any, n_folds: int) -> tuple[Any, Array]: ...
+
+
 class Preimage(Protocol):
     """Γ: coordinates to objects. ``needs`` says what it asks of the feature map.
 

@@ -234,7 +234,7 @@ def test_too_few_rows_hold_everything_and_say_so():
 def test_what_a_method_cannot_do_is_said():
     with pytest.raises(ValueError, match="does not pass through"):
         ConformalSets(KernelRidgeCV("gaussian", alpha=1e-14), method="loo").fit(X[:30], Y[:30])
-    with pytest.raises(ValueError, match="ConformalSets needs at least 2 rows. Got none"):
+    with pytest.raises(ValueError, match=r"ConformalSets needs at least 2 rows\. Got none"):
         ConformalSets().fit(X[:0], Y[:0])
     with pytest.raises(TypeError, match="'weights' and 'settled'"):
         ConformalSets(KNeighborsRegressor(), method="loo").fit(X, Y)

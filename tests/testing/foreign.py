@@ -190,6 +190,27 @@ class NeighborMean(BaseEstimator):
         return self.smooth(X, self.y_)
 
 
+class PlainMean(BaseEstimator):
+    """A regressor that leaves rows out: the mean of the outputs, which needs no other fit."""
+
+    provides = frozenset({"predict", "several_outputs", "left_out", "vectors"})
+
+    def fit(self, X, y):
+        self.sum_, self.n_ = np.sum(y, axis=0), len(y)
+        return self
+
+    def predict(self, X):
+        return np.broadcast_to(self.sum_ / self.n_, (len(X), *np.shape(self.sum_))).copy()
+
+    def fit_left_out(self, X, y, n_folds):
+        self.fit(X, y)
+        found = np.empty_like(y, dtype=float)
+        for k in range(n_folds):
+            fold = np.arange(self.n_) % n_folds == k
+            found[fold] = (self.sum_ - y[fold].sum(axis=0)) / np.count_nonzero(~fold)
+        return self, found
+
+
 class RidgeMachine(BaseEstimator):
     """A machine whose function is an expansion."""
 

@@ -1,6 +1,7 @@
 """The checks can fail: each of these parts breaks one fact, which is named."""
 
 from dataclasses import dataclass, replace
+from itertools import count
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from isthmus.testing import (
     check_feature_map,
     check_kernel,
     check_latent_map,
+    check_left_out,
     check_loss,
     check_preimage,
     check_smoother,
@@ -29,6 +31,7 @@ from .foreign import (
     LandmarkMap,
     NearestPreimage,
     NeighborMean,
+    PlainMean,
     RidgeMachine,
     SquashedMap,
 )
@@ -547,6 +550,44 @@ def test_smoothers_that_lie(members, fact):
         check_smoother(lying(NeighborMean, **members)(), VECTORS, OUTPUTS - 0.5)
 
 
+def told(self, X, y, n_folds):
+    return self.fit(X, y), np.asarray(self.predict(X))
+
+
+def drawn(self, X, y, n_folds):
+    return self, self.fit(X, y).predict(X) + next(NUMBERS)
+
+
+def half_of_each(self, X, y, n_folds):
+    model, found = PlainMean.fit_left_out(self, X, y, n_folds)
+    return model, found if n_folds == len(y) else 0.5 * found + 0.1 * y
+
+
+NUMBERS = count(1)
+
+
+@pytest.mark.parametrize(
+    ("members", "fact"),
+    [
+        ({"fit_left_out": told}, "with a fold for each row, predictions are those of fits on all"),
+        ({"fit_left_out": drawn}, "the folds are the same at every call"),
+        ({"fit_left_out": half_of_each}, "a row's own output does not change its prediction"),
+        ({"fit_left_out": lambda self, X, y, n_folds: (
+            None, PlainMean.fit_left_out(self, X, y, n_folds)[1])}, "fit_left_out returns the"),
+        ({"fit_left_out": lambda self, X, y, n_folds: (
+            self, PlainMean.fit_left_out(self, X, y, n_folds)[1][:, 0])}, "predictions of rows"),
+        ({"fit_left_out": lambda self, X, y, n_folds: (
+            self, PlainMean.fit_left_out(self, X, y, n_folds)[1],
+            self.fit(X[1:], y[1:]))[:2]}, "the fit is that of fit"),
+        ({"fit_left_out": lambda self, X, y: None}, "fit_left_out takes objects, outputs and a"),
+        ({"provides": frozenset({"predict"})}, "it provides 'left_out'"),
+    ],
+)  # fmt: skip
+def test_regressors_that_only_pretend_to_leave_rows_out(members, fact):
+    with broken("Liar", "regressor that leaves rows out", fact):
+        check_left_out(lying(PlainMean, **members)(), VECTORS, OUTPUTS)
+
+
 def exchange(self, expansion):
     self.expansion_ = expansion
     return self
@@ -585,6 +626,7 @@ class Nothing(BaseEstimator):
         (lambda part: check_preimage(part, PLANE), "pre-image"),
         (lambda part: check_latent_map(part, CURVE), "latent map"),
         (lambda part: check_smoother(part, VECTORS, OUTPUTS), "smoother"),
+        (lambda part: check_left_out(part, VECTORS, OUTPUTS), "regressor that leaves rows out"),
         (lambda part: check_expansion_holder(part, VECTORS, OUTPUTS), "holder of an expansion"),
     ],
 )

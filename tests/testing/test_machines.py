@@ -1,4 +1,4 @@
-"""Smoothers and machines that hold expansions keep their contracts."""
+"""Smoothers, regressors that leave rows out and machines that hold expansions keep contracts."""
 
 import pytest
 
@@ -10,15 +10,20 @@ from isthmus.coreset import (
     MinimumEnclosingBall,
 )
 from isthmus.features import KernelPCA
-from isthmus.kernels import Spectrum
+from isthmus.kernels import Gaussian, Spectrum
 from isthmus.manifold import UnsupervisedKernelRegression
 from isthmus.regression import GaussianProcess, KernelRidgeCV, LocalPolynomialRegression
 from isthmus.structured import DependencyEstimator
-from isthmus.testing import all_estimators, check_expansion_holder, check_smoother
+from isthmus.testing import (
+    all_estimators,
+    check_expansion_holder,
+    check_left_out,
+    check_smoother,
+)
 from isthmus.typing import provides
 
-from .data import CLASSES, CURVE, OUTPUTS, VECTORS, WORDS, name
-from .foreign import NeighborMean, RidgeMachine
+from .data import CLASSES, CURVE, GRAM, OUTPUTS, VECTORS, WORDS, name
+from .foreign import NeighborMean, PlainMean, RidgeMachine
 
 LENGTHS = [float(len(word)) for word in WORDS]
 SMOOTHERS = [
@@ -29,6 +34,16 @@ SMOOTHERS = [
     (LocalPolynomialRegression(1), VECTORS, OUTPUTS),
     (LocalPolynomialRegression(0, density_kernel="quartic", bandwidth=2.0), VECTORS, OUTPUTS[:, 0]),
     (NeighborMean(), VECTORS, OUTPUTS),
+]
+LEAVING_OUT = [
+    (KernelRidgeCV(), VECTORS, OUTPUTS),
+    (KernelRidgeCV(), VECTORS, OUTPUTS[:, 0]),
+    (KernelRidgeCV("gaussian", fit_intercept=False), VECTORS, OUTPUTS[:, :1]),
+    (KernelRidgeCV(Gaussian(2.0), alpha=0.0), VECTORS, OUTPUTS),
+    (KernelRidgeCV(n_landmarks=12), VECTORS, OUTPUTS),
+    (KernelRidgeCV(Spectrum(2)), WORDS, LENGTHS),
+    (KernelRidgeCV("precomputed"), GRAM, OUTPUTS),
+    (PlainMean(), VECTORS, OUTPUTS),
 ]
 HOLDERS = [
     (KernelPCA(4), VECTORS, None),
@@ -63,6 +78,18 @@ def test_no_smoother_is_left_out():
     classes = [e.cls for e in all_estimators("regression")]
     smoothers = {cls for cls in classes if "weights" in provides(cls())}
     assert smoothers <= {type(smoother) for smoother, _, _ in SMOOTHERS}
+
+
+@pytest.mark.parametrize(("regressor", "objects", "y"), LEAVING_OUT, ids=name)
+def test_regressor_that_leaves_rows_out(regressor, objects, y):
+    facts = check_left_out(regressor, objects, y).facts
+    assert "a row's own output does not change its prediction" in facts
+
+
+def test_nobody_who_leaves_rows_out_is_left_out():
+    classes = [e.cls for e in all_estimators() if e.name != "ManifoldClassifier"]  # needs one
+    leaving = {cls for cls in classes if "left_out" in provides(cls())}
+    assert leaving == {type(regressor) for regressor, _, _ in LEAVING_OUT} - {PlainMean}
 
 
 @pytest.mark.parametrize(("machine", "objects", "y"), HOLDERS, ids=name)

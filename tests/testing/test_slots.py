@@ -31,6 +31,7 @@ from .foreign import (
     MeanPreimage,
     NearestPreimage,
     NeighborMean,
+    PlainMean,
     PoissonLoss,
     RidgeMachine,
     SquashedMap,
@@ -166,3 +167,20 @@ def test_the_square_is_compressed_through_a_stranger_s_map():
     short = compress(long, 8)
     assert short.n_points_ == 8
     assert short.score(X, Y) > long.score(X, Y) - 0.05
+
+
+def test_a_regressor_that_leaves_rows_out_is_asked_for_them(monkeypatch):
+    asked, plain = [], PlainMean.fit_left_out
+
+    def fit_left_out(self, X, y, n_folds):
+        asked.append(n_folds)
+        return plain(self, X, y, n_folds)
+
+    monkeypatch.setattr(PlainMean, "fit_left_out", fit_left_out)
+    model = DependencyEstimator(
+        y_features=KernelPCA(3, kernel="gaussian"),
+        regressor=PlainMean(),
+        preimage=LearnedPreimage(),
+    )
+    assert model.fit(X, Y).predict(X).shape == Y.shape
+    assert asked == [5]

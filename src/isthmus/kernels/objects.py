@@ -78,7 +78,8 @@ def check_objects(
 
             return check_gram(X, estimator, overwrite=False)
         return X
-    return kernel.check(X)
+    # Rows of one word would be sequences of one symbol, which is the word.
+    return kernel.check(_words(X) if "sequences" in kernel.provides else X)
 
 
 def check_collection(
@@ -110,7 +111,7 @@ def check_collection(
         )
     if kernel is not None and not vectors:
         if reset is None:
-            return kernel.check(X)
+            return kernel.check(_words(X) if "sequences" in kernel.provides else X)
         return check_objects(estimator, X, kernel, reset=reset)
     if not vectors and "pairwise" not in kinds:
         return check_list(X, type(estimator).__name__)
@@ -132,7 +133,23 @@ def refuse_text(X: Objects, owner: str, kernel: Any) -> None:
 
 
 def _holds_text(X: Objects) -> bool:
-    return isinstance(X, (list, tuple)) and len(X) > 0 and isinstance(X[0], (str, bytes))
+    """Whether ``X`` is a list, a row or a pandas column of texts."""
+    listed = isinstance(X, (list, tuple)) or getattr(X, "ndim", 0) == 1
+    if not listed or len(X) == 0:
+        return False
+    return isinstance(X.iloc[0] if hasattr(X, "iloc") else X[0], (str, bytes))
+
+
+def _words(X: Objects) -> Objects:
+    """The texts of a table whose one column holds them; anything else as it is.
+
+    >>> _words(np.array([["ab"], ["c"]])).tolist()
+    ['ab', 'c']
+    """
+    if getattr(X, "ndim", 1) == 2 and X.shape[1] == 1:
+        column = X.iloc[:, 0] if hasattr(X, "iloc") else X[:, 0]
+        return column if _holds_text(column) else X
+    return X
 
 
 def concatenate(X: Objects, Z: Objects) -> Objects:

@@ -4,6 +4,7 @@ from isthmus.testing.expansion import check_expansion_holder as check_expansion_
 from isthmus.testing.feature_map import check_feature_map as check_feature_map
 from isthmus.testing.kernel import check_kernel as check_kernel
 from isthmus.testing.latent_map import check_latent_map as check_latent_map
+from isthmus.testing.left_out import check_left_out as check_left_out
 from isthmus.testing.loss import check_loss as check_loss
 from isthmus.testing.preimage import check_preimage as check_preimage
 from isthmus.testing.report import CheckReport as CheckReport
