@@ -13,6 +13,7 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import blas, lapack
 
+from isthmus.linalg import unlocked
 from isthmus.linalg.products import product
 from isthmus.linalg.spectrum import positive_part
 from isthmus.typing import Array
@@ -55,13 +56,14 @@ def cholesky(A: Array) -> tuple[Array, float]:
     F = A.T if A.flags.c_contiguous else np.asfortranarray(A)
     jitter = 0.0
     while True:
-        L, failed = lapack.dpotrf(F, lower=1, clean=0, overwrite_a=1)
-        if not failed:
-            pivots = np.diagonal(L)
+        try:
+            unlocked.factor(F)
+            pivots = np.diagonal(F)
             if jitter or np.min(pivots) ** 2 > n * np.finfo(np.float64).eps * np.max(pivots) ** 2:
-                L = np.asfortranarray(L)
-                _clear_upper(L)
-                return L, jitter
+                clear_upper(F)
+                return F, jitter
+        except linalg.LinAlgError:
+            pass
         jitter = FIRST_JITTER * mean if jitter == 0 else 10 * jitter
         # The upper triangle still holds the matrix, but for the diagonal.
         _mirror_upper(F)
@@ -71,7 +73,8 @@ def cholesky(A: Array) -> tuple[Array, float]:
         np.fill_diagonal(F, diagonal + jitter)
 
 
-def _clear_upper(L: Array) -> None:
+def clear_upper(L: Array) -> None:
+    """Write zeros above the diagonal."""
     n, step = len(L), 256
     for start in range(0, n, step):  # column blocks, so that nothing of size n² is allocated
         stop = min(start + step, n)
@@ -130,8 +133,21 @@ def factor_part(K: Array, alpha: Noise, Y: Array) -> FactoredPart:
     """Factor ``K + diag(alpha)`` in place of ``K`` and solve for the outputs."""
     K.flat[:: len(K) + 1] += alpha
     L, _ = cholesky(K)
-    dual = linalg.cho_solve((L, True), Y, check_finite=False)
+    dual = solve_factored(L, Y)
     return FactoredPart(L, dual, 2 * float(np.log(np.diagonal(L)).sum()))
+
+
+def solve_factored(L: Array, Y: Array) -> Array:
+    """The solution of ``L L.T X = Y`` in double precision, for a vector or for columns."""
+    X = np.array(Y, dtype=np.float64, order="F")
+    unlocked.solve_factored(L, X if X.ndim == 2 else X[:, None])
+    return X
+
+
+def inverse_of(L: Array) -> Array:
+    """The lower half of the inverse of ``L L.T``, in place of the factor."""
+    unlocked.invert_factored(L)
+    return L
 
 
 def best_variances(parts: Sequence[FactoredPart], targets: Sequence[Array]) -> Array:
@@ -173,10 +189,8 @@ def likelihood(
     value = likelihood_value(parts, targets, s2)
     weights, by_noise, q = [], 0.0, len(s2)
     for part, alpha in zip(parts, alphas, strict=True):
-        inverse = lapack.dpotri(part.L, lower=1, overwrite_c=1)[0]
-        W = blas.dsyrk(
-            0.5, part.dual / np.sqrt(s2), beta=-0.5 * q, c=inverse, lower=1, overwrite_c=1
-        )
+        W = inverse_of(part.L)
+        unlocked.syrk(part.dual / np.sqrt(s2), W, alpha=0.5, beta=-0.5 * q)
         mirror_lower(W)
         by_noise += float(np.sum(alpha * np.diagonal(W)))
         weights.append(W)
@@ -211,7 +225,7 @@ def loo_likelihood(
     parts = [factor_part(*part) for part in zip(grams, alphas, targets, strict=True)]
     inverses = []
     for part in parts:
-        inverse = lapack.dpotri(part.L, lower=1, overwrite_c=1)[0]
+        inverse = inverse_of(part.L)
         mirror_lower(inverse)
         inverses.append(inverse)
     diagonals = [np.diagonal(inverse).copy() for inverse in inverses]
@@ -229,7 +243,8 @@ def loo_likelihood(
         # d value = Σ g dc + Σ h da, with dc = -[A⁻¹ dA A⁻¹] on the diagonal and da = -A⁻¹ dA a.
         g = 0.5 * (q / c + (part.dual**2 / s2).sum(axis=1) / c**2)
         h = -part.dual / (c[:, None] * s2)
-        W = blas.dsyrk(-1.0, inverse * np.sqrt(g), lower=1)
+        W = np.empty_like(inverse)
+        unlocked.syrk(inverse * np.sqrt(g), W, alpha=-1.0)
         W = blas.dsyr2k(-0.5, product(inverse, h), part.dual, beta=1.0, c=W, lower=1, overwrite_c=1)
         mirror_lower(W)
         by_noise += float(np.sum(alpha * np.diagonal(W)))

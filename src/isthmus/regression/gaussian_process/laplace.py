@@ -7,16 +7,18 @@ Gaussian about its mode, and the likelihood of all marks by the integral of that
 :math:`B=I+W^{1/2}KW^{1/2}`, whose eigenvalues are at least one, nothing needs :math:`K^{-1}`.
 """
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.polynomial.hermite import hermgauss
 from numpy.polynomial.legendre import leggauss
-from scipy import linalg
 from scipy.special import expit, logit, ndtr
 
+from isthmus.linalg import unlocked
 from isthmus.linalg.products import product
-from isthmus.regression.gaussian_process.search import Criterion, Evaluation, ProcessParameters
+from isthmus.regression.gaussian_process.formulas import clear_upper, inverse_of, solve_factored
+from isthmus.regression.gaussian_process.search import Evaluation, ProcessParameters
 from isthmus.regression.gaussian_process.training import TrainingRows
 from isthmus.typing import Array
 
@@ -67,7 +69,7 @@ def find_mode(K: Array, marks: Array, start: Array | None = None) -> Mode:
         L = _factor(K, root)
         slope = marks - p
         b = w * f + slope
-        target = b - root * linalg.cho_solve((L, True), root * (K @ b), check_finite=False)
+        target = b - root * solve_factored(L, root * (K @ b))
         step_a, step_f = target - a, K @ (target - a)
         if 0.5 * float((slope - a) @ step_f) < SETTLED:
             break
@@ -90,8 +92,10 @@ def _factor(K: Array, root: Array) -> Array:
     B = root[:, None] * K
     B *= root
     B.flat[:: len(B) + 1] += 1.0
-    L = linalg.cholesky(B.T, lower=True, overwrite_a=True, check_finite=False)
-    return np.asarray(L)
+    L = B.T  # in column order
+    unlocked.factor(L)
+    clear_upper(L)
+    return L
 
 
 def likelihood_weights(K: Array, mode: Mode) -> Array:
@@ -103,7 +107,7 @@ def likelihood_weights(K: Array, mode: Mode) -> Array:
     where :math:`s_i=\tfrac12(K-KRK)_{ii}\,\partial^3\log p_i/\partial f_i^3`: the mode moves with
     the covariance, and so does :math:`W`.
     """
-    inverse, _ = linalg.lapack.dpotri(mode.L, lower=1)
+    inverse = inverse_of(mode.L.copy(order="F"))
     # Only its lower half is filled in.
     R = np.tril(inverse) + np.tril(inverse, -1).T
     R *= mode.root[:, None]
@@ -119,17 +123,20 @@ def likelihood_weights(K: Array, mode: Mode) -> Array:
     return R
 
 
-def laplace_criterion(rows: TrainingRows) -> Criterion:
+@dataclass
+class LaplaceCriterion:
     """The approximate likelihood of marks, with its gradient; each mode starts at the last."""
-    marks = rows.Y[:, 0]
-    last: list[Array | None] = [None]
 
-    def criterion(found: ProcessParameters) -> Evaluation:
+    rows: TrainingRows
+    last: Array | None = None
+
+    def __call__(self, found: ProcessParameters) -> Evaluation:
         assert found.variances is not None  # the amplitude has no closed form
+        rows = self.rows
         K0 = rows.covariance(found.kernel)
         K = float(found.variances[0]) * K0
-        mode = find_mode(K, marks, last[0])
-        last[0] = mode.dual
+        mode = find_mode(K, rows.Y[:, 0], self.last)
+        self.last = mode.dual
         M = likelihood_weights(K, mode)
         by_kernel: Array = np.zeros(len(found.kernel.log_parameters()))
         by_amplitude = float(np.vdot(M, K))
@@ -137,8 +144,6 @@ def laplace_criterion(rows: TrainingRows) -> Criterion:
             M *= float(found.variances[0])
             by_kernel = found.kernel.parameter_gradient(rows.objects, rows.objects, M, K0)
         return Evaluation(mode.value, by_kernel, 0.0, by_amplitude)
-
-    return criterion
 
 
 def average_logistic(mean: Array, variance: Array) -> Array:
