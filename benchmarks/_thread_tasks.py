@@ -7,13 +7,18 @@ from collections.abc import Callable
 import numpy as np
 
 TASKS: dict[str, Callable[[], Callable[[], object]]] = {}
+WHY: dict[str, str] = {}
 
 
-def task(name: str):
-    """Register a function that prepares data and returns the work to be timed."""
+def task(name: str, *, why: str = ""):
+    """Register a function that prepares data and returns the work to be timed.
+
+    ``why`` says what keeps a second thread from gaining more.
+    """
 
     def register(prepare):
         TASKS[name] = prepare
+        WHY[name] = why
         return prepare
 
     return register
@@ -24,7 +29,11 @@ def _data(n: int, d: int = 8) -> tuple[np.ndarray, np.ndarray]:
     return X, np.sin(X[:, :2]).sum(axis=1) + 0.1 * X[:, 2:4].T
 
 
-@task("GaussianProcess fit, 1000 rows")
+@task(
+    "GaussianProcess fit, 1000 rows",
+    why="a fifth of one thread's time are passes over matrices outside LAPACK, one after the "
+    "other: the kernel, its slope, copies; a factor of 1000 rows gains 1.5",
+)
 def _gaussian_process():
     from isthmus.regression import GaussianProcess
 
@@ -40,7 +49,11 @@ def _kernel_pca():
     return lambda: KernelPCA(20).fit(X)
 
 
-@task("KernelRidgeCV fit, 1500 rows")
+@task(
+    "KernelRidgeCV fit, 1500 rows",
+    why="two fifths are one tridiagonal form, whose threads wait for memory; three widths are "
+    "compared side by side, which takes two threads as long as two of them",
+)
 def _ridge():
     from isthmus.regression import KernelRidgeCV
 
@@ -48,7 +61,11 @@ def _ridge():
     return lambda: KernelRidgeCV().fit(X, Y.T)
 
 
-@task("DependencyEstimator fit, 1000 rows")
+@task(
+    "DependencyEstimator fit, 1000 rows",
+    why="nine tenths are three widths that are compared side by side, which takes two threads as "
+    "long as two of them",
+)
 def _dependency():
     from isthmus.structured import DependencyEstimator
 

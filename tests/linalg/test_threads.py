@@ -190,3 +190,57 @@ def test_an_interrupt_at_any_step_leaves_no_limit_behind(section):
         assert blas_threads() == {2}, f"after an interrupt at step {at}"
         at, steps = at + 1, itertools.count()
     assert seen > 50
+
+
+class TestSearchesSideBySide:
+    """What starts or scores find does not depend on how many threads there are."""
+
+    def test_a_process_finds_the_same_on_one_thread_and_on_two(self, monkeypatch):
+        from isthmus.regression import GaussianProcess
+
+        monkeypatch.setattr("isthmus.regression.gaussian_process.search.LONG_DESCENTS", 0.0)
+        X = np.random.default_rng(0).normal(size=(120, 2))
+        y = np.sin(X[:, 0]) + 0.1 * X[:, 1] ** 3
+        two = GaussianProcess(random_state=0).fit(X, y)
+        with threadpool_limits(limits=1, user_api="blas"):
+            one = GaussianProcess(random_state=0).fit(X, y)
+        np.testing.assert_array_equal(one.predict(X), two.predict(X))
+
+    def test_marks_have_the_same_process_from_starts_side_by_side(self, monkeypatch):
+        from isthmus.regression import GaussianProcessClassifier
+
+        monkeypatch.setattr("isthmus.regression.gaussian_process.search.LONG_DESCENTS", 0.0)
+        X = np.random.default_rng(0).normal(size=(80, 2))
+        two = GaussianProcessClassifier(random_state=0).fit(X, X[:, 0] > 0)
+        with threadpool_limits(limits=1, user_api="blas"):
+            one = GaussianProcessClassifier(random_state=0).fit(X, X[:, 0] > 0)
+        np.testing.assert_array_equal(one.predict_proba(X), two.predict_proba(X))
+
+    def test_widths_are_the_same_side_by_side_and_in_turn(self, monkeypatch):
+        from isthmus.regression.ridge.search import KERNELS, START, explore_widths
+        from isthmus.regression.selection import Choice
+
+        monkeypatch.setattr("isthmus.regression.ridge.search.LONG_SCORES", 0.0)
+        for least in range(len(KERNELS) - 1):
+            seen = {True: [], False: []}
+            for together, places in seen.items():
+
+                def score(i, places=places, least=least):
+                    places.append(i)
+                    return Choice(1.0 + abs(i - least), i)
+
+                found = explore_widths(range(len(KERNELS)), score, side_by_side=together)
+                assert found[0][1] == least
+            assert sorted(seen[True]) == sorted(seen[False])
+            assert START in seen[True]
+            assert len(set(seen[True])) == len(seen[True])
+
+    def test_helpers_know_what_the_section_knows(self, monkeypatch):
+        from contextvars import ContextVar
+
+        monkeypatch.setattr("isthmus.linalg.threads.LEAST_SECONDS", 0.0)
+        known = ContextVar("known", default=0)
+        known.set(3)
+        seen = []
+        rest_in_threads(lambda part: seen.append((current_thread(), known.get())), range(6))
+        assert {value for _, value in seen} == {3}

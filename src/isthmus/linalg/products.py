@@ -6,8 +6,8 @@ spinning, waiting for more, while the other works, and two threads are slower th
 beside factorisations are therefore taken from SciPy's BLAS. Arrays in row or in column order are
 read as they lie; only other ones are copied.
 
-SciPy keeps the interpreter's lock during a call, NumPy does not: where Python threads share some
-work, and BLAS has one thread in each, products are NumPy's.
+SciPy's wrappers keep the interpreter's lock during a call: where Python threads share some work,
+and BLAS has one thread in each, long products go through :mod:`isthmus.linalg.unlocked`.
 """
 
 from functools import lru_cache
@@ -17,11 +17,14 @@ from scipy.linalg import blas
 
 from isthmus.linalg.thin import is_thin, thin_product
 from isthmus.linalg.threads import is_shared
+from isthmus.linalg.unlocked import gemm, syrk
 from isthmus.typing import Array, IntArray
 
 # Multiplications, of two matrices and of a matrix with a vector, below which OpenBLAS uses no
 # threads and ``@`` is called more cheaply.
 SMALL, SMALL_VECTOR = 2**16, 2**13
+# Multiplications from which a call without the interpreter's lock is no slower than ``@``.
+LONG = 2**21
 # Rows of a square of which entries are mirrored one by one.
 FEW = 64
 
@@ -53,17 +56,26 @@ def product(A: Array, B: Array, *, out: Array | None = None) -> Array:
     B, B_turned = _column_order(np.asarray(B, dtype=dtype))
     into = out is not None and out.dtype == dtype and out.flags.c_contiguous
     if is_shared() and (into or out is None):
-        return np.asarray(np.matmul(plain, B.T if B_turned else B, out=out))
-    gemm = blas.get_blas_funcs("gemm", (A, B))
+        return _shared_product(plain, B.T if B_turned else B, dtype, out)
+    multiply = blas.get_blas_funcs("gemm", (A, B))
     if out is None or not into:
-        found = gemm(1.0, B, A, trans_a=not B_turned, trans_b=not turned).T
+        found = multiply(1.0, B, A, trans_a=not B_turned, trans_b=not turned).T
         if out is None:
             # (A B)' = B'A', and a transposed column-order result is in row order.
             return np.asarray(found)
         out[...] = found
         return out
-    gemm(1.0, B, A, c=out.T, overwrite_c=1, trans_a=not B_turned, trans_b=not turned)
+    multiply(1.0, B, A, c=out.T, overwrite_c=1, trans_a=not B_turned, trans_b=not turned)
     return out
+
+
+def _shared_product(A: Array, B: Array, dtype: np.dtype, out: Array | None) -> Array:
+    """The product in row order, by a call without the interpreter's lock."""
+    if A.size * B.shape[1] < LONG:
+        return np.asarray(np.matmul(A, B, out=out))
+    found = np.empty((len(A), B.shape[1]), dtype=dtype) if out is None else out
+    gemm(B.T, A.T, found.T)
+    return found
 
 
 def subtract_product(out: Array, A: Array, B: Array) -> Array:
@@ -80,13 +92,13 @@ def subtract_product(out: Array, A: Array, B: Array) -> Array:
         return out
     A, A_turned = _column_order(np.asarray(A, dtype=dtype))
     B, B_turned = _column_order(np.asarray(B, dtype=dtype))
-    gemm = blas.get_blas_funcs("gemm", (A, B))
+    multiply = blas.get_blas_funcs("gemm", (A, B))
     if out.flags.c_contiguous:
-        gemm(
-            -1.0, B, A, beta=1.0, c=out.T, overwrite_c=1, trans_a=not B_turned, trans_b=not A_turned
-        )
+        options = {"trans_a": not B_turned, "trans_b": not A_turned, "overwrite_c": 1}
+        multiply(-1.0, B, A, beta=1.0, c=out.T, **options)
     else:
-        gemm(-1.0, A, B, beta=1.0, c=out, overwrite_c=1, trans_a=A_turned, trans_b=B_turned)
+        options = {"trans_a": A_turned, "trans_b": B_turned, "overwrite_c": 1}
+        multiply(-1.0, A, B, beta=1.0, c=out, **options)
     return out
 
 
@@ -107,8 +119,8 @@ def symmetric_product(K: Array, B: Array) -> Array:
     if is_thin(F.T, B):
         return thin_product(F.T, B)
     B, turned = _column_order(np.asarray(B))
-    gemm = blas.get_blas_funcs("gemm", (F, B))
-    return np.asarray(gemm(1.0, F, B, trans_b=turned))
+    multiply = blas.get_blas_funcs("gemm", (F, B))
+    return np.asarray(multiply(1.0, F, B, trans_b=turned))
 
 
 def inner_products(A: Array) -> Array:
@@ -123,10 +135,11 @@ def inner_products(A: Array) -> Array:
         return np.asarray(A.T @ A)
     F, turned = _column_order(A)
     if is_shared():
-        plain = F.T if turned else F
-        return np.asarray(plain.T @ plain)
-    syrk = blas.get_blas_funcs("syrk", (F,))
-    S = syrk(1.0, F, trans=not turned, lower=1)
+        S = np.empty((A.shape[1],) * 2, dtype=A.dtype, order="F")
+        syrk(F if turned else F.T, S)
+    else:
+        square = blas.get_blas_funcs("syrk", (F,))
+        S = square(1.0, F, trans=not turned, lower=1)
     mirror_lower(S)
     return np.asarray(S.T)
 

@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ContextDecorator, contextmanager
+from contextvars import copy_context
 from functools import cache
 from pathlib import Path
 from threading import RLock, local
@@ -182,7 +183,16 @@ def in_threads(work: Callable[[Any], None], parts: Sequence[Any]) -> None:
     >>> sorted(seen)
     [1, 2, 3]
     """
-    _share(work, parts, max((pool.get_num_threads() for pool in _pools()), default=1))
+    _share(work, parts, most_threads())
+
+
+def most_threads() -> int:
+    """Threads that a call to BLAS may have here.
+
+    >>> most_threads() >= 1
+    True
+    """
+    return max((pool.get_num_threads() for pool in _pools()), default=1)
 
 
 def is_shared() -> bool:
@@ -221,7 +231,8 @@ def _share(work: Callable[[Any], None], parts: Sequence[Any], n: int) -> None:
         take_parts()
         return
     with threads_for(0):
-        others = [_helpers(n - 1).submit(take_parts) for _ in range(n - 1)]
+        # What is known within the caller's section is known to all.
+        others = [_helpers(n - 1).submit(copy_context().run, take_parts) for _ in range(n - 1)]
         try:
             take_parts()
         finally:
@@ -231,12 +242,16 @@ def _share(work: Callable[[Any], None], parts: Sequence[Any], n: int) -> None:
             other.result()
 
 
-def rest_in_threads(work: Callable[[Any], None], parts: Sequence[Any]) -> None:
+def rest_in_threads(
+    work: Callable[[Any], None], parts: Sequence[Any], *, least: float | None = None
+) -> None:
     """The same for parts of about equal length: on one thread, unless the first part was long.
 
     What is compiled is compiled once, by the first part, and short work starts no threads. Inside
     a section of :func:`threads_for` there are as many as outside: BLAS is limited there because
     its threads go on spinning for some time after a call, which these would have to pay for.
+    Work of many short calls, between which threads wait for the interpreter, asks for more seconds
+    than the ``least`` that are worth it by default.
 
     >>> seen = []
     >>> rest_in_threads(seen.append, [1, 2, 3])
@@ -250,7 +265,9 @@ def rest_in_threads(work: Callable[[Any], None], parts: Sequence[Any]) -> None:
     with threads_for(0):  # as the others have it, so that all bits are the same
         start = perf_counter()
         work(parts[0])
-        is_long = (perf_counter() - start) * (len(parts) - 1) >= LEAST_SECONDS
+        is_long = (perf_counter() - start) * (len(parts) - 1) >= (
+            LEAST_SECONDS if least is None else least
+        )
         alone = is_shared() or not is_long
         _share(work, parts[1:], 1 if alone else _limits.outside())
 

@@ -2,8 +2,9 @@
 
 import numpy as np
 from scipy import linalg
-from scipy.linalg import blas, lapack
+from scipy.linalg import blas
 
+from isthmus.linalg import unlocked
 from isthmus.typing import Array
 
 # Rows up to which LAPACK inverts a triangular matrix at once, and rows from which it does so as
@@ -59,18 +60,14 @@ def _invert(F: Array, least: int) -> None:
     """Write the inverse over a lower triangular matrix, or over a part of one."""
     n = len(F)
     if n <= least:
-        (trtri,) = lapack.get_lapack_funcs(("trtri",), (F,))
-        inverse, failed = trtri(F, lower=1)
-        if failed:
-            raise linalg.LinAlgError("The triangular matrix is singular.")
-        F[...] = inverse
+        unlocked.invert_triangle(F)
         return
     half = n // 16 * 8  # whole registers
     A, B, C = F[:half, :half], F[half:, half:], F[half:, :half]
-    trmm, trsm = blas.get_blas_funcs(("trmm", "trsm"), (F,))
     _invert(B, least)
     # Solved with A, as LAPACK does: with two inverses a nearly singular matrix loses its digits.
-    C[...] = trsm(-1.0, A, trmm(1.0, B, C, lower=1), side=1, lower=1, overwrite_b=1)
+    unlocked.multiply_triangle(B, C)
+    unlocked.solve_triangle(A, C, right=True, alpha=-1.0)
     _invert(A, least)
 
 
@@ -82,12 +79,8 @@ def inverse_half(L: Array) -> Array:
     array([0.25, 1.  ])
     """
     if len(L) > MOST_HALVED:
-        (potri,) = lapack.get_lapack_funcs(("potri",), (L,))
-        inverse, failed = potri(L, lower=1, overwrite_c=1)
+        unlocked.invert_factored(L)
     else:
         _invert(L, LEAST_HALVED)
-        (lauum,) = lapack.get_lapack_funcs(("lauum",), (L,))
-        inverse, failed = lauum(L, lower=1, overwrite_c=1)
-    if failed:
-        raise linalg.LinAlgError("The factor is singular.")
-    return np.asarray(inverse)
+        unlocked.square_triangle(L)
+    return L

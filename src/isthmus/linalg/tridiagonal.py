@@ -4,10 +4,11 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 from scipy import linalg
-from scipy.linalg import lapack
 
 from isthmus.linalg.products import product
+from isthmus.linalg.reflections import multiply_reflections
 from isthmus.linalg.spectrum import refuse_negative
+from isthmus.linalg.unlocked import tridiagonal_form
 from isthmus.typing import Array
 
 # Rows from which it pays, and columns of solutions that are formed at a time.
@@ -37,18 +38,12 @@ class TridiagonalPath:
             self._shift = float(np.trace(A)) / n
             A = np.add(A, self._shift / n, out=A if overwrite else None)
             overwrite = True
-        size = int(lapack.dsytrd_lwork(n, lower=1)[0])
-        A, self._diagonal, self._beside, tau, _ = lapack.dsytrd(
-            A, lower=1, lwork=size, overwrite_a=overwrite
-        )
+        self.Q = A if overwrite else np.array(A, order="F")
+        self._diagonal, self._beside, scales = tridiagonal_form(self.Q)
         ends = [_eigenvalue(self._diagonal, self._beside, i) for i in (0, n - 1)]
         refuse_negative(np.array(ends))
         self.largest = max(ends[1], 0.0)
-        # The reflections lie as those of a Hessenberg form do, for which SciPy has the call.
-        self.Q = A
-        if n > 1:
-            size = int(lapack.dorghr_lwork(n)[0])
-            self.Q, _ = lapack.dorghr(A, tau, lwork=size, overwrite_a=True)
+        multiply_reflections(self.Q, scales)
         self._rotated = np.ascontiguousarray(product(self.Q.T, Y))
         self.intercept = intercept
 

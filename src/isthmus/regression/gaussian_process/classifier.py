@@ -25,9 +25,9 @@ from isthmus.kernels.objects import check_objects, n_objects, take
 from isthmus.kernels.resolve import as_kernel, kernel_parameter
 from isthmus.regression.capabilities import named_or
 from isthmus.regression.gaussian_process.laplace import (
+    LaplaceCriterion,
     average_logistic,
     find_mode,
-    laplace_criterion,
 )
 from isthmus.regression.gaussian_process.search import SearchCoordinates, search
 from isthmus.regression.gaussian_process.training import level_sizes, rows_at
@@ -275,7 +275,7 @@ class GaussianProcessClassifier(ClassifierMixin, Estimator):
         sizes = level_sizes(len(marks), len(marks)) if self.coarse else [len(marks)]
         order = _mixed(marks, rng)
         levels = [
-            laplace_criterion(
+            LaplaceCriterion(
                 rows_at(kernel, X, marks[:, None], None if m == len(marks) else order[:m], gram)
             )
             for m in sizes

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import blas, lapack
 
+from isthmus.linalg import unlocked
 from isthmus.linalg.products import mirror_lower, product
 from isthmus.linalg.spectrum import positive_part
 from isthmus.linalg.triangles import MIRRORED, inverse_half
@@ -58,14 +59,15 @@ def cholesky(A: Array, *, clean: bool = True) -> tuple[Array, float]:
     F = A.T if A.flags.c_contiguous else np.asfortranarray(A)
     jitter = 0.0
     while True:
-        L, failed = lapack.dpotrf(F, lower=1, clean=0, overwrite_a=1)
-        if not failed:
-            pivots = np.diagonal(L)
+        try:
+            unlocked.factor(F)
+            pivots = np.diagonal(F)
             if jitter or np.min(pivots) ** 2 > n * np.finfo(np.float64).eps * np.max(pivots) ** 2:
-                L = np.asfortranarray(L)
                 if clean:
-                    _clear_upper(L)
-                return L, jitter
+                    clear_upper(F)
+                return F, jitter
+        except linalg.LinAlgError:
+            pass
         jitter = FIRST_JITTER * mean if jitter == 0 else 10 * jitter
         # The upper triangle still holds the matrix, but for the diagonal.
         _mirror_upper(F)
@@ -75,7 +77,8 @@ def cholesky(A: Array, *, clean: bool = True) -> tuple[Array, float]:
         np.fill_diagonal(F, diagonal + jitter)
 
 
-def _clear_upper(L: Array) -> None:
+def clear_upper(L: Array) -> None:
+    """Write zeros above the diagonal."""
     n, step = len(L), 256
     for start in range(0, n, step):  # column blocks, so that nothing of size n² is allocated
         stop = min(start + step, n)
@@ -122,8 +125,15 @@ def factor_part(K: Array, alpha: Noise, Y: Array, *, clean: bool = True) -> Fact
     """Factor ``K + diag(alpha)`` in place of ``K`` and solve for the outputs."""
     K.flat[:: len(K) + 1] += alpha
     L, _ = cholesky(K, clean=clean)
-    dual = linalg.cho_solve((L, True), Y, check_finite=False)
+    dual = solve_factored(L, Y)
     return FactoredPart(L, dual, 2 * float(np.log(np.diagonal(L)).sum()))
+
+
+def solve_factored(L: Array, Y: Array) -> Array:
+    """The solution of ``L L.T X = Y`` in double precision, for a vector or for columns."""
+    X = np.array(Y, dtype=np.float64, order="F")
+    unlocked.solve_factored(L, X if X.ndim == 2 else X[:, None])
+    return X
 
 
 def best_variances(parts: Sequence[FactoredPart], targets: Sequence[Array]) -> Array:
@@ -165,10 +175,8 @@ def likelihood(
     value = likelihood_value(parts, targets, s2)
     weights, by_noise, q = [], 0.0, len(s2)
     for part, alpha in zip(parts, alphas, strict=True):
-        inverse = inverse_half(part.L)
-        W = blas.dsyrk(
-            0.5, part.dual / np.sqrt(s2), beta=-0.5 * q, c=inverse, lower=1, overwrite_c=1
-        )
+        W = inverse_half(part.L)
+        unlocked.syrk(part.dual / np.sqrt(s2), W, alpha=0.5, beta=-0.5 * q)
         mirror_lower(W, step=MIRRORED)
         by_noise += float(np.sum(alpha * np.diagonal(W)))
         weights.append(W)
@@ -221,7 +229,8 @@ def loo_likelihood(
         # d value = Σ g dc + Σ h da, with dc = -[A⁻¹ dA A⁻¹] on the diagonal and da = -A⁻¹ dA a.
         g = 0.5 * (q / c + (part.dual**2 / s2).sum(axis=1) / c**2)
         h = -part.dual / (c[:, None] * s2)
-        W = blas.dsyrk(-1.0, inverse * np.sqrt(g), lower=1)
+        W = np.empty_like(inverse)
+        unlocked.syrk(inverse * np.sqrt(g), W, alpha=-1.0)
         W = blas.dsyr2k(-0.5, product(inverse, h), part.dual, beta=1.0, c=W, lower=1, overwrite_c=1)
         mirror_lower(W, step=MIRRORED)
         by_noise += float(np.sum(alpha * np.diagonal(W)))

@@ -7,18 +7,19 @@ Gaussian about its mode, and the likelihood of all marks by the integral of that
 :math:`B=I+W^{1/2}KW^{1/2}`, whose eigenvalues are at least one, nothing needs :math:`K^{-1}`.
 """
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.polynomial.hermite import hermgauss
 from numpy.polynomial.legendre import leggauss
-from scipy import linalg
-from scipy.linalg import blas
 from scipy.special import expit, logit, ndtr
 
+from isthmus.linalg import unlocked
 from isthmus.linalg.products import mirror_lower
 from isthmus.linalg.triangles import MIRRORED, inverse_lower
-from isthmus.regression.gaussian_process.search import Criterion, Evaluation, ProcessParameters
+from isthmus.regression.gaussian_process.formulas import clear_upper, solve_factored
+from isthmus.regression.gaussian_process.search import Evaluation, ProcessParameters
 from isthmus.regression.gaussian_process.training import TrainingRows
 from isthmus.typing import Array
 
@@ -69,7 +70,7 @@ def find_mode(K: Array, marks: Array, start: Array | None = None) -> Mode:
         L = _factor(K, root)
         slope = marks - p
         b = w * f + slope
-        target = b - root * linalg.cho_solve((L, True), root * (K @ b), check_finite=False)
+        target = b - root * solve_factored(L, root * (K @ b))
         step_a, step_f = target - a, K @ (target - a)
         if 0.5 * float((slope - a) @ step_f) < SETTLED:
             break
@@ -92,8 +93,10 @@ def _factor(K: Array, root: Array) -> Array:
     B = root[:, None] * K
     B *= root
     B.flat[:: len(B) + 1] += 1.0
-    L = linalg.cholesky(B.T, lower=True, overwrite_a=True, check_finite=False)
-    return np.asarray(L)
+    L = B.T  # in column order
+    unlocked.factor(L)
+    clear_upper(L)
+    return L
 
 
 def likelihood_weights(K: Array, mode: Mode) -> Array:
@@ -107,10 +110,12 @@ def likelihood_weights(K: Array, mode: Mode) -> Array:
     """
     inverse = inverse_lower(mode.L)
     # L⁻¹W½K, whose squares add up to the diagonal of KRK.
-    V = blas.dtrmm(1.0, inverse, (K * mode.root).T, lower=1, overwrite_b=1)
+    V = np.asfortranarray((K * mode.root).T)
+    unlocked.multiply_triangle(inverse, V)
     variance = K.diagonal() - np.einsum("ij,ij->j", V, V)
-    R = linalg.lapack.dlauum(inverse, lower=1, overwrite_c=1)[0].T
-    mirror_lower(R.T, step=MIRRORED)
+    unlocked.square_triangle(inverse)
+    mirror_lower(inverse, step=MIRRORED)
+    R = inverse.T
     R *= mode.root[:, None]
     R *= mode.root
     p = expit(mode.latent)
@@ -123,17 +128,20 @@ def likelihood_weights(K: Array, mode: Mode) -> Array:
     return R
 
 
-def laplace_criterion(rows: TrainingRows) -> Criterion:
+@dataclass
+class LaplaceCriterion:
     """The approximate likelihood of marks, with its gradient; each mode starts at the last."""
-    marks = rows.Y[:, 0]
-    last: list[Array | None] = [None]
 
-    def criterion(found: ProcessParameters) -> Evaluation:
+    rows: TrainingRows
+    last: Array | None = None
+
+    def __call__(self, found: ProcessParameters) -> Evaluation:
         assert found.variances is not None  # the amplitude has no closed form
+        rows = self.rows
         K0 = rows.covariance(found.kernel)
         K = float(found.variances[0]) * K0
-        mode = find_mode(K, marks, last[0])
-        last[0] = mode.dual
+        mode = find_mode(K, rows.Y[:, 0], self.last)
+        self.last = mode.dual
         M = likelihood_weights(K, mode)
         by_kernel: Array = np.zeros(len(found.kernel.log_parameters()))
         by_amplitude = float(np.vdot(M, K))
@@ -141,8 +149,6 @@ def laplace_criterion(rows: TrainingRows) -> Criterion:
             M *= float(found.variances[0])
             by_kernel = found.kernel.parameter_gradient(rows.objects, rows.objects, M, K0)
         return Evaluation(mode.value, by_kernel, 0.0, by_amplitude)
-
-    return criterion
 
 
 def average_logistic(mean: Array, variance: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from isthmus.kernels.vectors.width import same_rows
 from isthmus.regression.kernel_weights import RidgeSystem, ridge_system
 from isthmus.regression.ridge.left_out import is_short, left_out_errors, left_out_of_features
 from isthmus.regression.ridge.matrix_free import matrix_free_system
+from isthmus.regression.ridge.search import MOST_SHARED, explore_widths
 from isthmus.regression.selection import Choice, Explore, Selection
 from isthmus.typing import Array, IntArray, Objects
 
@@ -181,8 +183,12 @@ def _choose(search: RidgeSearch, X: Any, Y: Array, counts: Array | None) -> Choi
         )
         return ((error, (kernel, alpha)) for error, alpha in found)
 
-    choice = search.selection.choose(search.kernels, errors, len(Y), search.explore)
-    return search.finite(choice)
+    explore, selection = search.explore, search.selection
+    n_rows = min(len(Y), selection.max_rows or len(Y))
+    if explore is explore_widths and counts is None and selection.leaves_one_out:
+        # Other errors ask for spectra, during which SciPy keeps the interpreter's lock.
+        explore = partial(explore_widths, side_by_side=n_rows <= MOST_SHARED)
+    return search.finite(selection.choose(search.kernels, errors, len(Y), explore))
 
 
 def short_features(kernel: Kernel, X: Any, Y: Array, origin: Array | None) -> Array | None:
