@@ -67,8 +67,8 @@ def tasks() -> list[Task]:
         (
             "TwinGaussianProcess",
             lambda X, Y: TwinGaussianProcess().fit(X, Y),
-            "of the inputs and of the outputs, one each: predictions need both, and products with "
-            "the latter read it by rows, so that it cannot be half a matrix",
+            "of the inputs and of the outputs, one each: predictions solve with the factors of "
+            "both, of which LAPACK reads a half and takes the whole square",
         ),
         (
             "UnsupervisedKernelRegression",

@@ -20,6 +20,9 @@ def test_table_of_distances_is_the_formula(monkeypatch, width, rows):
     W = W + W.T if others is t else W
     assert common_lags(t[:, 0], t[:, 0]) is not None
     K, slope = MIXTURE.gram(t, others), MIXTURE.parameter_gradient(t, others, W)
+    monkeypatch.setattr(spectral, "MOST_AT_ONCE", 0)  # one component after the other
+    np.testing.assert_allclose(K, MIXTURE.gram(t, others), atol=1e-14)
+    np.testing.assert_allclose(slope, MIXTURE.parameter_gradient(t, others, W), rtol=1e-12)
     monkeypatch.setattr(spectral, "common_lags", lambda x, z: None)
     np.testing.assert_allclose(K, MIXTURE.gram(t, others), atol=1e-12)
     np.testing.assert_allclose(slope, MIXTURE.parameter_gradient(t, others, W), rtol=1e-10)

@@ -15,6 +15,9 @@ from isthmus.typing import Array
 TWO_PI = 2 * np.pi
 # Differences at a time, which stay in the cache with what is computed from them.
 BLOCK_NUMBERS = 2**14
+# Differences of evenly spaced numbers up to which calls cost more than what they compute, so that
+# all components are computed at once.
+MOST_AT_ONCE = 2**12
 
 
 class Waves(NamedTuple):
@@ -164,7 +167,10 @@ class SpectralMixture(Kernel):
     def gram(self, X: Array, Z: Array) -> Array:
         lags = _lags(X, Z)
         if lags is not None:
-            return lags.spread(self._at(lags.distances[None, None])[0])
+            if len(lags.distances) > MOST_AT_ONCE:
+                return lags.spread(self._at(lags.distances[None, None])[0])
+            envelopes, angles = self._on_line(lags.distances)
+            return lags.spread(np.add.reduce(envelopes * np.cos(angles), axis=0))
         K = np.empty((len(X), len(Z)), dtype=np.result_type(X, Z))
         for rows, columns, tau in self._blocks(X, Z):
             K[rows, columns] = self._at(tau)
@@ -214,7 +220,9 @@ class SpectralMixture(Kernel):
     def parameter_gradient(self, X: Any, Z: Any, W: Array, K: Array | None = None) -> Array:
         lags = _lags(X, Z)
         if lags is not None:
-            return self._slopes(lags.distances[None, None], lags.collect(W)[None])
+            if len(lags.distances) > MOST_AT_ONCE:
+                return self._slopes(lags.distances[None, None], lags.collect(W)[None])
+            return self._slopes_on_line(lags.distances, lags.collect(W))
         total = np.zeros(len(self.log_parameters()))
         for rows, columns, tau in self._blocks(X, Z):
             weights = W[rows, columns]
@@ -222,6 +230,25 @@ class SpectralMixture(Kernel):
                 weights = np.concatenate([2 * weights[:, : rows.start], W[rows, rows]], axis=1)
             total += self._slopes(tau, weights)
         return total
+
+    def _on_line(self, tau: Array) -> tuple[Array, Array]:
+        """Weights times envelopes, and angles, of all components at differences (m,), (Q, m)."""
+        w, mu, sigma = self._arrays(tau.dtype)
+        envelopes = np.exp(-0.5 * (TWO_PI * sigma) ** 2 * (tau * tau))
+        envelopes *= w[:, None]
+        return envelopes, TWO_PI * mu * tau
+
+    def _slopes_on_line(self, tau: Array, W: Array) -> Array:
+        """Derivatives of the weighted sum of values at differences (m,) of one column."""
+        _, mu, sigma = self._arrays(np.float64)
+        weighted, angles = self._on_line(tau)
+        weighted *= W
+        waved = weighted * np.cos(angles)
+        slopes = np.sin(angles, out=angles)
+        slopes *= tau
+        by_frequency = -np.einsum("qm,qm->q", weighted, slopes)[:, None] * TWO_PI * mu
+        by_deviation = -np.einsum("qm,m->q", waved, tau * tau)[:, None] * (TWO_PI * sigma) ** 2
+        return self._learned(waved.sum(axis=1), by_frequency, by_deviation)
 
     def _slopes(self, tau: Array, W: Array) -> Array:
         """Derivatives of the weighted sum of values at signed differences (d, n, m)."""
