@@ -5,7 +5,7 @@ import functools
 import inspect
 import threading
 from collections.abc import Callable
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -27,6 +27,8 @@ ANSWERS = frozenset(
     | {"complete", "project", "smooth", "weights", "solve", "objective", "distances", "contains"}
     | {"responsibilities", "memberships", "landscape", "magnification", "jacobian"}
 )
+
+Model = TypeVar("Model")
 
 _running = threading.local()
 
@@ -94,6 +96,20 @@ class Estimator(SquareView, BaseEstimator):
                 check_slot_is_filled(self, name, inner, params.get(name, own[name]))
         super().set_params(**params)
         return self
+
+
+def altered(model: Model, **attributes: Any) -> Model:
+    """A shallow copy of which some attributes are others.
+
+    >>> class Mean(Estimator):
+    ...     mean_ = 1.0
+    >>> altered(Mean(), mean_=2.0).mean_
+    2.0
+    """
+    twin = copy.copy(model)
+    for name, value in attributes.items():
+        setattr(twin, name, value)
+    return twin
 
 
 def all_or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,12 +1,12 @@
 """Gaussian process regression on any objects, with its uncertainty."""
 
-import copy
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from isthmus._checks import LARGEST, check_piece, check_scale, check_seed
+from isthmus._estimator import altered
 from isthmus._parameters import (
     Constraint,
     boolean,
@@ -228,12 +228,16 @@ class GaussianProcess(ProcessUpdates, FittedProcess):
 
     def with_expansion(self, expansion: Expansion) -> "GaussianProcess":
         """A copy whose mean is another function, such as a shorter one; it has no deviations."""
-        model = copy.copy(self)
-        model._mean, model.kernel_ = expansion.offset, expansion.kernel
-        model._members = [Posterior(expansion.objects, expansion.weights, np.empty((0, 0)))]
-        model._targets = model._sums = None
-        model.expansion_ = expansion
-        return model
+        mean = Posterior(expansion.objects, expansion.weights, np.empty((0, 0)))
+        return altered(
+            self,
+            expansion_=expansion,
+            kernel_=expansion.kernel,
+            _mean=expansion.offset,
+            _members=[mean],
+            _targets=None,
+            _sums=None,
+        )
 
     # Learning ---------------------------------------------------------------------------
 

@@ -1,6 +1,5 @@
 """Kernel ridge regression on any objects, its penalty chosen by leave-one-out."""
 
-import copy
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,7 +8,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from isthmus._checks import check_scale
-from isthmus._estimator import Estimator
+from isthmus._estimator import Estimator, altered
 from isthmus._parameters import Constraint, boolean, choice, integer, none, real, seed, several
 from isthmus.blocks.drawing import take_rows
 from isthmus.blocks.fitting import open_fit, plain_arrays, refuse_blocks, require_outputs
@@ -193,10 +192,9 @@ class KernelRidgeCV(KernelSmoother, MultiOutputMixin, RegressorMixin, Estimator)
 
     def with_expansion(self, expansion: Expansion) -> "KernelRidgeCV":
         """A fitted copy with another function, such as a shorter one; it has no weights."""
-        model = copy.copy(self)
-        model.expansion_, model._system, model._trained = expansion, None, False
-        model._rows = model._inputs = None
-        return model
+        return altered(
+            self, expansion_=expansion, _system=None, _trained=False, _rows=None, _inputs=None
+        )
 
     def settled(self) -> "KernelRidgeCV":
         """An unfitted copy with the kernel and the penalty that were chosen."""
