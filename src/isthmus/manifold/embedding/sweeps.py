@@ -161,7 +161,7 @@ def sweep_in_plane(P: Any, D: Any, low: Any, high: Any, order: Any, rate: Any, r
 
 
 @njit(forceinline=True)
-def _moved(x, y, D, a, b, rate, limit):
+def _moved(x: Any, y: Any, D: Any, a: Any, b: Any, rate: Any, limit: Any) -> Any:
     """Eight places after their steps from (a, b), whose distances from there should be ``D``."""
     none, one = spread(0.0), spread(1.0)
     right, up = less(x, a, one), less(y, b, one)
@@ -173,7 +173,7 @@ def _moved(x, y, D, a, b, rate, limit):
 
 
 @njit(forceinline=True)
-def _ends(x0, x1, x2, x3):
+def _ends(x0: Any, x1: Any, x2: Any, x3: Any) -> Any:
     """The least and the largest of four groups of lanes, of which some may be nan."""
     top, bottom = spread(-np.inf), spread(-np.inf)
     top, turned = where_larger(x0, top, x0, top), scaled(-1.0, x0)

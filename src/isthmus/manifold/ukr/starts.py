@@ -53,7 +53,8 @@ def _least(distance: Array, k: int) -> tuple[Array, IntArray]:
     index = np.argpartition(distance, most - 1, axis=1)[:, :most]
     found = np.take_along_axis(distance, index, axis=1)
     order = np.argsort(found, axis=1)
-    found, index = (np.take_along_axis(part, order, axis=1) for part in (found, index))
+    found = np.take_along_axis(found, order, axis=1)
+    index = np.take_along_axis(index, order, axis=1)
     ties = np.flatnonzero((found[:, 1:] == found[:, :-1]).any(axis=1))
     if len(ties):
         index[ties] = np.argsort(distance[ties], axis=1, kind="stable")[:, :most]
