@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 
 from isthmus.coreset import engine
 from isthmus.coreset.columns import KernelColumns
+from isthmus.coreset.growth_loops import farthest
 from isthmus.coreset.problems import KernelProblem, PairProblem
 from isthmus.coreset.simplex import minimize_from
 from isthmus.coreset.simplex_loops import descend
@@ -154,3 +155,16 @@ def test_the_bound_holds_in_any_units_and_for_points_that_repeat(rng, scale):
     core._judged = None
     slow = core.violations(everything)
     assert some is None or set(np.flatnonzero(slow > 0)) <= set(some)
+
+
+@pytest.mark.parametrize("number", [1, 8, 40])
+def test_the_farthest_points_are_those_of_a_sort(number):
+    rng = np.random.default_rng(number)
+    values, v = rng.normal(size=60), rng.normal(size=60)
+    slots = np.where(rng.random(60) < 0.5, -1, 0)
+    price = np.where(slots < 0, 2 * values + v, np.inf)
+    unknown = np.argsort(price, kind="stable")[: (slots < 0).sum()]
+    found = farthest(values, v, slots, unknown[0], number)
+    assert found.tolist() == unknown[:number].tolist()
+    # The point that is to join is among them, whatever its price says.
+    assert farthest(np.full(60, np.nan), v, slots, unknown[3], number).tolist() == [unknown[3]]

@@ -136,6 +136,8 @@ def _choose_joining(
     """
     if 1 < size < len(outside) // 2:
         outside = outside[sample_rows(len(outside), 2 * size, rng, sort=False)]
+    if size == 1:
+        return points[outside[violations[outside].argmax()], None]
     return points[outside[np.argsort(-violations[outside], kind="stable")[:size]]]
 
 
@@ -213,21 +215,19 @@ class _Core:
         if size > len(self._M):
             from isthmus.linalg.lanes import LANES, aligned  # compiled on first use
 
-            room = max(size, 3 * len(self._M) // 2)
+            room = max(size, min(2 * size, len(self.problem)) if old else 0)
             wider = aligned(room, -(-room // LANES) * LANES)  # what is not filled is not read
             wider[:old, :old] = self.M
             self._M = wider
-        corner = self.problem.gram(new, new)
-        corner.flat[:: len(new) + 1] += self.problem.shift(new)
-        self._M[old:size, old:size] = corner
+        rows = self._M[old:size, :size]
+        rows[:] = self.problem.gram(new, np.concatenate([self.points, new]))
+        rows[:, old:].flat[:: len(new) + 1] += self.problem.shift(new)
         if old:
-            side = self.problem.gram(self.points, new)
             if len(self.gradient):
-                own = 2 * (self.alpha @ side) + self.problem.v[new]
+                own = 2 * (rows[:, :old] @ self.alpha) + self.problem.v[new]
                 self.gradient = np.concatenate([self.gradient, own])
-            self._M[:old, old:size] = side
-            for rows in block_slices(old, 1, block_size=64):  # what is turned stays in the cache
-                self._M[old:size, rows] = side[rows].T
+            for part in block_slices(old, 1, block_size=64):  # what is turned stays in the cache
+                self._M[part, old:size] = rows[:, part].T
         self.points = np.concatenate([self.points, new])
         self._inside[new] = True
         self.alpha = np.concatenate([self.alpha, np.zeros(len(new))])

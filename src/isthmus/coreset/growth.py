@@ -53,7 +53,7 @@ def grow_singly(
     small : size from which a round may be solved less exactly.
     tell : called with the size of the core set and the worst violation before rows are computed.
     """
-    from isthmus.coreset.growth_loops import grow  # compiled on first use
+    from isthmus.coreset.growth_loops import farthest, grow  # compiled on first use
 
     m, first = len(problem), len(grown.points)
     room = problem.columns.room(m)
@@ -85,7 +85,7 @@ def grow_singly(
         tell(size, outside)
         if wanted < 0 or known + together > room:
             break
-        new = _farthest(values, v, slots, wanted, together)
+        new = farthest(values, v, slots, wanted, together)
     weights = np.zeros(known)
     weights[slots[core[:size]]] = alpha[:size]
     values = weights @ rows[:known]  # afresh: those of the loop have gathered rounding errors
@@ -97,14 +97,3 @@ def _wider(x: Any, size: int) -> Any:
     wider = np.zeros((size, *x.shape[1:]), dtype=x.dtype)
     wider[: len(x)] = x
     return wider
-
-
-def _farthest(values: Array, v: Array, slots: IntArray, worst: int, number: int) -> IntArray:
-    """The worst point, and others that are far outside and whose rows are not known."""
-    if number == 1:
-        return np.array([worst])
-    price = 2 * values + v
-    price[slots >= 0] = np.inf
-    price[worst] = -np.inf
-    far = np.argpartition(price, min(number, len(price)) - 1)[:number]
-    return far[np.isfinite(price[far]) | (far == worst)]

@@ -56,6 +56,23 @@ def grow(core, size, alpha, M, rows, slots, values, shifts, v, terms, most, tie,
 
 
 @njit
+def farthest(values, v, slots, worst, number):
+    """The worst point, and others that are farthest outside and whose rows are not known."""
+    found, least, known = np.empty(number, dtype=np.int64), np.full(number, np.inf), 0
+    for k in range(values.size):
+        price = -np.inf if k == worst else 2.0 * values[k] + v[k]
+        if slots[k] >= 0 or not price < least[-1]:
+            continue
+        known = min(known + 1, number)
+        place = known - 1
+        while place > 0 and price < least[place - 1]:
+            found[place], least[place] = found[place - 1], least[place - 1]
+            place -= 1
+        found[place], least[place] = k, price
+    return found[:known]
+
+
+@njit
 def _tolerance(quadratic, linear, terms):
     """The violation that is accepted: shares of the squared radius and of the quadratic part."""
     eta, of_radius, of_quadratic = terms

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import repeat
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -140,5 +140,4 @@ def parts_of(objects: list[Any], scores: Array, ends: list[int], complete: bool)
 
     Row i has those from ``ends[i]`` to ``ends[i + 1]``.
     """
-    shared = repeat(objects), repeat(scores), repeat(complete), repeat(None)
-    return list(map(ObjectSet, *shared, ends[:-1], ends[1:]))
+    return [ObjectSet(objects, scores, complete, None, i, j) for i, j in pairwise(ends)]
