@@ -1,7 +1,6 @@
 """How a Gaussian process finds its parameters: many cheap starts, then few expensive steps."""
 
 from collections.abc import Callable, Sequence
-from copy import copy
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -10,7 +9,6 @@ from joblib import Parallel, delayed, effective_n_jobs
 from scipy import linalg
 
 from isthmus.kernels.base import Kernel
-from isthmus.linalg.threads import rest_in_threads
 from isthmus.optimize.boxes import minimize_in_box
 from isthmus.regression.gaussian_process.bounds import ParameterBounds
 from isthmus.typing import Array
@@ -24,8 +22,6 @@ RESTART_FACTOR = 20.0
 RESTART_NOISE = (1e-4, 1.0)
 # A level has four times the rows of the one before; measured, its curvature is about twice.
 ROWS_FACTOR, GROWTH = 4, 2.0
-# Seconds of descents that are worth threads.
-LONG_DESCENTS = 0.02
 
 
 class ProcessParameters(NamedTuple):
@@ -180,7 +176,10 @@ def search(
             delayed(_descent)(levels[0], at, s, max_iter) for s in starts
         )
     else:
-        ends = _descents(levels[0], at, starts, max_iter, report)
+        ends = []
+        for start in starts:
+            ends.append(_descent(levels[0], at, start, max_iter))
+            report(max(end.value for end in ends))
     best = max(ends, key=lambda end: end.value)
     for coarse, fine in pairwise(levels):
         best = refine(coarse, fine, at, best, max_iter=max_iter, tol=tol, report=report)
@@ -203,29 +202,6 @@ def refine(
         return found
     H = growth * _curvature(_negative(coarse, at), found.theta, at.bounds)
     return _newton(_negative(fine, at), found.theta, H, at.bounds, max_iter, tol, report)
-
-
-def _descents(
-    criterion: Criterion,
-    at: SearchCoordinates,
-    starts: Sequence[Array],
-    max_iter: int,
-    report: Callable[[float], None],
-) -> list[SearchResult]:
-    """From every start, side by side, each with one thread of BLAS."""
-    found: dict[int, SearchResult] = {}
-
-    def descend(i: int) -> None:
-        # A criterion of its own, which may remember where it was last.
-        found[i] = _descent(copy(criterion), at, starts[i], max_iter)
-        report(max(end.value for end in list(found.values())))
-
-    if at.kernel.vectors:
-        rest_in_threads(descend, range(len(starts)), least=LONG_DESCENTS)
-    else:
-        for i in range(len(starts)):
-            descend(i)
-    return [found[i] for i in range(len(starts))]
 
 
 def _descent(
