@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.fft import dct
 from scipy.ndimage import correlate
 
@@ -124,7 +125,7 @@ class Rounds:
     """
 
     picture: Array
-    gaps: Array
+    gaps: NDArray[np.uint8]
     shape: tuple[int, int]
     size: int
     # Where each column of the wide picture has gone.

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from isthmus.kernels.objects import concatenate, n_objects, take
 from isthmus.regression.left_out import flat, left_out_predictions, settle, targets_for
 from isthmus.structured.given import Given
-from isthmus.typing import Array, Objects, provides
+from isthmus.typing import Array, LeavesOut, Objects, provides
 
 NOTHING = Given()
 
@@ -119,7 +119,8 @@ def fit_map(
     wanted = targets_for(regressor, targets)
     alike = not told and given.groups is None  # every row counts once, and by itself
     if n_folds is not None and alike and "left_out" in provides(regressor):
-        fitted, left_out = regressor.fit_left_out(inputs, wanted, n_folds)
+        able: LeavesOut = regressor
+        fitted, left_out = able.fit_left_out(inputs, wanted, n_folds)
         return fitted, np.asarray(left_out).reshape(targets.shape)
     fitted = regressor.fit(inputs, wanted, **told)
     if n_folds is None:
