@@ -1,8 +1,11 @@
 """Sections with fewer threads of BLAS: by size, nested, from several threads, after errors."""
 
+import dis
 import itertools
+import os
+import subprocess
 import sys
-from threading import Barrier, Thread, current_thread
+from threading import Barrier, Event, Thread, current_thread
 
 import numpy as np
 import pytest
@@ -163,15 +166,20 @@ class TestThreadsFor:
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("section", [lambda: threads_for(FEW), one_pool])
 def test_an_interrupt_at_any_step_leaves_no_limit_behind(section):
-    steps = itertools.count()
+    steps, last = itertools.count(), {}
     at, seen = 0, 0
 
     def trace(frame, event, _):
         if not frame.f_code.co_filename.endswith("isthmus/linalg/threads.py"):
             return None
         frame.f_trace_opcodes = True
-        if event == "opcode" and next(steps) == at:
-            raise KeyboardInterrupt
+        if event == "opcode":
+            before = last.get(id(frame), "")
+            last[id(frame)] = dis.opname[frame.f_code.co_code[frame.f_lasti]]
+            # Python looks for signals where a function begins, after a call and after a round.
+            looks = before.startswith(("RESUME", "CALL", "JUMP_BACKWARD"))
+            if looks and next(steps) == at:
+                raise KeyboardInterrupt
         return trace
 
     def run():
@@ -189,7 +197,89 @@ def test_an_interrupt_at_any_step_leaves_no_limit_behind(section):
         seen += 1
         assert blas_threads() == {2}, f"after an interrupt at step {at}"
         at, steps = at + 1, itertools.count()
-    assert seen > 50
+        last.clear()
+    assert seen > 20
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_a_section_of_any_thread_is_limited_and_gives_its_threads_back():
+    first, second, left = Event(), Event(), Event()
+    seen = {}
+
+    def begins_first():
+        with threads_for(FEW):
+            seen["begun elsewhere"] = blas_threads()
+            first.set()
+            second.wait(20)
+        left.set()
+
+    def ends_last():
+        first.wait(20)
+        with threads_for(FEW):
+            second.set()
+            left.wait(20)
+            seen["the first has left"] = blas_threads()
+
+    for _ in range(2):
+        threads = [Thread(target=begins_first), Thread(target=ends_last)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert seen == {"begun elsewhere": {1}, "the first has left": {1}}
+        assert blas_threads() == {2}
+        with threads_for(FEW):
+            assert blas_threads() == {1}
+        assert blas_threads() == {2}
+        for event in (first, second, left):
+            event.clear()
+
+
+def test_limits_of_the_user_end_where_they_end_around_sections_of_other_threads():
+    with threadpool_limits(limits=2, user_api="blas"):
+        with threadpool_limits(limits=1, user_api="blas"):
+            thread = Thread(target=lambda: rest_in_threads(lambda _: None, range(4)))
+            thread.start()
+            thread.join()
+            assert blas_threads() == {1}
+        assert blas_threads() == {2}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_fork_inside_a_section_of_another_thread_has_its_threads_back():
+    script = """
+import os, threading
+import scipy.linalg
+from threadpoolctl import threadpool_info, threadpool_limits
+from isthmus.linalg.threads import threads_for
+
+def counts():
+    return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+inside, done = threading.Event(), threading.Event()
+
+def other():
+    with threads_for(0):
+        inside.set()
+        done.wait(60)
+
+with threadpool_limits(2, user_api="blas"):
+    thread = threading.Thread(target=other)
+    thread.start()
+    inside.wait(60)
+    with threads_for(0):
+        child = os.fork()
+        assert counts() == {1}
+    if child == 0:
+        os._exit(0 if counts() == {2} else 3)
+    assert counts() == {1}
+    done.set()
+    thread.join()
+    assert counts() == {2}
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 class TestSearchesSideBySide:

@@ -8,7 +8,7 @@ from contextlib import ContextDecorator, contextmanager
 from contextvars import copy_context
 from functools import cache
 from pathlib import Path
-from threading import RLock, local
+from threading import RLock, get_ident, local
 from time import perf_counter
 from typing import Any
 
@@ -36,6 +36,18 @@ def _second_pools() -> tuple[bool, ...]:
     return tuple(ours) if not all(ours) else (False,) * len(ours)
 
 
+def _set_threads(pool: Any, n: int) -> None:
+    """Set the threads of a pool, whichever Python thread this is.
+
+    From release 3.8 of threadpoolctl, calls of any thread but the one that called first do nothing,
+    without a word. Who may call is decided here, by one account; nobody is in control afterwards.
+    """
+    release = getattr(pool, "clear_controlling_thread", lambda *, force: None)
+    release(force=True)
+    pool.set_num_threads(n)
+    release(force=True)
+
+
 class _Limits:
     """One account for all who limit threads: the last to leave restores what the first found.
 
@@ -48,7 +60,7 @@ class _Limits:
 
     def __init__(self) -> None:
         self.lock = RLock()  # a section may be deleted while its own thread is here
-        self.sections: dict[int, str] = {}
+        self.sections: dict[int, tuple[str, int]] = {}  # what each is, and whose thread's
         self.found: list[int] = []
         self.now: list[int | None] = []  # None while a pool is being set
         self.resting = True  # whether no pool is limited
@@ -59,23 +71,32 @@ class _Limits:
             if self.resting and not self.sections:
                 self.found = [pool.get_num_threads() for pool in _pools()]
                 self.now = list(self.found)
-            self.sections[id(section)] = section.kind
-            self._apply(list(self.sections.values()))
+            self.sections[id(section)] = section.kind, get_ident()
+            self._apply()
 
     def end(self, section: "_Section") -> None:
         with self.lock:
             if id(section) in self.sections:
-                self._apply([kind for key, kind in self.sections.items() if key != id(section)])
+                self._apply(without=id(section))
                 # Last, so that an interrupt before it leaves the section to be ended again.
                 self.sections.pop(id(section), None)
 
-    def _apply(self, kinds: list[str]) -> None:
+    def after_fork(self) -> None:
+        """Of a child, in which only the thread that forked goes on: sections of others are gone.
+
+        What they had limited is given back with the end of the next section.
+        """
+        self.lock, self.forked, me = RLock(), True, get_ident()
+        self.sections = {key: one for key, one in self.sections.items() if one[1] == me}
+
+    def _apply(self, without: int | None = None) -> None:
+        kinds = [kind for key, (kind, _) in self.sections.items() if key != without]
         single = kinds.count("single") > kinds.count("outer")
         for i, second in enumerate(_second_pools()):
             wanted = 1 if single or (second and "one pool" in kinds) else self.found[i]
             if wanted != self.now[i]:
                 self.now[i], self.resting = None, False
-                _pools()[i].set_num_threads(wanted)
+                _set_threads(_pools()[i], wanted)
                 self.now[i] = wanted
         self.resting = self.now == self.found
 
@@ -124,9 +145,8 @@ _mine = local()  # of a thread: whether it is one of several that share some wor
 
 
 def _after_fork() -> None:
-    # A thread that held the lock does not exist in the child, and would never give it back.
-    _limits.lock = RLock()
-    _limits.forked = True
+    # Another thread that held the lock does not exist in the child, and would never give it back.
+    _limits.after_fork()
     _helpers.cache_clear()
 
 
