@@ -12,7 +12,7 @@ from isthmus.coreset import (
 )
 from isthmus.dependence import coco, hsic, mmd
 from isthmus.features import KernelPCA
-from isthmus.kernels import FunctionKernel, Gaussian, Precomputed, SpectrumRepair
+from isthmus.kernels import FunctionKernel, Gaussian, Precomputed, SpectrumRepair, definiteness
 from isthmus.kernels.definiteness import check_gram, checked_gram, refuse_indefinite, symmetric
 from isthmus.linalg import leading_eigenpairs
 from isthmus.reduction import reduce_expansion
@@ -165,6 +165,28 @@ def test_wild_rows_leave_a_gaussian_matrix_symmetric(rng):
     KernelRidgeCV().fit(rows, rows[:, 0])
 
 
+@pytest.mark.parametrize(
+    ("shape", "dtype", "mirrored"),
+    [
+        ((700, 10), np.float64, True),  # compiled tiles
+        ((300, 80), np.float64, True),  # blocks
+        ((300, 80), np.float32, True),
+        ((300, 3), np.float64, False),
+        ((2, 80), np.float64, False),
+    ],
+)
+def test_mirrored_halves_are_not_made_equal_again(rng, monkeypatch, shape, dtype, mirrored):
+    X = rng.normal(size=shape).astype(dtype)
+    kernel, passes = Gaussian(0.1), []
+    K = kernel.gram(X, X)
+    assert kernel.mirrors(X) == mirrored
+    assert np.array_equal(K, K.T) or not mirrored
+    slow = definiteness._with_equal_halves
+    monkeypatch.setattr(definiteness, "_with_equal_halves", lambda K: passes.append(1) or slow(K))
+    assert np.array_equal(checked_gram(kernel, X, X), slow(K))
+    assert bool(passes) != mirrored
+
+
 class Liar(Gaussian):
     """A subclass whose Gram matrix is none."""
 
@@ -180,3 +202,4 @@ def test_a_proven_kernel_is_not_tested_and_a_subclass_of_it_is(rng):
     assert_allclose(checked_gram(Gaussian(0.5), X, X, exact=False), K, rtol=1e-14)
     with pytest.raises(ValueError, match="not symmetric"):
         checked_gram(Liar(0.5), X, X, "KernelPCA")
+    assert not Liar(0.5).mirrors(rng.normal(size=(300, 80)))

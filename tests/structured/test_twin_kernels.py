@@ -8,6 +8,7 @@ from sklearn.exceptions import NotFittedError
 from isthmus.dependence import cka, hsic
 from isthmus.kernels import Delta, Gaussian, Precomputed
 from isthmus.structured import TwinKernelLearner
+from isthmus.structured.twin import learner_formulas
 from isthmus.structured.twin.learner_formulas import (
     aligned_pair,
     alignment,
@@ -36,6 +37,15 @@ def test_products_of_terms_are_those_of_centred_matrices(rng):
     H = np.eye(30) - 1 / 30
     slow = [[np.sum((H @ A @ H) * (H @ B @ H)) / 900 for A in terms] for B in terms]
     assert_allclose(term_products(K, G, 3, 2, None, None), slow, atol=1e-14)
+
+
+@pytest.mark.parametrize("lam", [None, 1.5])
+def test_products_of_terms_do_not_depend_on_tiles(rng, monkeypatch, lam):
+    X, Y = rng.normal(size=(30, 2)), rng.normal(size=(30, 2))
+    K, G = Gaussian(0.5)(X), Gaussian(0.5)(Y)
+    whole = term_products(K, G, 3, 2, lam, lam)
+    monkeypatch.setattr(learner_formulas, "TILE", 7)
+    assert_allclose(term_products(K, G, 3, 2, lam, lam), whole, atol=1e-15)
 
 
 def test_products_survive_kernels_that_are_nearly_constant(rng):

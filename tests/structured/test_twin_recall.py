@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from isthmus.kernels import Gaussian
+from isthmus.regression import Selection
 from isthmus.structured import TwinGaussianProcess, TwinKernelLearner
 from isthmus.structured.twin import trials
 from isthmus.structured.twin.recall import Recall
@@ -30,6 +31,22 @@ def test_recalled_sides_change_no_choice(monkeypatch, criterion, x_kernel):
     found = TwinGaussianProcess(criterion=criterion, x_kernel=x_kernel).fit(X, Y)
     assert fast[:3] == (found.cv_error_, found.alpha_x_, found.alpha_y_)
     np.testing.assert_array_equal(fast[3], found.predict(X[:5]))
+
+
+@pytest.mark.parametrize("criterion", ["kl", "inverse_kl"])
+def test_a_trial_of_degrees_does_not_depend_on_those_before(criterion):
+    X, Y = pairs()
+    model = TwinGaussianProcess(criterion=criterion, learner=TwinKernelLearner())
+    common = {"x_scale": 1.0, "y_scale": 0.5, "alpha_x": 1e-2, "alpha_y": 0.1}
+
+    def compared():
+        return trials.Trials(model, trials.make_folds(Selection(3), X, Y), None)
+
+    shared = compared()
+    for degrees in ((1, 1), (4, 1), (1, 4), (4, 4), (1, 1)):
+        settings = common | dict(zip(("x_degree", "y_degree"), degrees, strict=True))
+        shared.best = None  # nothing is given up
+        assert shared.error(settings) == compared().error(settings)
 
 
 def test_only_the_newest_are_kept():

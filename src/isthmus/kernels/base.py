@@ -70,6 +70,10 @@ class Kernel(Piece, ABC):
         """Whether ``gram`` is symmetric and positive semi-definite for all objects, as proven."""
         return False
 
+    def mirrors(self, X: Objects) -> bool:
+        """Whether both halves of ``gram(X, X)`` are equal to the bit, as it is made."""
+        return False
+
     @abstractmethod
     def gram(self, X: Objects, Z: Objects) -> Array:
         """Gram matrix of checked objects; ``Z is X`` says that it is symmetric."""

@@ -75,7 +75,9 @@ def checked_gram(
     # A stranger's kernel claims nothing.
     if not getattr(kernel, "certain", False):
         return check_gram(K, owner)
-    return _with_equal_halves(K) if exact else K
+    # The mean of a number and itself is that number: a pass over the matrix for nothing.
+    mirrored = X is objects and kernel.mirrors(X)
+    return _with_equal_halves(K) if exact and not mirrored else K
 
 
 def symmetric(K: Array, owner: Any = None, *, overwrite: bool = True, exact: bool = True) -> Array:

@@ -97,12 +97,17 @@ class Gaussian(Kernel):
         # Not a subclass with a ``gram`` of its own.
         return type(self).gram is Gaussian.gram
 
+    def mirrors(self, X: Array) -> bool:
+        if not self.certain or issparse(X) or len(X) <= FEW:
+            return False
+        return _in_tiles(X) or X.shape[1] >= MANY_COLUMNS
+
     def gram(self, X: Array, Z: Array) -> Array:
         if X is not Z or issparse(X) or len(Z) <= FEW:
             return self._values_at(Z)(X)
         origin = origin_of(Z)
         left, right = self._left(X, origin), _right(Z, origin)
-        if X.dtype == np.float64 and X.size * len(X) >= COMPILED:
+        if _in_tiles(X):
             return _mirrored_gram(left, right)
         if X.shape[1] >= MANY_COLUMNS:
             return _symmetric_gram(left, right, X.dtype)
@@ -184,6 +189,11 @@ class Gaussian(Kernel):
         # still has the distances of the direction it points in.
         cosine = K / np.sqrt(np.maximum(x_diag * z_diag, np.finfo(K.dtype).tiny))
         return -np.log(np.clip(cosine, 1e-12, 1.0)) / self.gamma
+
+
+def _in_tiles(X: Array) -> bool:
+    """Whether a Gram matrix of so many dense rows with themselves is made of mirrored tiles."""
+    return X.dtype == np.float64 and X.size * len(X) >= COMPILED
 
 
 def _right(Z: Array, origin: Array) -> Array:

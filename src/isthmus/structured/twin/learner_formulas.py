@@ -7,12 +7,13 @@ With centred terms :math:`HP_i(K)H` and :math:`HQ_j(G)H`, the matrix of their pr
 import numpy as np
 from scipy import linalg, optimize
 
+from isthmus.blocks.slices import block_slices
 from isthmus.kernels.algebra.polynomials import polynomial_terms
 from isthmus.typing import Array
 
 ROUNDING = 1e-12
-# Rows of K and G at a time: all their terms stay in the cache.
-TERM_BYTES = 2**21
+# Rows and columns of a tile of K and G: all its terms stay in the cache.
+TILE = 160
 
 
 def term_products(
@@ -20,27 +21,34 @@ def term_products(
 ) -> Array:
     r"""Products :math:`\tfrac1{n^2}\langle HA_iH,HA_jH\rangle` of all terms of both sides.
 
-    The terms are :math:`P_1(K),\dots,P_{d_x}(K),Q_1(G),\dots,Q_{d_y}(G)`; no term is ever held
-    as a whole. O(n²(d_x+d_y)²) time, O(n) memory besides K and G.
+    The terms are :math:`P_1(K),\dots,P_{d_x}(K),Q_1(G),\dots,Q_{d_y}(G)` of Gram matrices, which
+    are symmetric: one half of each is read, in tiles, and no term is ever held as a whole.
+    O(n²(d_x+d_y)²) time, O(n) memory besides K and G.
     """
     n, d = len(K), x_degree + y_degree
     products, sums = np.zeros((d, d)), np.zeros((d, n))
     shift: Array | None = None
-    step = max(1, TERM_BYTES // (8 * n * d))
-    for begin in range(0, n, step):
-        rows = slice(begin, min(begin + step, n))
-        terms = [
-            *polynomial_terms(K[rows], x_degree, x_lam),
-            *polynomial_terms(G[rows], y_degree, y_lam),
-        ]
-        block = np.array(terms)
-        if shift is None:
-            # Centring takes constants out anyway: doing so first keeps its differences small.
-            shift = block.mean(axis=(1, 2))
-        block -= shift[:, None, None]
-        sums[:, rows] = block.sum(axis=2)
-        flat = block.reshape(d, -1)
-        products += flat @ flat.T
+    memory = np.empty(d * min(n, TILE) ** 2)
+    parts = list(block_slices(n, n, block_size=TILE))
+    for i, rows in enumerate(parts):
+        for cols in parts[i:]:
+            terms = [
+                *polynomial_terms(K[rows, cols], x_degree, x_lam),
+                *polynomial_terms(G[rows, cols], y_degree, y_lam),
+            ]
+            tile = memory[: d * terms[0].size].reshape(d, *terms[0].shape)
+            np.stack(terms, out=tile)
+            if shift is None:
+                # Centring takes constants out anyway: doing so first keeps its differences small.
+                shift = tile.mean(axis=(1, 2))
+            tile -= shift[:, None, None]
+            sums[:, rows] += tile.sum(axis=2)
+            flat = tile.reshape(d, -1)
+            found = flat @ flat.T
+            if cols is not rows:  # the tile stands for its mirror image, too
+                sums[:, cols] += tile.sum(axis=1)
+                found *= 2
+            products += found
     totals = sums.sum(axis=1)
     centred = products - (2 / n) * (sums @ sums.T) + np.outer(totals, totals) / n**2
     return np.asarray(centred / n**2)

@@ -158,22 +158,27 @@ class Trials:
         model, (X, Y, new, _, recall, _) = self.model, fold
         sides, learner = make_sides(model, X, Y, settings, recall)
         bridge = approximate_bridge(model, sides, X, Y)
-        if bridge is None and learner is not None:  # whose transforms depend on both sides
-            inverse = OutputInverse(sides.y_kernel, Y, sides.y_noise)
-            bridge = exact_bridge(model.criterion, sides, X, Y, inverse=inverse)
         if bridge is not None:
             return bridge, bridge.query(new)
         x_key, y_key = ((settings.get(f"{side}_scale"), settings[f"alpha_{side}"]) for side in "xy")
-        inverse = recall("outputs", y_key, lambda: OutputInverse(sides.y_kernel, Y, sides.y_noise))
-        if not getattr(sides.y_kernel, "certain", False):
+        # What is learned depends on both sides, and is not met again.
+        x_own = learner is None or sides.x_kernel is not learner.x_kernel_
+        y_own = learner is None or sides.y_kernel is not learner.y_kernel_
+        x_recall, x_asked = (recall, fold.asked) if x_own else (Recall(), Recall())
+        y_recall = recall if y_own else Recall()
+
+        inverse = y_recall(
+            "outputs", y_key, lambda: OutputInverse(sides.y_kernel, Y, sides.y_noise)
+        )
+        if learner is None and not getattr(sides.y_kernel, "certain", False):
             inverse.factor  # noqa: B018  the whole matrix tells whether it is one of a kernel
         inputs = InputFactor(None, None)
         if model.criterion == "inverse_kl":
-            inputs = recall("inputs", x_key, lambda: factor_inputs("inverse_kl", sides, X))
+            inputs = x_recall("inputs", x_key, lambda: factor_inputs("inverse_kl", sides, X))
 
         def ask() -> AskedInputs:
             factor = inputs.factor or factor_inputs(model.criterion, sides, X).factor
             return ask_inputs(sides, factor, X, Y, new)
 
         bridge = exact_bridge(model.criterion, sides, X, Y, inputs, inverse)
-        return bridge, bridge.judged(fold.asked("inputs", x_key, ask))
+        return bridge, bridge.judged(x_asked("inputs", x_key, ask))
