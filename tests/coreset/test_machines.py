@@ -9,6 +9,8 @@ from sklearn.datasets import load_iris, make_moons
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics import roc_auc_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC, LinearSVR, OneClassSVM
 
 from isthmus.coreset import (
@@ -460,3 +462,17 @@ def test_the_regressor_and_the_surface_work_in_units_of_the_data(rng):
     moved = 1e-60 * circle
     again = ImplicitSurface(random_state=0).fit(moved).decision_function(moved)
     np.testing.assert_allclose(again, values, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("scale", "lost"), [(1e7, "1/C vanishes"), (1e60, "1/C and the constant vanish")]
+)
+def test_a_linear_regression_tells_when_its_columns_are_too_large(rng, scale, lost):
+    X = rng.normal(size=(200, 3))
+    y = X @ [1.0, 2.0, 3.0] + 0.1 * rng.normal(size=200)
+    model = CoreVectorRegressor("linear", random_state=0)
+    # Raised as an error: what would follow takes long, and tells nothing.
+    with pytest.raises(UserWarning, match=f"{lost} in rounding.*StandardScaler"):
+        model.fit(scale * X, y)
+    scaled = make_pipeline(StandardScaler(), model)
+    assert scaled.fit(scale * X, y).score(scale * X, y) > 0.99

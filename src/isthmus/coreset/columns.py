@@ -54,7 +54,7 @@ class KernelColumns:
         everything = len(rows) == self.n
         self._watched = self.objects if everything else take(self.objects, rows)
         reference = self.kernel.reference(self.objects, None if everything else rows)
-        self._values = self.kernel.against(reference)
+        self._values = self.kernel.against_in_fit(reference)
         self._chunks, self._starts, self._owner = [], [], np.empty(0, dtype=int)
         self._slot[:] = -1
 

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from isthmus._checks import check_length, name_of
 from isthmus._parameters import Constraint, boolean, none, real
+from isthmus._warnings import warn
 from isthmus.blocks.fitting import plain_arrays, require_outputs
 from isthmus.blocks.moments import Moments, map_block, merge
 from isthmus.blocks.rows import Rows
@@ -136,6 +137,8 @@ class CoreVectorRegressor(RegressorMixin, CoreMachine):
         bias = 1.0 if self.fit_intercept else 0.0
         shifts = np.full(2 * n, 1 / cost)
         start = np.array([int(t.argmax()), n + int(t.argmin())])
+        if kernel.vectors:
+            _tell_what_vanishes(self, kernel.diag(X), 1 / cost)
 
         columns = kernel_columns(kernel, X, solver, self)
 
@@ -227,6 +230,20 @@ class UnitTargets(CoreVectorRegressor):
         """The gap at which the solver is accurate enough, a share of the quadratic part."""
         quadratic = self.objective_ + 2 * self._tube / self.weight_
         return np.array([accuracy(self) * abs(quadratic)])
+
+
+def _tell_what_vanishes(owner: CoreVectorRegressor, lengths: Array, shift: float) -> None:
+    """Warn where rounding of the largest kernel swallows what is added to the matrix."""
+    largest = float(np.max(lengths))
+    added = {"1/C": shift} | ({"the constant": 1.0} if owner.fit_intercept else {})
+    lost = [name for name, size in added.items() if size < np.finfo(float).eps * largest]
+    if lost:
+        what = f"{' and '.join(lost)} {'vanish' if lost[1:] else 'vanishes'}"
+        warn(
+            f"{name_of(owner)}: k(x, x) is up to {largest:.2g}, beside which {what} in rounding, "
+            "so that the function may be far from the best one. Scale the columns first, with "
+            "StandardScaler for example, or take a kernel of smaller values."
+        )
 
 
 def _support(machine: UnitTargets) -> IntArray:

@@ -156,6 +156,13 @@ class Kernel(Piece, ABC):
         """
         return lambda X: self.gram(X, Z)
 
+    def against_in_fit(self, Z: Objects) -> Callable[[Objects], Array]:
+        """The same for the calls of one fit: later ones may round otherwise than the first.
+
+        A kernel that can tell from the calls so far that faster code pays overrides it.
+        """
+        return self.against(Z)
+
     # Derivatives with respect to the first argument --------------------------------
 
     def weighted_gradient(self, X: Array, Z: Array, W: Array, K: Array | None = None) -> Array:

@@ -111,7 +111,7 @@ class Gaussian(Kernel):
             return _mirrored_gram(left, right)
         if X.shape[1] >= MANY_COLUMNS:
             return _symmetric_gram(left, right, X.dtype)
-        K = _exponentials(left, right, X.dtype)
+        K = _exponentials(left, right, X.dtype, left.size * len(right))
         if -left[:, -2].min(initial=0.0) > FAR:
             K = (K + K.T) / 2
         np.fill_diagonal(K, 1)
@@ -122,7 +122,13 @@ class Gaussian(Kernel):
         own = type(self).gram is not Gaussian.gram
         return super().against(Z) if own else self._values_at(Z)
 
-    def _values_at(self, Z: Array) -> Callable[[Array], Array]:
+    def against_in_fit(self, Z: Array) -> Callable[[Array], Array]:
+        kind = type(self)
+        own = kind.gram is not Gaussian.gram or kind.against is not Gaussian.against
+        return self.against(Z) if own else self._values_at(Z, adding=True)
+
+    def _values_at(self, Z: Array, *, adding: bool = False) -> Callable[[Array], Array]:
+        """Values with ``Z``; whether the work of all calls is added, or each stands for itself."""
         if issparse(Z):
             return lambda X: self._sparse_gram(X, Z)
         if len(Z) <= FEW:
@@ -130,11 +136,15 @@ class Gaussian(Kernel):
         # Distances are differences of large numbers: take the common offset out first.
         origin = origin_of(Z)
         right = _right(Z, origin)
+        before = 0
 
         def values(X: Array) -> Array:
+            nonlocal before
             if issparse(X):
                 return self._sparse_gram(X, Z)
-            return _exponentials(self._left(X, origin), right, np.result_type(X, Z))
+            work = before + len(X) * right.size
+            before = work if adding else 0
+            return _exponentials(self._left(X, origin), right, np.result_type(X, Z), work)
 
         return values
 
@@ -205,7 +215,8 @@ def _right(Z: Array, origin: Array) -> Array:
     return own
 
 
-def _exponentials(left: Array, right: Array, dtype: Any) -> Array:
+def _exponentials(left: Array, right: Array, dtype: Any, work: int) -> Array:
+    """exp(min(x, 0)) of all products x, compiled where there is so much ``work``."""
     K = np.empty((len(left), len(right)), dtype=dtype)
     # Blocks that stay in the cache between the product and the exponential.
     blocks = list(block_slices(*K.shape, block_size=max(1, 2**20 // max(1, len(right)))))
@@ -219,7 +230,7 @@ def _exponentials(left: Array, right: Array, dtype: Any) -> Array:
             np.minimum(block, 0, out=block)
             np.exp(block, out=block)
 
-    compiled = K.dtype == np.float64 and left.size * len(right) >= COMPILED
+    compiled = K.dtype == np.float64 and work >= COMPILED
     if compiled:
         from isthmus.kernels.vectors.decay_loops import decay
     _fill(fill, blocks)
