@@ -87,8 +87,8 @@ def _ukr():
 
 @task(
     "TwinGaussianProcess fit and predict, 500 rows",
-    why="three folds take two threads as long as two of them, and their searches are short calls "
-    "from Python, of which the interpreter lets one thread run at a time",
+    why="settings are tried one after the other on three folds of 333 pairs, whose searches are "
+    "short calls from Python, of which the interpreter lets one thread run at a time",
 )
 def _twin():
     from isthmus.structured import TwinGaussianProcess
