@@ -41,7 +41,11 @@ def _gaussian_process():
     return lambda: GaussianProcess().fit(X, Y[0])
 
 
-@task("KernelPCA fit, 3000 rows")
+@task(
+    "KernelPCA fit, 3000 rows",
+    why="three fifths of one thread's time are products of the Gram matrix with a few columns, "
+    "which read its 72 megabytes each time: two threads wait for the same memory",
+)
 def _kernel_pca():
     from isthmus.features import KernelPCA
 
@@ -81,7 +85,11 @@ def _ukr():
     return lambda: UnsupervisedKernelRegression(2, random_state=0, max_iter=30).fit(X)
 
 
-@task("TwinGaussianProcess fit and predict, 500 rows")
+@task(
+    "TwinGaussianProcess fit and predict, 500 rows",
+    why="settings are tried one after the other on three folds of 333 pairs, whose searches are "
+    "short calls from Python, of which the interpreter lets one thread run at a time",
+)
 def _twin():
     from isthmus.structured import TwinGaussianProcess
 
@@ -89,7 +97,12 @@ def _twin():
     return lambda: TwinGaussianProcess(random_state=0).fit(X, Y.T).predict(X[:50])
 
 
-@task("StiefelRegression fit, 4000 rows")
+@task(
+    "StiefelRegression fit, 4000 rows",
+    why="not much more than half of one thread's time are the slopes, in four blocks of rows of a "
+    "fraction of a millisecond, the first of which is done alone; the other steps of the "
+    "descent follow each other",
+)
 def _stiefel():
     from isthmus.regression import StiefelRegression
 
@@ -98,7 +111,12 @@ def _stiefel():
     return lambda: StiefelRegression(10, loss="huber").fit(X, Y)
 
 
-@task("GenerativeTopographicMapping fit, 1000 rows")
+@task(
+    "GenerativeTopographicMapping fit, 1000 rows",
+    why="two thirds of one thread's time are shared, in eight parts of a fraction of a "
+    "millisecond for each of some 370 rounds; the rest of a round are small factors and "
+    "products, one after the other",
+)
 def _gtm():
     from isthmus.manifold import GenerativeTopographicMapping
 
@@ -106,7 +124,11 @@ def _gtm():
     return lambda: GenerativeTopographicMapping(random_state=0).fit(X)
 
 
-@task("SlowFeatureAnalysis fit, 20000 rows, squares of 20 columns")
+@task(
+    "SlowFeatureAnalysis fit, 20000 rows, squares of 20 columns",
+    why="three fifths of one thread's time are for one root that blocks of rows extend one after "
+    "the other, by products of 230 columns that are too short for two threads",
+)
 def _slow():
     from isthmus.features import SlowFeatureAnalysis
 
@@ -122,7 +144,11 @@ def _warping():
     return lambda: dtw_matrix(X)
 
 
-@task("distance correlation, 3000 rows, 10 and 3 columns")
+@task(
+    "distance correlation, 3000 rows, 10 and 3 columns",
+    why="the whole takes a fiftieth of a second: what is prepared before the shared part, and "
+    "starting it, counts",
+)
 def _distance_correlation():
     from isthmus.dependence import distance_correlation
 
@@ -130,7 +156,11 @@ def _distance_correlation():
     return lambda: distance_correlation(X, X[:, :3] ** 2)
 
 
-@task("LocalPolynomialRegression fit and predict, 1500 rows")
+@task(
+    "LocalPolynomialRegression fit and predict, 1500 rows",
+    why="nine blocks of rows are shared, the first of which is done alone; a block is some twenty "
+    "calls from Python, many of them passes over kernel values that wait for memory",
+)
 def _local():
     from isthmus.regression import LocalPolynomialRegression
 
@@ -190,7 +220,12 @@ def _inverse():
     return lambda: inverse_kinematics(arm, poses, random_state=0)
 
 
-@task("DistanceCorrelationReduction fit, 500 rows")
+@task(
+    "DistanceCorrelationReduction fit, 500 rows",
+    why="two fifths of one thread's time are eigenvectors of 500 and of 128 rows, one matrix "
+    "after the other, in steps too short for two threads; the rest is a chain of short calls "
+    "from Python",
+)
 def _reduction():
     from isthmus.features import DistanceCorrelationReduction
 
@@ -198,7 +233,11 @@ def _reduction():
     return lambda: DistanceCorrelationReduction(2, random_state=0).fit(X, Y[0])
 
 
-@task("CoreVectorClassifier fit, 4000 rows")
+@task(
+    "CoreVectorClassifier fit, 4000 rows",
+    why="the core set grows round by round: each is a compiled descent, a chain of steps, and "
+    "short products that keep BLAS on one thread",
+)
 def _core():
     from isthmus.coreset import CoreVectorClassifier
 
@@ -206,7 +245,11 @@ def _core():
     return lambda: CoreVectorClassifier(random_state=0).fit(X, Y[0] > 0)
 
 
-@task("compress a KernelRidgeCV of 1000 rows to 50 points")
+@task(
+    "compress a KernelRidgeCV of 1000 rows to 50 points",
+    why="nine tenths of one thread's time are two hundred steps of a descent, one after the "
+    "other, each of products with 50 points that take less than a tenth of a millisecond",
+)
 def _compress():
     from isthmus.reduction import compress
     from isthmus.regression import KernelRidgeCV
@@ -216,7 +259,12 @@ def _compress():
     return lambda: compress(model, 50)
 
 
-@task("ReducedRankRegression fit, 5000 rows, 200 to 100")
+@task(
+    "ReducedRankRegression fit, 5000 rows, 200 to 100",
+    why="residuals of rows left out and sums of products are shared, three fifths of the work; "
+    "the rest is a singular value decomposition and for each fold and penalty factors of 100 "
+    "and 200 rows, too small for two threads",
+)
 def _reduced_rank():
     from isthmus.regression import ReducedRankRegression
 
@@ -225,7 +273,11 @@ def _reduced_rank():
     return lambda: ReducedRankRegression().fit(X, Y)
 
 
-@task("BayesianStiefelRegression fit, 500 rows")
+@task(
+    "BayesianStiefelRegression fit, 500 rows",
+    why="the Gibbs sampler is a chain of 500 sweeps, each of hundreds of calls from Python on "
+    "small matrices",
+)
 def _bayesian():
     from isthmus.regression import BayesianStiefelRegression
 
@@ -233,7 +285,11 @@ def _bayesian():
     return lambda: BayesianStiefelRegression(2, random_state=0).fit(X, Y.T)
 
 
-@task("GaussianProcessClassifier fit, 500 rows")
+@task(
+    "GaussianProcessClassifier fit, 500 rows",
+    why="half of one thread's time are factors and inverses of 500 rows, at which two threads of "
+    "BLAS gain less than twice; the rest are passes over matrices between them, by one thread",
+)
 def _classifier():
     from isthmus.regression import GaussianProcessClassifier
 
@@ -241,7 +297,11 @@ def _classifier():
     return lambda: GaussianProcessClassifier().fit(X, Y[0] > 0)
 
 
-@task("ConformalSets of KernelRidgeCV, 800 rows")
+@task(
+    "ConformalSets of KernelRidgeCV, 800 rows",
+    why="three fifths of one thread's time are the eigenvectors of three widths, compared side by "
+    "side, which takes two threads as long as two of them",
+)
 def _conformal():
     from isthmus.regression import KernelRidgeCV
     from isthmus.structured import ConformalSets
@@ -288,7 +348,11 @@ def _sammon():
     return lambda: SammonMapping(2, random_state=0, max_iter=50).fit(X)
 
 
-@task("HSIC test, 500 rows, 500 permutations")
+@task(
+    "HSIC test, 500 rows, 500 permutations",
+    why="a quarter of one thread's time is outside of the shared part: permutations that are "
+    "drawn one after the other, and two Gram matrices",
+)
 def _hsic():
     from isthmus.dependence import independence_test
 
@@ -296,7 +360,11 @@ def _hsic():
     return lambda: independence_test(X, Y.T, n_permutations=500, random_state=0)
 
 
-@task("Gaussian Gram matrix, 3000 rows, 20 columns")
+@task(
+    "Gaussian Gram matrix, 3000 rows, 20 columns",
+    why="the result is 72 megabytes of fresh memory, which the system clears page by page and "
+    "exponentials fill: two threads share one way to it",
+)
 def _gram():
     from isthmus.kernels import Gaussian
 

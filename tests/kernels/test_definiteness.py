@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.linalg import lapack
+from threadpoolctl import threadpool_limits
 
 from isthmus.coreset import (
     CoreVectorClassifier,
@@ -15,6 +17,7 @@ from isthmus.features import KernelPCA
 from isthmus.kernels import FunctionKernel, Gaussian, Precomputed, SpectrumRepair, definiteness
 from isthmus.kernels.definiteness import check_gram, checked_gram, refuse_indefinite, symmetric
 from isthmus.linalg import leading_eigenpairs
+from isthmus.linalg.threads import most_threads
 from isthmus.reduction import reduce_expansion
 from isthmus.regression import GaussianProcess, KernelRidgeCV
 from isthmus.structured import DependencyEstimator, TwinGaussianProcess
@@ -31,6 +34,22 @@ def indefinite(n=N, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 2))
     return np.tanh(2 * X @ X.T - 1) * 0.9 + 0.1 * np.eye(n)
+
+
+def test_the_factor_that_decides_has_one_thread(monkeypatch):
+    threads = []
+
+    class Watched:
+        @staticmethod
+        def dpotrf(*args, **kwargs):
+            threads.append(most_threads())
+            return lapack.dpotrf(*args, **kwargs)
+
+    monkeypatch.setattr(definiteness, "lapack", Watched)
+    with threadpool_limits(2, user_api="blas"):
+        refuse_indefinite(np.eye(500))
+        assert most_threads() == 2
+    assert threads == [1]
 
 
 def crooked(n=N):

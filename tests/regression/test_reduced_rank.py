@@ -12,10 +12,12 @@ from sklearn.cross_decomposition import PLSRegression
 from sklearn.linear_model import LinearRegression, Ridge, RidgeCV
 from sklearn.model_selection import KFold, LeaveOneOut
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from threadpoolctl import threadpool_limits
 
 from isthmus.blocks import merge
+from isthmus.linalg.threads import threads_for
 from isthmus.regression import ReducedRankRegression, SequentialStiefelRegression
-from isthmus.regression.rank import reduced_rank_formulas
+from isthmus.regression.rank import choice, reduced_rank_formulas
 from isthmus.regression.rank.choice import generalized_errors, ridge_left_out_errors
 from isthmus.regression.rank.reduced_rank_formulas import (
     about_origin,
@@ -183,6 +185,47 @@ def test_left_out_error_of_full_rank_is_the_closed_form_of_all_penalties(fit_int
         X, Y = (A - np.average(A, axis=0, weights=weights) for A in (X, Y))
     fast = ridge_left_out_errors(X, Y, weights, alphas, fit_intercept=fit_intercept)
     assert_allclose(fast, slow, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "o", "n_blocks"), [(1100, 40, 30, 3), (700, 50, 1, 2), (300, 5, 300, 3)]
+)
+@pytest.mark.parametrize("weighted", [True, False])
+def test_left_out_errors_of_blocks_are_those_of_all_rows_on_any_threads(
+    n, d, o, n_blocks, weighted, rng
+):
+    assert -(-n // max(choice.FEW_ROWS, choice.FEW_VALUES // (d + o))) == n_blocks
+    X, Y = rng.normal(size=(n, d)), rng.normal(size=(n, o))
+    w = rng.uniform(0.2, 3, n) if weighted else np.ones(n)
+    alphas = np.logspace(-2, 3, 7)
+    X, Y = (A - np.average(A, axis=0, weights=w) for A in (X, Y))
+    B, T = np.sqrt(w)[:, None] * X, np.sqrt(w)[:, None] * Y
+    slow = []
+    for alpha in alphas:
+        H = B @ np.linalg.solve(B.T @ B + alpha * np.eye(d), B.T)
+        left = 1 - (np.diagonal(H) + w / w.sum()) / np.maximum(w, 1)
+        slow.append(np.sum(((T - H @ T) / left[:, None]) ** 2) / w.sum())
+    found = []
+    for n_threads in (1, 2):
+        with threadpool_limits(n_threads, user_api="blas"), threads_for(0):
+            weights = w if weighted else None
+            found.append(ridge_left_out_errors(X, Y, weights, list(alphas), fit_intercept=True))
+    assert_allclose(found[0], slow, rtol=1e-9)
+    assert found[0].tolist() == found[1].tolist()
+
+
+def test_moments_of_folds_are_summed_once_for_all_penalties(monkeypatch):
+    X, Y, _ = planted(n=3000, d=30, o=20, noise=1)
+    calls = []
+
+    def counted(*args):
+        calls.append(len(args[0]))
+        return joint_moments(*args)
+
+    monkeypatch.setattr(choice, "joint_moments", counted)
+    model = ReducedRankRegression(cv=5).fit(X, Y)
+    assert len(model.alphas_) > 1
+    assert calls == [600] * 5
 
 
 def test_generalised_error_is_the_left_out_one_with_mean_leverages():

@@ -1,7 +1,10 @@
 """Trials of a choice that end before all folds are asked: the choice of those that ask all."""
 
 import numpy as np
+import pytest
+from threadpoolctl import threadpool_limits
 
+from isthmus.kernels import FunctionKernel
 from isthmus.structured import TwinGaussianProcess
 from isthmus.structured.twin import trials
 from isthmus.structured.twin.trials import is_positive, piece_means
@@ -14,6 +17,10 @@ def pairs(n, seed):
     X = rng.normal(size=(n, 3))
     Y = np.column_stack([np.sin(X[:, 0]), X[:, 1] * X[:, 2]])
     return X, Y + 0.1 * rng.normal(size=Y.shape)
+
+
+def difference_kernel(a, b):
+    return np.exp(-np.abs(a - b).sum())
 
 
 def test_folds_left_out_change_no_choice(monkeypatch):
@@ -56,3 +63,15 @@ def test_neighbours_that_err_together_count_as_few():
     assert one_long_error.mean() > 4 * one_long_error.std() / 10
     assert not is_positive([one_long_error])
     assert is_positive([np.tile([1.0, 0.0, 0.0, 0.0], 25) + 0.2])
+
+
+@pytest.mark.parametrize("kernel", [None, FunctionKernel(difference_kernel, pairwise_calls=True)])
+def test_folds_side_by_side_give_what_one_thread_gives(monkeypatch, kernel):
+    X, Y = pairs(90, 0)
+    found = []
+    for n_threads, least in ((1, trials.LEAST_SHARED), (2, 1)):
+        monkeypatch.setattr(trials, "LEAST_SHARED", least)
+        with threadpool_limits(n_threads, user_api="blas"):
+            model = TwinGaussianProcess(x_kernel=kernel).fit(X, Y)
+            found.append((model.cv_error_, model.alpha_x_, model.predict(X[:5]).tolist()))
+    assert found[0] == found[1]

@@ -15,6 +15,7 @@ from scipy.linalg import lapack
 from isthmus.blocks.slices import block_slices
 from isthmus.kernels.objects import n_objects, take
 from isthmus.linalg.spectrum import indefinite_tolerance, name_of_matrix, refuse_negative
+from isthmus.linalg.threads import threads_for
 from isthmus.typing import Array, Objects
 
 #: Differences across the diagonal up to this share of the largest entry are rounding errors.
@@ -129,7 +130,10 @@ def refuse_indefinite(K: Array, owner: Any = None) -> None:
     A = np.asarray(K[np.ix_(some, some)], dtype=np.float64, order="C")
     largest = max(float(A.diagonal().max()), float(A.sum()) / len(A), np.finfo(np.float64).tiny)
     A.flat[:: len(A) + 1] += indefinite_tolerance(K.dtype) * largest
-    if lapack.dpotrf(A.T, lower=1, clean=0, overwrite_a=1)[1]:
+    # On a busy machine a second thread would wait for its processor longer than the work takes.
+    with threads_for(len(A) ** 3 / 3):
+        failed = lapack.dpotrf(A.T, lower=1, clean=0, overwrite_a=1)[1]
+    if failed:
         A = np.array(K[np.ix_(some, some)], dtype=np.float64)
         values = linalg.eigvalsh(A, check_finite=False, overwrite_a=True)
         refuse_negative(values, owner, rtol=indefinite_tolerance(K.dtype))

@@ -13,12 +13,14 @@ import numpy as np
 from scipy import linalg
 
 from isthmus.blocks.moments import Moments
+from isthmus.blocks.slices import block_slices
+from isthmus.linalg.threads import rest_in_threads
 from isthmus.regression.rank.reduced_rank_formulas import (
     RankPath,
     Scatter,
-    fold_errors,
     held_out_errors,
     joint_moments,
+    merged_others,
     squared_errors,
 )
 from isthmus.regression.selection import Selection
@@ -30,6 +32,9 @@ POWERS = np.arange(-10, 2.01, 0.5)
 # operations for a penalty it is preferred to folds, and on at most this many rows.
 LEFT_OUT_WORK = 4e7
 LEFT_OUT_ROWS = 2000
+# Rows of a block whose residuals are taken for one penalty after another, at least, and numbers of
+# such a block, which stay in the cache.
+FEW_ROWS, FEW_VALUES = 128, 2**15
 
 
 class PathChoice(NamedTuple):
@@ -102,16 +107,30 @@ def ridge_left_out_errors(
     root = np.sqrt(w)[:, None]
     U, s, _ = linalg.svd(X * root, full_matrices=False, check_finite=False)
     B = Y * root
-    UtB, squares = U.T @ B, U**2
+    UtB, shrinks = U.T @ B, s**2 / (s**2 + np.array(alphas)[:, None])
     share = w / w.sum() if fit_intercept else np.zeros(len(w))
     copy = 1 / np.maximum(w, 1)
-    found = np.empty(len(alphas))
-    for k, alpha in enumerate(alphas):
-        shrink = s**2 / (s**2 + alpha)
-        left = np.maximum(1 - copy * (squares @ shrink + share), 1e-12)
-        residuals = (B - U @ (shrink[:, None] * UtB)) / left[:, None]
-        found[k] = float(np.sum(residuals**2)) / w.sum()
-    return found
+    (k, o), size = UtB.shape, max(FEW_ROWS, FEW_VALUES // max(1, sum(UtB.shape)))
+    parts = list(block_slices(len(X), k + o, block_size=size))
+    # Of a few outputs the fitted values for many penalties are one product.
+    groups = list(block_slices(len(alphas), o, block_size=max(1, FEW_ROWS // max(1, o))))
+    squares = np.zeros((len(parts), len(alphas)))
+
+    def add(i: int) -> None:
+        rows = parts[i]
+        own, truth = U[rows], B[rows, None, :]
+        left = 1 - copy[rows, None] * (own**2 @ shrinks.T + share[rows, None])
+        left = np.maximum(left, 1e-12)
+        for some in groups:
+            maps = shrinks[some].T[:, :, None] * UtB[:, None, :]
+            residuals = (own @ maps.reshape(k, -1)).reshape(len(own), -1, o)
+            residuals -= truth
+            lengths = np.einsum("iao,iao->ia", residuals, residuals)
+            squares[i, some] = np.sum(lengths / left[:, some] ** 2, axis=0)
+
+    rest_in_threads(add, range(len(parts)))
+    # In the order of the rows, so that rounding does not depend on threads.
+    return np.asarray(squares.sum(axis=0) / w.sum())
 
 
 def generalized_errors(scatter: Scatter, count: float, alphas: list[float]) -> Array:
@@ -193,16 +212,18 @@ def penalty_of_outputs(
     return grid[steadiest(total)]
 
 
-def cross_validated_errors(
+def cross_validation(
     X: Array,
     Y: Array,
     weights: Array | None,
-    alphas: list[float],
     selection: Selection,
     *,
     fit_intercept: bool,
-) -> Array:
-    """Mean squared error of folds left out, shape (n_alphas, n_ranks)."""
+) -> Callable[[list[float]], Array]:
+    """Mean squared error of folds left out, (n_alphas, n_ranks), as a function of the penalties.
+
+    The moments of what is left out are summed once, for all penalties asked for.
+    """
     d, splits = X.shape[1], selection.splits(len(X))
 
     def moments(rows: IntArray) -> Moments:
@@ -210,10 +231,16 @@ def cross_validated_errors(
 
     tests = [moments(test) for _, test in splits]
     total = sum(test.count for test in tests)
-    if isinstance(selection.criterion, Integral):  # disjoint folds: the others merge to the rest
-        return fold_errors(tests, d, alphas, fit_intercept=fit_intercept).sum(axis=0) / total
-    held_out = [
-        held_out_errors(moments(train), test, d, alphas, fit_intercept=fit_intercept)
-        for (train, _), test in zip(splits, tests, strict=True)
-    ]
-    return np.sum(held_out, axis=0) / total
+    # Of disjoint folds the others merge to the rest.
+    disjoint = isinstance(selection.criterion, Integral)
+    merged = list(merged_others(tests)) if disjoint else []
+
+    def errors(alphas: list[float]) -> Array:
+        trains = merged if disjoint else (moments(train) for train, _ in splits)
+        held_out = [
+            held_out_errors(train, test, d, alphas, fit_intercept=fit_intercept)
+            for train, test in zip(trains, tests, strict=True)
+        ]
+        return np.asarray(np.sum(held_out, axis=0) / total)
+
+    return errors

@@ -1,5 +1,6 @@
 """Reduced rank regression: ridge regression through a narrow bridge, in closed form."""
 
+from collections.abc import Callable
 from copy import copy
 from numbers import Integral
 from typing import Any, ClassVar, NamedTuple, Self
@@ -22,7 +23,7 @@ from isthmus.regression.rank.choice import (
     LEFT_OUT_WORK,
     PathChoice,
     best_of,
-    cross_validated_errors,
+    cross_validation,
     penalty_grid,
     ridge_left_out_errors,
     steadiest,
@@ -338,7 +339,7 @@ class ReducedRankRegression(RankLimitedRegressor):
             # Only sums of squares over outputs count: rotate them into few columns.
             Y = np.asarray(np.linalg.qr(Y.T, mode="r")).T
         if not auto:
-            return best_of(alphas, self._cv_error(selection, X, Y, weights, alphas), rank)
+            return best_of(alphas, self._cv_errors(selection, X, Y, weights)(alphas), rank)
         grid = penalty_grid(scatter, count)
         intercept = bool(self.fit_intercept)
         Xc, Yc = (_centred(A, weights) if intercept else A for A in (X, Y))
@@ -353,12 +354,8 @@ class ReducedRankRegression(RankLimitedRegressor):
             grid,
             fit_intercept=intercept,
         )
-        return walk_penalties(
-            grid,
-            steadiest(whole),
-            lambda alpha: self._cv_error(selection, X, Y, weights, [alpha])[0],
-            rank,
-        )
+        errors = self._cv_errors(selection, X, Y, weights)
+        return walk_penalties(grid, steadiest(whole), lambda alpha: errors([alpha])[0], rank)
 
     def _selection(self, n: int, n_ranks: int) -> Selection:
         if not (isinstance(self.cv, str) and self.cv == AUTO):
@@ -366,22 +363,21 @@ class ReducedRankRegression(RankLimitedRegressor):
         few = min(n, LEFT_OUT_ROWS) * (n_ranks + 1.0) ** 3 <= LEFT_OUT_WORK
         return Selection("loo", LEFT_OUT_ROWS) if few else Selection(min(5, n), None)
 
-    def _cv_error(
-        self,
-        selection: Selection,
-        X: Array,
-        Y: Array,
-        weights: Array | None,
-        alphas: list[float],
-    ) -> Array:
-        """Mean squared error of rows left out, shape (n_alphas, n_ranks)."""
+    def _cv_errors(
+        self, selection: Selection, X: Array, Y: Array, weights: Array | None
+    ) -> Callable[[list[float]], Array]:
+        """Mean squared error of rows left out, (n_alphas, n_ranks), as a function of penalties."""
         intercept = bool(self.fit_intercept)
         if not selection.leaves_one_out:
-            return cross_validated_errors(X, Y, weights, alphas, selection, fit_intercept=intercept)
+            return cross_validation(X, Y, weights, selection, fit_intercept=intercept)
         if intercept:
             X, Y = _centred(X, weights), _centred(Y, weights)
-        errors = leave_one_out_errors(X, Y, weights, alphas, fit_intercept=intercept)
-        return np.average(errors, axis=0, weights=weights)
+
+        def errors(alphas: list[float]) -> Array:
+            found = leave_one_out_errors(X, Y, weights, alphas, fit_intercept=intercept)
+            return np.asarray(np.average(found, axis=0, weights=weights))
+
+        return errors
 
 
 def chooses_rank(rank: Any) -> bool:

@@ -248,11 +248,17 @@ def fold_errors(
     ``parts`` are the moments of disjoint sets of rows; each is held out once, and what it costs
     is one fit on the merged others. No row is looked at again.
     """
-    errors = []
-    for held_out, test in enumerate(parts):
-        train = reduce(merge, (p for i, p in enumerate(parts) if i != held_out))
-        errors.append(held_out_errors(train, test, n_features, alphas, fit_intercept=fit_intercept))
+    errors = [
+        held_out_errors(train, test, n_features, alphas, fit_intercept=fit_intercept)
+        for train, test in zip(merged_others(parts), parts, strict=True)
+    ]
     return np.array(errors)
+
+
+def merged_others(parts: Sequence[Moments]) -> Iterator[Moments]:
+    """For each of the parts the moments of all others."""
+    for held_out in range(len(parts)):
+        yield reduce(merge, (p for i, p in enumerate(parts) if i != held_out))
 
 
 def held_out_errors(

@@ -6,7 +6,6 @@ from functools import cache, cached_property, partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy import linalg
 
 from isthmus.blocks.slices import block_slices
 from isthmus.kernels.base import Kernel
@@ -29,7 +28,12 @@ from isthmus.structured.twin.formulas import (
     kl_table,
     quadratic_forms,
 )
-from isthmus.structured.twin.inverse import MOST_FORMED, OutputInverse, positive_factor
+from isthmus.structured.twin.inverse import (
+    MOST_FORMED,
+    OutputInverse,
+    positive_factor,
+    solve_factored,
+)
 from isthmus.structured.twin.judging import QuadraticTerms
 from isthmus.structured.twin.levels import Levels
 from isthmus.typing import Array, IntArray, Objects
@@ -163,7 +167,7 @@ def ask_inputs(
     """What the training inputs, whose Gram matrix is factored, say of new ones."""
     k_x = sides.x_kernel.gram(X, inputs)
     k_xx = sides.x_kernel.diag(X) + sides.x_noise
-    u = linalg.cho_solve(factor, k_x.T, check_finite=False).T
+    u = solve_factored(factor, k_x.T).T
     eta = np.maximum(k_xx - np.einsum("ij,ij->i", k_x, u), sides.x_noise)
     start = ridge_start(u, outputs) if sides.y_kernel.vectors else None
     return AskedInputs(k_x, k_xx, u, eta, start)

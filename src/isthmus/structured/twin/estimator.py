@@ -221,7 +221,8 @@ class TwinGaussianProcess(MultiOutputMixin, RegressorMixin, Estimator):
             candidates = as_double(check_collection(self, candidates, y_kernel, reset=None))
         settings, error = choose_settings(self, X, Y, candidates)
         sides, learner = make_sides(self, X, Y, settings)
-        self._bridge_ = make_bridge(self, sides, X, Y)
+        with threads_for(n_objects(X) ** 3 / 3):
+            self._bridge_ = make_bridge(self, sides, X, Y)
         self._box = box_around(Y, as_twin_search(self).margin) if y_kernel.vectors else None
         self._candidates = Y if candidates is None else candidates
         self._flat = y_kernel.vectors and np.asarray(y).ndim == 1

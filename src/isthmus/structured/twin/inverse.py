@@ -24,6 +24,7 @@ from scipy import linalg
 from isthmus.kernels.base import Kernel
 from isthmus.kernels.definiteness import checked_gram
 from isthmus.kernels.objects import n_objects, take
+from isthmus.linalg import unlocked
 from isthmus.linalg.products import inner_products, mirror_lower, product, symmetric_product
 from isthmus.linalg.triangles import MIRRORED, inverse_half
 from isthmus.typing import Array, IntArray, Objects
@@ -111,7 +112,7 @@ class OutputInverse:
         """Products of the rows with the inverse."""
         if g.shape[1] <= MOST_FORMED:
             return symmetric_product(self.matrix, g.T).T
-        return np.asarray(linalg.cho_solve(self.factor, g.T, check_finite=False)).T
+        return solve_factored(self.factor, g.T).T
 
     @cached_property
     def low_rank(self) -> LowRankInverse | None:
@@ -250,14 +251,26 @@ def spread(n: int, count: int, place: float = 0.5) -> IntArray:
 
 
 def positive_factor(K: Array, whose: str) -> Any:
-    """Cholesky factor, in place."""
+    """Cholesky factor, in place where it can be."""
+    A = np.asfortranarray(K.T, dtype=np.promote_types(K.dtype, np.float32))
     try:
-        return linalg.cho_factor(K.T, lower=True, overwrite_a=True, check_finite=False)
+        unlocked.factor(A)  # folds are factored side by side
+        return A, True
     except linalg.LinAlgError as error:
         raise ValueError(
             f"The Gram matrix of the {whose} is not positive definite. Raise their alpha, or use a "
             'kernel that is positive definite (Transformed with validity="clip").'
         ) from error
+
+
+def solve_factored(factor: Any, B: Array) -> Array:
+    """Solution for the columns of ``B``, by what :func:`positive_factor` returns."""
+    L = factor[0]
+    if L.dtype != B.dtype:
+        return np.asarray(linalg.cho_solve(factor, B, check_finite=False))
+    found = np.array(B, order="F")
+    unlocked.solve_factored(L, found)
+    return found
 
 
 def positive_inverse(G: Array, noise: float) -> Array:
