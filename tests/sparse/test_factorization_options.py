@@ -177,6 +177,28 @@ class TestBeta:
         assert_allclose(loss, sum(entries), rtol=1e-10)
 
 
+@pytest.mark.parametrize("side", [0, 1])
+def test_the_compiled_pass_gives_what_numpy_does(side, rng):
+    X, now = planted(rng, 41, 23), start(rng, np.zeros((41, 23)))
+    now.W[3:6] = 0.0  # so that their fit is cut at the floor
+    rows, columns = (Divergence.of(np.array(X, order=o), 1.5, NO_PENALTIES) for o in "CF")
+    assert rows._is_compiled(now)
+    assert not columns._is_compiled(now)
+    parts = zip(rows.derivative_parts(side, now), columns.derivative_parts(side, now), strict=True)
+    for found, expected in parts:
+        assert_allclose(found, expected, rtol=1e-13)
+
+
+@pytest.mark.parametrize("scale", [1e-40, 1e-17, 1.0, 1e30, 1e60, 1e150])
+def test_fits_of_any_size_have_roots(scale, rng):
+    X, now = scale * planted(rng), start(rng, np.zeros((30, 20)))
+    now = Factors(scale * now.W, now.V)
+    ratios, roots = Divergence.of(X, 1.5, NO_PENALTIES).derivative_parts(0, now)
+    fit = np.maximum(now.W @ now.V.T, divergence.FLOOR)
+    assert_allclose(ratios, X / np.sqrt(fit) @ now.V, rtol=1e-13)
+    assert_allclose(roots, np.sqrt(fit) @ now.V, rtol=1e-13)
+
+
 @pytest.mark.parametrize("beta", [0, 1, 1.5])
 def test_sums_of_a_wide_table_take_less_memory_than_the_table(beta, rng):
     X, now = (
