@@ -30,6 +30,16 @@ def start(rng, X, k=3):
     return Factors(rng.uniform(0.5, 1, (len(X), k)), rng.uniform(0.5, 1, (X.shape[1], k)))
 
 
+def test_the_compiled_extrapolation_gives_what_numpy_does(rng, monkeypatch):
+    now, before = rng.uniform(size=(2, 31, 5))
+    now[3, 2] = np.nan  # which must not become zero
+    found = drivers._onwards(now, before, 0.7)
+    assert (found == 0).any()
+    monkeypatch.setattr(drivers, "LONG", 1)
+    assert_array_equal(drivers._onwards(now, before, 0.7), found)
+    assert_array_equal(drivers._onwards(np.asfortranarray(now), before, 0.7), found)
+
+
 def test_a_projected_step_lowers_the_loss_and_is_the_formula(rng):
     X = planted(rng, noise=0.3)
     problem, now = Quadratic.of(X, "projected", NO_PENALTIES), start(rng, X)
