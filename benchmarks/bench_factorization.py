@@ -325,8 +325,6 @@ def hull(n):
     quick=(10, 20),
     unit="iterations",
     goal="a smaller objective after as many iterations",
-    why="rows of so small a table are not shared among threads, of which the peer's products make "
-    "use",
 )
 def beta(n_iter):
     X = _counts(500, 200, 10)

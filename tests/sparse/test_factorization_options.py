@@ -30,6 +30,16 @@ def start(rng, X, k=3):
     return Factors(rng.uniform(0.5, 1, (len(X), k)), rng.uniform(0.5, 1, (X.shape[1], k)))
 
 
+def test_the_compiled_extrapolation_gives_what_numpy_does(rng, monkeypatch):
+    now, before = rng.uniform(size=(2, 31, 5))
+    now[3, 2] = np.nan  # which must not become zero
+    found = drivers._onwards(now, before, 0.7)
+    assert (found == 0).any()
+    monkeypatch.setattr(drivers, "LONG", 1)
+    assert_array_equal(drivers._onwards(now, before, 0.7), found)
+    assert_array_equal(drivers._onwards(np.asfortranarray(now), before, 0.7), found)
+
+
 def test_a_projected_step_lowers_the_loss_and_is_the_formula(rng):
     X = planted(rng, noise=0.3)
     problem, now = Quadratic.of(X, "projected", NO_PENALTIES), start(rng, X)
@@ -175,6 +185,28 @@ class TestBeta:
             for i in range(len(X))
         ]
         assert_allclose(loss, sum(entries), rtol=1e-10)
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_the_compiled_pass_gives_what_numpy_does(side, rng):
+    X, now = planted(rng, 41, 23), start(rng, np.zeros((41, 23)))
+    now.W[3:6] = 0.0  # so that their fit is cut at the floor
+    rows, columns = (Divergence.of(np.array(X, order=o), 1.5, NO_PENALTIES) for o in "CF")
+    assert rows._is_compiled(now)
+    assert not columns._is_compiled(now)
+    parts = zip(rows.derivative_parts(side, now), columns.derivative_parts(side, now), strict=True)
+    for found, expected in parts:
+        assert_allclose(found, expected, rtol=1e-13)
+
+
+@pytest.mark.parametrize("scale", [1e-40, 1e-17, 1.0, 1e30, 1e60, 1e150])
+def test_fits_of_any_size_have_roots(scale, rng):
+    X, now = scale * planted(rng), start(rng, np.zeros((30, 20)))
+    now = Factors(scale * now.W, now.V)
+    ratios, roots = Divergence.of(X, 1.5, NO_PENALTIES).derivative_parts(0, now)
+    fit = np.maximum(now.W @ now.V.T, divergence.FLOOR)
+    assert_allclose(ratios, X / np.sqrt(fit) @ now.V, rtol=1e-13)
+    assert_allclose(roots, np.sqrt(fit) @ now.V, rtol=1e-13)
 
 
 @pytest.mark.parametrize("beta", [0, 1, 1.5])

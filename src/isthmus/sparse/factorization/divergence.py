@@ -60,7 +60,9 @@ class Divergence:
 
     def _blocks(self) -> list[slice]:
         n, d = self.X.shape
-        step = max(LEAST_ROWS, BLOCK_VALUES // d)
+        most = max(LEAST_ROWS, BLOCK_VALUES // d)
+        # Of about equal length, since a block of few rows takes nearly the time of a longer one.
+        step = -(-n // max(1, -(-n // most)))
         return [slice(start, min(start + step, n)) for start in range(0, n, step)]
 
     def _fit(self, factors: Factors, rows: slice, out: Array) -> Array:
@@ -110,9 +112,10 @@ class Divergence:
     def _rows_of_parts(self, factors: Factors) -> Array:
         """Both parts of the derivative by W."""
         found = np.empty((2, *factors.W.shape))
+        fitted, compiled = _with_rows_of_v(factors), self._is_compiled(factors)
 
         def fill(rows: slice) -> None:
-            with self._tables(factors, rows) as tables:
+            with self._tables(fitted, rows, compiled) as tables:
                 for part, table in zip(found, tables, strict=False):
                     np.matmul(table, factors.V, out=part[rows])
 
@@ -125,24 +128,41 @@ class Divergence:
         # A sum for each run of blocks, and then of these: the same whatever threads there are.
         ends = np.linspace(0, len(blocks), min(len(blocks), MAX_SUMS) + 1).astype(int)
         sums = np.zeros((len(ends) - 1, 2, *factors.V.shape))
+        fitted, compiled = _with_rows_of_v(factors), self._is_compiled(factors)
 
         def add(i: int) -> None:
             for rows in blocks[ends[i] : ends[i + 1]]:
-                with self._tables(factors, rows) as tables, scratch(*factors.V.shape) as room:
+                lent = self._tables(fitted, rows, compiled), scratch(*factors.V.shape)
+                with lent[0] as tables, lent[1] as room:
                     for total, table in zip(sums[i], tables, strict=False):
                         total += np.matmul(table.T, factors.W[rows], out=room)
 
         rest_in_threads(add, range(len(sums)))
         return np.asarray(sums.sum(axis=0))
 
+    def _is_compiled(self, factors: Factors) -> bool:
+        """Whether roots and ratios come from the compiled pass: no fit is too large for it."""
+        if self.beta != 1.5 or not self.X.flags.c_contiguous:
+            return False
+        from isthmus.sparse.factorization.root_loops import CEILING
+
+        W, V = factors
+        return bool(W.shape[1] * W.max(initial=0.0) * V.max(initial=0.0) < CEILING)
+
     @contextmanager
-    def _tables(self, factors: Factors, rows: slice) -> Iterator[list[Array]]:
+    def _tables(self, factors: Factors, rows: slice, compiled: bool) -> Iterator[list[Array]]:
         """Of some rows X ∘ X̂^(β-2), and X̂^(β-1) unless that is one, where entries count."""
         size = (rows.stop - rows.start, self.X.shape[1])
-        with scratch(*size) as fit_room, scratch(*size) as power_room:
-            fit = self._fit(factors, rows, fit_room)
-            power = self._power(fit, power_room) if self.beta != 1 else power_room
-            ratio = self._ratio(rows, fit, power)
+        with scratch(*size) as fit_room, scratch(*size) as power:
+            if compiled:
+                from isthmus.sparse.factorization.root_loops import roots_and_ratios
+
+                ratio = np.matmul(factors.W[rows], factors.V.T, out=fit_room)
+                roots_and_ratios(self.X[rows].reshape(-1), ratio.reshape(-1), power.reshape(-1))
+            else:
+                fit = self._fit(factors, rows, fit_room)
+                power = self._power(fit, power) if self.beta != 1 else power
+                ratio = self._ratio(rows, fit, power)
             if self.beta == 1:
                 yield [ratio]
                 return
@@ -256,3 +276,8 @@ class Divergence:
             if not len(rows):
                 break
         return W, len(rows)
+
+
+def _with_rows_of_v(factors: Factors) -> Factors:
+    """The same with V' in rows, of which products of few columns are faster."""
+    return Factors(factors.W, np.asfortranarray(factors.V))

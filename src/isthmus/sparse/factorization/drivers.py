@@ -13,6 +13,8 @@ CHECK_EVERY, FIRST_CHECK = 10, 5
 # A share of extrapolation that rejected steps have worn down to this: rounding decides by now.
 STALLED = 1e-3
 TINY = float(np.finfo(float).tiny)
+# Entries of a factor from which a compiled pass over it is worth its compiling.
+LONG = 2**14
 
 
 class Factors(NamedTuple):
@@ -79,8 +81,17 @@ def optimality(problem: FactorizationProblem, factors: Factors) -> float:
 def projected_gradient(W: Array, gradient: Array, terms: Array) -> Array:
     """The part of a gradient that an entry can follow without leaving w >= 0."""
     # The entry over its column first: of a column of zeros this is zero, and nothing overflows.
-    room = W / np.maximum(np.sqrt(np.mean(W * W, axis=0)), TINY) * terms
+    room = W / np.maximum(root_mean_squares(W), TINY) * terms
     return np.minimum(gradient, room)
+
+
+def root_mean_squares(W: Array) -> Array:
+    """Of each column.
+
+    >>> root_mean_squares(np.array([[3.0, 0.0], [3.0, 2.0**0.5]])).round(12).tolist()
+    [3.0, 1.0]
+    """
+    return np.asarray(np.sqrt(np.einsum("ij,ij->j", W, W) / len(W)))
 
 
 def alternate(
@@ -154,13 +165,13 @@ def alternate_extrapolated(
     ahead = last = start  # where the next step starts; the last factors without extrapolation
     for step in range(1, max_iter + 1):
         W, _ = problem.improve(0, ahead)
-        W_ahead = np.maximum(W + beta * (W - last.W), 0.0)
+        W_ahead = _onwards(W, last.W, beta)
         V, loss = problem.improve(1, Factors(W_ahead, ahead.V))
         found = Factors(W_ahead, V)
         loss = problem.loss(found) if loss is None else loss
         if loss <= course.loss:
             course.losses.append(loss)
-            ahead = Factors(W_ahead, np.maximum(V + beta * (V - last.V), 0.0))
+            ahead = Factors(W_ahead, _onwards(V, last.V, beta))
             course.factors, last = found, Factors(W, V)
             beta, ceiling = min(ceiling, 1.05 * beta), min(1.0, 1.01 * ceiling)
         else:
@@ -211,6 +222,17 @@ def alternate_upwards(
         if _is_finished(problem, course, step, tol, max_iter, report, least_gain):
             break
     return course
+
+
+def _onwards(now: Array, before: Array, share: float) -> Array:
+    """A share of the last step further, no less than zero."""
+    if now.size < LONG or not (now.flags.c_contiguous and before.flags.c_contiguous):
+        return np.maximum(now + share * (now - before), 0.0)
+    from isthmus.sparse.factorization.sweep_loops import go_on
+
+    ahead = np.empty_like(now)
+    go_on(now.reshape(-1), before.reshape(-1), share, ahead.reshape(-1))
+    return ahead
 
 
 def _upwards(now: Array, before: Array, share: float) -> Array:

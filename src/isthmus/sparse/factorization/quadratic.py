@@ -7,7 +7,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from isthmus.linalg.products import inner_products
-from isthmus.sparse.factorization.drivers import Factors
+from isthmus.sparse.factorization.drivers import Factors, root_mean_squares
 from isthmus.sparse.factorization.penalties import Penalty
 from isthmus.sparse.factorization.sharing import product_with_rows, share_rows, sum_over_rows
 from isthmus.typing import Array
@@ -161,8 +161,10 @@ class Quadratic:
     def gradient(self, side: int, factors: Factors) -> tuple[Array, Array]:
         """The derivative by one factor, and the root mean square of X V in each column."""
         G, B = self.normal_equations(side, factors[1 - side])
-        terms = np.sqrt(np.mean((B + self.penalties[side].l1) ** 2, axis=0))
-        return factors[side] @ G - B, terms
+        l1 = self.penalties[side].l1
+        gradient = factors[side] @ G
+        gradient -= B
+        return gradient, root_mean_squares(B + l1 if l1 else B)
 
 
 def _squared_distance(x: Array, fit: Array) -> float:

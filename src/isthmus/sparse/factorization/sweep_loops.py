@@ -1,4 +1,7 @@
-"""Compiled coordinate descent on non-negative least squares, eight rows side by side."""
+"""Compiled coordinate descent on non-negative least squares, eight rows side by side.
+
+And the extrapolation between two of its steps.
+"""
 
 from isthmus._compiled import njit
 from isthmus.linalg.lanes import (
@@ -67,3 +70,11 @@ def sweep_rows(W, B, G, n_sweeps, share, work):
         for q in range(min(LANES, n - first)):
             for j in range(k):
                 W[first + q, j] = work[j, q]
+
+
+@njit(nogil=True)
+def go_on(now, before, share, out):
+    """Set ``out`` to ``now`` and a share of the last step, no less than zero, in one pass."""
+    for i in range(out.shape[0]):
+        ahead = now[i] + share * (now[i] - before[i])
+        out[i] = 0.0 if ahead < 0.0 else ahead
