@@ -9,6 +9,7 @@ from isthmus._compiled import njit
 from isthmus.linalg.lanes import load_row, store_row
 from isthmus.robotics import KinematicChain, inverse_kinematics, pa10
 from isthmus.robotics.kinematics import inverse, starts
+from isthmus.robotics.kinematics.angle_loops import angles, sines
 from isthmus.robotics.kinematics.damped_loops import (
     AXES,
     COLUMN,
@@ -17,10 +18,8 @@ from isthmus.robotics.kinematics.damped_loops import (
     PER_JOINT,
     TARGET,
     TRIAL,
-    angles,
     look,
     rotations,
-    sines,
     workspace,
 )
 from isthmus.robotics.kinematics.inverse_loops import HARDLY, STANDSTILL

@@ -8,7 +8,6 @@ and a lane whose way has ended takes the next posture.
 import numpy as np
 
 from isthmus._compiled import njit
-from isthmus.linalg.lane_memory import lanes_at, put_lanes
 from isthmus.linalg.lanes import (
     LANES,
     largest,
@@ -19,6 +18,7 @@ from isthmus.linalg.lanes import (
     products,
     scaled,
     spread,
+    store_row,
     where_larger,
 )
 from isthmus.robotics.kinematics.damped_loops import (
@@ -72,20 +72,22 @@ def approach(poses, which, m, chain, limits, options, found, W, S):
     """
     tol_squared, most, patience, anywhere = options
     lower, upper = limits
-    w, s, n, taken = W.ctypes.data, S.ctypes.data, len(lower), 0
+    n, taken = len(lower), 0
     while True:
         taken = _refill(taken, poses, which, found, W, S)
-        if largest(lanes_at(s, ROW)) < 0.0:
+        if largest(load_row(S, ROW, 0)) < 0.0:
             return
         look(W, m, n, chain)
-        _judge(w, s, tol_squared, most, patience, anywhere)
-        keep(w, n)
-        step(w, m, n, lower, upper)
-        advance(w, n, lower, upper)
-        ended = where_larger(lanes_at(w, FAILED), spread(0.0), spread(1.0), lanes_at(s, ENDED))
+        _judge(W, S, tol_squared, most, patience, anywhere)
+        keep(W, n)
+        step(W, m, n, lower, upper)
+        advance(W, n, lower, upper)
+        ended = where_larger(
+            load_row(W, FAILED, 0), spread(0.0), spread(1.0), load_row(S, ENDED, 0)
+        )
         if not anywhere:
-            ended = where_larger(spread(STANDSTILL), lanes_at(w, MOVED), spread(1.0), ended)
-        put_lanes(s, ENDED, ended)
+            ended = where_larger(spread(STANDSTILL), load_row(W, MOVED, 0), spread(1.0), ended)
+        store_row(S, ENDED, 0, ended)
 
 
 @njit(nogil=True)
@@ -96,7 +98,7 @@ def settle(poses, which, m, chain, limits, preferred, most, found, W, S):
     lead downhill. ``preferred`` has a row for each target; else as for :func:`approach`.
     """
     lower, upper = limits
-    w, n, taken = W.ctypes.data, len(lower), 0
+    n, taken = len(lower), 0
     while True:
         taken = _refill(taken, poses, which, found, W, S)
         if largest(load_row(S, ROW, 0)) < 0.0:
@@ -108,17 +110,17 @@ def settle(poses, which, m, chain, limits, preferred, most, found, W, S):
                 _judge_settling(lane, n, preferred[which[int(S[ROW, lane])]], W, S)
                 if W[LENGTH, lane] < 1e-3 or S[COUNT, lane] + 1 >= most:
                     S[ENDED, lane] = 1.0
-        keep(w, n)
+        keep(W, n)
         for lane in range(LANES):
             if W[KEEP, lane]:
                 _wish(lane, m, n, preferred[which[int(S[ROW, lane])]], W)
-        step(w, m, n, lower, upper)
+        step(W, m, n, lower, upper)
         for lane in range(LANES):
             if W[KEEP, lane]:
                 _weigh(lane, n, W, S)
             if W[FAILED, lane]:
                 S[ENDED, lane] = 1.0
-        advance(w, n, lower, upper)
+        advance(W, n, lower, upper)
 
 
 @njit(nogil=True)
@@ -155,7 +157,7 @@ def _refill(taken, poses, which, found, W, S):
 
 
 @njit(nogil=True, forceinline=True)
-def _judge(w, s, tol_squared, most, patience, anywhere):
+def _judge(W, S, tol_squared, most, patience, anywhere):
     """Take or refuse the trials of an approach, and set the damping of the next steps.
 
     Damping is in proportion to the squared error: heavy far away, none at the target. A step that
@@ -164,9 +166,9 @@ def _judge(w, s, tol_squared, most, patience, anywhere):
     as they are.
     """
     nothing, one = spread(0.0), spread(1.0)
-    going = less(one, 1.0, lanes_at(s, ENDED))
-    now, new, dull = lanes_at(s, NOW), lanes_at(w, SQUARED), lanes_at(s, DULL)
-    factor, count = lanes_at(s, FACTOR), more(lanes_at(s, COUNT), 1.0, going)
+    going = less(one, 1.0, load_row(S, ENDED, 0))
+    now, new, dull = load_row(S, NOW, 0), load_row(W, SQUARED, 0), load_row(S, DULL, 0)
+    factor, count = load_row(S, FACTOR, 0), more(load_row(S, COUNT, 0), 1.0, going)
     taken = going if anywhere else where_larger(now, new, going, nothing)
     in_vain, position, turn = more(dull, 1.0, one), nothing, nothing
     useful = where_larger(new, scaled(1.0 - HARDLY, now), in_vain, nothing)
@@ -176,7 +178,7 @@ def _judge(w, s, tol_squared, most, patience, anywhere):
     factor = where_larger(taken, nothing, lighter, scaled(6.0, factor))
     now = where_larger(taken, nothing, new, now)
     for r in range(3):
-        error, angle = lanes_at(w, ERROR + r), lanes_at(w, ERROR + 3 + r)
+        error, angle = load_row(W, ERROR + r, 0), load_row(W, ERROR + 3 + r, 0)
         position = more_products(position, error, error)
         turn = more_products(turn, angle, angle)
     there = where_larger(spread(np.inf), new, one, nothing)
@@ -185,17 +187,17 @@ def _judge(w, s, tol_squared, most, patience, anywhere):
     done = where_larger(taken, nothing, there, nothing)
     if anywhere:
         factor, dull = spread(0.5), spread(-1.0)
-    damping = where_larger(going, nothing, products(factor, now), lanes_at(w, DAMPING))
+    damping = where_larger(going, nothing, products(factor, now), load_row(W, DAMPING, 0))
     ended = where_larger(spread(patience), dull, less(one, 1.0, going), one)
     ended = where_larger(spread(most), count, ended, one)
-    put_lanes(w, KEEP, taken)
-    put_lanes(w, DAMPING, damping)
-    put_lanes(s, NOW, now)
-    put_lanes(s, DULL, dull)
-    put_lanes(s, COUNT, count)
-    put_lanes(s, FACTOR, factor)
-    put_lanes(s, DONE, done)
-    put_lanes(s, ENDED, where_larger(done, nothing, one, ended))
+    store_row(W, KEEP, 0, taken)
+    store_row(W, DAMPING, 0, damping)
+    store_row(S, NOW, 0, now)
+    store_row(S, DULL, 0, dull)
+    store_row(S, COUNT, 0, count)
+    store_row(S, FACTOR, 0, factor)
+    store_row(S, DONE, 0, done)
+    store_row(S, ENDED, 0, where_larger(done, nothing, one, ended))
 
 
 @njit(nogil=True)
