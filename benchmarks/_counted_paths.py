@@ -46,7 +46,7 @@ def kinematics():
         f"{steps} steps of 1000 flop and 14 sines; 130 wait for one another, 8 in a register",
         {PRODUCT: 1000.0 * steps, STEPS: steps * 130 / 8, EXP: 14.0 * steps},
         lambda: inverse_kinematics(arm, poses),
-        "two thirds are the compiled loop, eight poses at a time: a half of it motions and "
+        "three fifths are the compiled loop, eight poses at a time: a half of it motions and "
         "Jacobians, the other systems of six rows, whose divisions wait for one another; the rest "
         "are checks, starts and whole turns",
         compiled=True,

@@ -9,6 +9,7 @@ from isthmus._compiled import njit
 from isthmus.linalg.lanes import load_row, store_row
 from isthmus.robotics import KinematicChain, inverse_kinematics, pa10
 from isthmus.robotics.kinematics import inverse, starts
+from isthmus.robotics.kinematics.angle_loops import angles, sines
 from isthmus.robotics.kinematics.damped_loops import (
     AXES,
     COLUMN,
@@ -19,7 +20,6 @@ from isthmus.robotics.kinematics.damped_loops import (
     TRIAL,
     look,
     rotations,
-    sines,
     workspace,
 )
 from isthmus.robotics.kinematics.inverse_loops import HARDLY, STANDSTILL
@@ -45,6 +45,24 @@ def test_sines_are_those_of_numpy(size, rng):
     sines_of_rows(W)
     assert_allclose(W[1::3], np.cos(angles), rtol=0, atol=4e-16)
     assert_allclose(W[2::3], np.sin(angles), rtol=0, atol=4e-16)
+
+
+@njit
+def angles_of_rows(W):
+    for row in range(0, len(W), 3):
+        store_row(W, row + 2, 0, angles(load_row(W, row, 0), load_row(W, row + 1, 0)))
+
+
+def test_angles_are_those_of_numpy(rng):
+    expected = rng.uniform(0, np.pi, (60, 8))
+    expected[:4] = np.arange(32).reshape(4, 8) * np.pi / 31
+    expected[4] = np.pi * np.array([0, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875])
+    expected[5:10] = 10.0 ** rng.uniform(-12, -1, (5, 8))
+    length = 10.0 ** rng.uniform(-3, 3, (60, 8))
+    W = np.zeros((180, 8))
+    W[::3], W[1::3] = length * np.cos(expected), length * np.sin(expected)
+    angles_of_rows(W)
+    assert_allclose(W[2::3], np.arctan2(W[1::3], W[::3]), rtol=5e-16)
 
 
 def arm_of(chain):

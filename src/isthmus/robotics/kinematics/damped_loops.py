@@ -3,6 +3,7 @@
 A system of six rows is a chain of divisions, each of which waits for the one before. Eight systems
 at once wait no longer than one: each has a lane of the registers, and a line of the one array ``W``
 holds one number of each. Lanes never meet, so that an answer does not depend on its neighbours.
+Loops stand in those that call them: an array that is handed on is counted, by an atomic step.
 """
 
 import numpy as np
@@ -19,11 +20,13 @@ from isthmus.linalg.lanes import (
     more_products,
     products,
     quotients,
+    roots,
     scaled,
     spread,
     store_row,
     where_larger,
 )
+from isthmus.robotics.kinematics.angle_loops import angles, sines
 from isthmus.typing import Array
 
 # Lines of W. What is asked for: a pose, row by row; the damping; the share of the step that is
@@ -39,10 +42,6 @@ FIRST_JOINT = 81
 TRIAL, HERE, STEP, WISH, FREE, AXIS, ORIGIN, COLUMN, KEPT_COLUMN = 0, 1, 2, 3, 4, 5, 8, 11, 17
 PER_JOINT = 23
 
-ROUNDING = 1.5 * 2.0**52  # what is added to it loses its fraction
-# Half of pi in parts, of which the first have few digits: their multiples are exact.
-HALF_PI = (1.57079632673412561417, 6.07710050630396597660e-11, 2.02226624879595063154e-21)
-
 
 def workspace(n_joints: int) -> Array:
     """The array in which all steps work."""
@@ -52,67 +51,13 @@ def workspace(n_joints: int) -> Array:
     return W
 
 
-@njit(nogil=True)
-def _rounded(x):
-    """The nearest whole numbers."""
-    return less(more(spread(ROUNDING), 1.0, x), 1.0, spread(ROUNDING))
-
-
-@njit(nogil=True)
-def _series(z, a, b, c, d, e, f):
-    """a + b z + c z² + ..."""
-    found = more(spread(e), f, z)
-    found = more_products(spread(d), found, z)
-    found = more_products(spread(c), found, z)
-    found = more_products(spread(b), found, z)
-    return more_products(spread(a), found, z)
-
-
-@njit(nogil=True)
-def sines(x):
-    """Cosines and sines: the series of fdlibm within an eighth of a turn, and quarters."""
-    quarters = _rounded(scaled(2.0 / np.pi, x))
-    x = less(x, HALF_PI[0], quarters)
-    x = less(x, HALF_PI[1], quarters)
-    x = less(x, HALF_PI[2], quarters)
-    z = products(x, x)
-    sine = _series(
-        z,
-        -1.66666666666666324348e-01,
-        8.33333333332248946124e-03,
-        -1.98412698298579493134e-04,
-        2.75573137070700676789e-06,
-        -2.50507602534068634195e-08,
-        1.58969099521155010221e-10,
-    )
-    sine = more_products(x, products(x, z), sine)
-    cosine = _series(
-        z,
-        4.16666666666666019037e-02,
-        -1.38888888888741095749e-03,
-        2.48015872894767294178e-05,
-        -2.75573143513906633035e-07,
-        2.08757232129817482790e-09,
-        -1.13596475577881948265e-11,
-    )
-    cosine = more_products(more(spread(1.0), -0.5, z), products(z, z), cosine)
-    # Of a quarter k = 4a + 2b + c, b is whether both change their signs, c whether they swap.
-    halves = _rounded(more(spread(-0.25), 0.5, quarters))
-    swapped = less(quarters, 2.0, halves)
-    turned = less(halves, 2.0, _rounded(more(spread(-0.25), 0.5, halves)))
-    sign, half = less(spread(1.0), 2.0, turned), spread(0.5)
-    first = where_larger(swapped, half, scaled(-1.0, sine), cosine)
-    second = where_larger(swapped, half, cosine, sine)
-    return products(sign, first), products(sign, second)
-
-
-@njit(nogil=True)
+@njit(nogil=True, forceinline=True)
 def _turned(c, s, x, y):
     """Two axes of a frame after a turn about the third."""
     return more_products(products(c, x), s, y), less_products(products(c, y), s, x)
 
 
-@njit(nogil=True)
+@njit(nogil=True, forceinline=True)
 def _tip(W, at, tool, x, y, z, p):
     """Write one row of the rotation of the tool; return one coordinate of its origin."""
     for k in range(3):
@@ -121,7 +66,7 @@ def _tip(W, at, tool, x, y, z, p):
     return more(more(more(p, tool[0, 3], x), tool[1, 3], y), tool[2, 3], z)
 
 
-@njit(nogil=True)
+@njit(nogil=True, forceinline=True)
 def _walk(W, n, chain):
     """Write axis and origin of each joint and the rotation of the tool; return its origin.
 
@@ -158,13 +103,13 @@ def _walk(W, n, chain):
     return p0, p1, _tip(W, AXES + 6, tool, x2, y2, z2, p2)
 
 
-@njit(nogil=True)
+@njit(nogil=True, forceinline=True)
 def _cross(a, b, c, d):
     """a d - b c."""
     return less_products(products(a, d), b, c)
 
 
-@njit(nogil=True)
+@njit(nogil=True, forceinline=True)
 def look(W, m, n, chain):
     """Write errors and Jacobians of the trials, and their squared errors.
 
@@ -197,7 +142,7 @@ def look(W, m, n, chain):
     store_row(W, SQUARED, 0, squared)
 
 
-@njit(nogil=True)
+@njit(nogil=True, forceinline=True)
 def rotations(W):
     """Write axis times angle of the turn A B' that leads from each tool, B, to its target, A."""
     trace = spread(-1.0)
@@ -211,18 +156,23 @@ def rotations(W):
             own = load_row(W, TARGET + 4 * r + k, 0)
             trace = more_products(trace, own, load_row(W, AXES + 3 * r + k, 0))
         store_row(W, ERROR + 3 + r, 0, scaled(0.5, sine))
-    store_row(W, RIGHT, 0, scaled(0.5, trace))
-    for lane in range(LANES):
-        sine, cosine = 0.0, W[RIGHT, lane]
-        for r in range(3):
-            sine += W[ERROR + 3 + r, lane] ** 2
-        sine = np.sqrt(sine)
-        if sine > 1e-6:
-            factor = np.arctan2(sine, cosine) / sine
-            for r in range(3):
-                W[ERROR + 3 + r, lane] *= factor
-        elif cosine <= 0.0:
-            _half_turn(W, lane)
+    cosine, sine = scaled(0.5, trace), spread(0.0)
+    for r in range(3):
+        part = load_row(W, ERROR + 3 + r, 0)
+        sine = more_products(sine, part, part)
+    sine = roots(sine)
+    one, hardly = spread(1.0), spread(1e-6)
+    factor = where_larger(sine, hardly, quotients(angles(cosine, sine), sine), one)
+    for r in range(3):
+        store_row(W, ERROR + 3 + r, 0, products(factor, load_row(W, ERROR + 3 + r, 0)))
+    # Of a half turn the sines tell nothing.
+    flat = where_larger(sine, hardly, spread(0.0), one)
+    half = where_larger(spread(0.0), cosine, flat, spread(0.0))
+    if largest(half) > 0.0:
+        store_row(W, RIGHT, 0, half)
+        for lane in range(LANES):
+            if W[RIGHT, lane] > 0.0:
+                _half_turn(W, lane)
 
 
 @njit(nogil=True)
@@ -246,7 +196,7 @@ def _half_turn(W, lane):
         W[ERROR + 3 + r, lane] *= np.pi / np.sqrt(norm)
 
 
-@njit(nogil=True)
+@njit(nogil=True, forceinline=True)
 def keep(W, n):
     """Where it is wanted the trial becomes the posture, with its error and its Jacobian."""
     wanted, half = load_row(W, KEEP, 0), spread(0.5)
@@ -264,7 +214,7 @@ def keep(W, n):
             store_row(W, at + COLUMN + r, 0, kept)
 
 
-@njit(nogil=True)
+@njit(nogil=True, forceinline=True)
 def step(W, m, n, lower, upper):
     """The steps of free joints that are closest to the wish and cancel the error.
 
@@ -294,22 +244,24 @@ def step(W, m, n, lower, upper):
             )
             leaves = where_larger(here, spread(lower[j]), nothing, down)
             leaves = more(leaves, 1.0, where_larger(spread(upper[j]), here, nothing, up))
-            if largest(leaves) > 0.0:
-                _hold(W, at, less(free, 1.0, leaves))
+            store_row(W, at + FREE, 0, less(free, 1.0, leaves))
             again = more(again, 1.0, leaves)
         if largest(again) == 0.0:
             return
+        _hold(W, n)
 
 
-@njit(nogil=True)
-def _hold(W, at, free):
-    """Leave a joint out of the systems of the lanes where it is not free."""
-    store_row(W, at + FREE, 0, free)
-    for r in range(6):
-        store_row(W, at + COLUMN + r, 0, products(free, load_row(W, at + COLUMN + r, 0)))
+@njit(nogil=True, forceinline=True)
+def _hold(W, n):
+    """Leave joints out of the systems of the lanes where they are not free."""
+    for j in range(n):
+        at = FIRST_JOINT + PER_JOINT * j
+        free = load_row(W, at + FREE, 0)
+        for r in range(6):
+            store_row(W, at + COLUMN + r, 0, products(free, load_row(W, at + COLUMN + r, 0)))
 
 
-@njit(nogil=True)
+@njit(nogil=True, forceinline=True)
 def _fill(W, m, n):
     """J J' + damping I and e - J d, of the joints that are free."""
     for r in range(m):
@@ -325,12 +277,11 @@ def _fill(W, m, n):
                 own = load_row(W, at + COLUMN + r, 0)
                 total = more_products(total, own, load_row(W, at + COLUMN + c, 0))
             store_row(W, SQUARE + 6 * r + c, 0, total)
-        store_row(
-            W, SQUARE + 7 * r, 0, more(load_row(W, DAMPING, 0), 1.0, load_row(W, SQUARE + 7 * r, 0))
-        )
+        damped = more(load_row(W, DAMPING, 0), 1.0, load_row(W, SQUARE + 7 * r, 0))
+        store_row(W, SQUARE + 7 * r, 0, damped)
 
 
-@njit(nogil=True)
+@njit(nogil=True, forceinline=True)
 def _solve(W, m):
     """Solve by the factors L D L': L D below the diagonal, L above it, 1/D on it."""
     nothing, one = spread(0.0), spread(1.0)
@@ -359,7 +310,7 @@ def _solve(W, m):
         store_row(W, RIGHT + r, 0, right)
 
 
-@njit(nogil=True)
+@njit(nogil=True, forceinline=True)
 def advance(W, n, lower, upper):
     """Write the next trials, within the limits, and how far they are."""
     moved, length = spread(0.0), load_row(W, LENGTH, 0)

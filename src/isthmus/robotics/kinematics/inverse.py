@@ -157,7 +157,7 @@ def inverse_kinematics(
     # Within the limits to the last digit.
     Q = np.clip(Q * units, chain.lower, chain.upper)
     at: Any = 0 if one else slice(None)
-    away, turned = np.sqrt((errors**2).reshape(n, 2, 3).sum(axis=2)).T
+    away, turned = np.sqrt((errors.T**2).reshape(2, 3, n).sum(axis=1))
     return InverseKinematics(Q[at], reached[at], away[at] * reach, turned[at], steps[at])
 
 
@@ -226,7 +226,8 @@ def _targets(target: Any) -> tuple[Array, bool, bool]:
     turns = np.ascontiguousarray(poses[:, :3, :3].transpose(1, 2, 0))
     square = (turns[:, None] * turns).sum(axis=2)
     skew = np.abs(square - np.eye(3)[:, :, None]).max(axis=(0, 1))
-    determinant = (np.cross(turns[0], turns[1], axis=0) * turns[2]).sum(axis=0)
+    (a, b, c), (d, e, f), (g, h, i) = turns
+    determinant = (a * e - b * d) * i + (b * f - c * e) * g + (c * d - a * f) * h
     wrong = np.flatnonzero((skew > 1e-6) | (determinant < 0))
     if len(wrong):
         raise ValueError(

@@ -8,7 +8,19 @@ and a lane whose way has ended takes the next posture.
 import numpy as np
 
 from isthmus._compiled import njit
-from isthmus.linalg.lanes import LANES, largest, load_row
+from isthmus.linalg.lanes import (
+    LANES,
+    largest,
+    less,
+    load_row,
+    more,
+    more_products,
+    products,
+    scaled,
+    spread,
+    store_row,
+    where_larger,
+)
 from isthmus.robotics.kinematics.damped_loops import (
     DAMPING,
     ERROR,
@@ -66,18 +78,16 @@ def approach(poses, which, m, chain, limits, options, found, W, S):
         if largest(load_row(S, ROW, 0)) < 0.0:
             return
         look(W, m, n, chain)
-        for lane in range(LANES):
-            W[KEEP, lane] = 0.0
-            if not S[ENDED, lane]:
-                _judge(lane, tol_squared, anywhere, W, S)
-                vain = S[DULL, lane] >= patience or S[COUNT, lane] >= most
-                S[ENDED, lane] = 1.0 if S[DONE, lane] or vain else 0.0
+        _judge(W, S, tol_squared, most, patience, anywhere)
         keep(W, n)
         step(W, m, n, lower, upper)
         advance(W, n, lower, upper)
-        for lane in range(LANES):
-            if W[FAILED, lane] or (W[MOVED, lane] < STANDSTILL and not anywhere):
-                S[ENDED, lane] = 1.0
+        ended = where_larger(
+            load_row(W, FAILED, 0), spread(0.0), spread(1.0), load_row(S, ENDED, 0)
+        )
+        if not anywhere:
+            ended = where_larger(spread(STANDSTILL), load_row(W, MOVED, 0), spread(1.0), ended)
+        store_row(S, ENDED, 0, ended)
 
 
 @njit(nogil=True)
@@ -146,31 +156,48 @@ def _refill(taken, poses, which, found, W, S):
     return taken
 
 
-@njit(nogil=True)
-def _judge(lane, tol_squared, anywhere, W, S):
-    """Take or refuse the trial of an approach, and set the damping of its next step.
+@njit(nogil=True, forceinline=True)
+def _judge(W, S, tol_squared, most, patience, anywhere):
+    """Take or refuse the trials of an approach, and set the damping of the next steps.
 
     Damping is in proportion to the squared error: heavy far away, none at the target. A step that
     is only taken where the error falls ends in the nearest valley, and a wall on the way may hide
-    the target behind it. ``anywhere`` takes every step as if it helped.
+    the target behind it. ``anywhere`` takes every step as if it helped. Lanes that have ended stay
+    as they are.
     """
-    S[COUNT, lane] += 1.0
-    new = W[SQUARED, lane]
-    if new < S[NOW, lane] or anywhere:
-        S[DULL, lane] = S[DULL, lane] + 1.0 if new > (1 - HARDLY) * S[NOW, lane] else 0.0
-        S[NOW, lane], W[KEEP, lane] = new, 1.0
-        S[FACTOR, lane] = max(0.3 * S[FACTOR, lane], 1e-6)
-        position = turn = 0.0
-        for r in range(3):
-            position += W[ERROR + r, lane] ** 2
-            turn += W[ERROR + 3 + r, lane] ** 2
-        S[DONE, lane] = 1.0 if position <= tol_squared and turn <= tol_squared else 0.0
-    else:
-        S[DULL, lane] += 1.0
-        S[FACTOR, lane] *= 6.0
+    nothing, one = spread(0.0), spread(1.0)
+    going = less(one, 1.0, load_row(S, ENDED, 0))
+    now, new, dull = load_row(S, NOW, 0), load_row(W, SQUARED, 0), load_row(S, DULL, 0)
+    factor, count = load_row(S, FACTOR, 0), more(load_row(S, COUNT, 0), 1.0, going)
+    taken = going if anywhere else where_larger(now, new, going, nothing)
+    in_vain, position, turn = more(dull, 1.0, one), nothing, nothing
+    useful = where_larger(new, scaled(1.0 - HARDLY, now), in_vain, nothing)
+    dull = where_larger(taken, nothing, useful, in_vain)
+    lighter, least = scaled(0.3, factor), spread(1e-6)
+    lighter = where_larger(lighter, least, lighter, least)
+    factor = where_larger(taken, nothing, lighter, scaled(6.0, factor))
+    now = where_larger(taken, nothing, new, now)
+    for r in range(3):
+        error, angle = load_row(W, ERROR + r, 0), load_row(W, ERROR + 3 + r, 0)
+        position = more_products(position, error, error)
+        turn = more_products(turn, angle, angle)
+    there = where_larger(spread(np.inf), new, one, nothing)
+    there = where_larger(position, spread(tol_squared), nothing, there)
+    there = where_larger(turn, spread(tol_squared), nothing, there)
+    done = where_larger(taken, nothing, there, nothing)
     if anywhere:
-        S[FACTOR, lane], S[DULL, lane] = 0.5, -1.0
-    W[DAMPING, lane] = S[FACTOR, lane] * S[NOW, lane]
+        factor, dull = spread(0.5), spread(-1.0)
+    damping = where_larger(going, nothing, products(factor, now), load_row(W, DAMPING, 0))
+    ended = where_larger(spread(patience), dull, less(one, 1.0, going), one)
+    ended = where_larger(spread(most), count, ended, one)
+    store_row(W, KEEP, 0, taken)
+    store_row(W, DAMPING, 0, damping)
+    store_row(S, NOW, 0, now)
+    store_row(S, DULL, 0, dull)
+    store_row(S, COUNT, 0, count)
+    store_row(S, FACTOR, 0, factor)
+    store_row(S, DONE, 0, done)
+    store_row(S, ENDED, 0, where_larger(done, nothing, one, ended))
 
 
 @njit(nogil=True)
