@@ -61,8 +61,8 @@ def kernel_pca(n):
     peer='sklearn KernelPCA(eigen_solver="arpack"), its best option here',
     cases=(1000, 2000, 4000, 8000),
     quick=(500, 1000, 1500),
-    why="at 2000 rows half of ours are products with eight columns, too short to be shared among "
-    "threads, and a fifth small eigenvalue problems; with one thread ours is the faster",
+    why="at 2000 rows over half of ours are products with few columns, too short to be shared "
+    "among threads, and a fifth small eigenvalue problems; with one thread ours is the faster",
 )
 def kernel_pca_arpack(n):
     return _exact_contest(n, "arpack")
