@@ -53,7 +53,6 @@ docs: $(VENV)/.installed-docs  ## the pages, into docs/_build/html, warnings are
 bench: $(BENCH)/.installed-bench  ## ratios against the peers, into benchmarks/results
 	NUMBA_CACHE_DIR=$(abspath $(BENCH))/numba $(BENCH)/bin/python -m benchmarks $(BENCH_ARGS)
 	$(BENCH)/bin/python -m benchmarks.standing > /dev/null
-	$(BENCH)/bin/python -m benchmarks.front
 
 peers: $(BENCH)/.installed-bench  ## peers' own tests against ours: passed, failed, whose fault
 	NUMBA_CACHE_DIR=$(abspath $(BENCH))/numba $(BENCH)/bin/python -m benchmarks.peers $(PEERS_ARGS)

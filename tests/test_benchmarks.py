@@ -259,11 +259,3 @@ def test_goals_name_rows_of_benchmarks_that_exist():
 
     registry = discover()
     assert {name for goal in GOALS for name, _ in goal.rows} <= set(registry)
-
-
-def test_front_page_quotes_the_pages():
-    from benchmarks.front import FRONT, quoting
-    from benchmarks.standing import RESULTS, written
-
-    front = FRONT.read_text(encoding="utf-8")
-    assert front == quoting(front, written(RESULTS)), "python -m benchmarks.front writes it anew"
